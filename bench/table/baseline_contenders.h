@@ -1,0 +1,78 @@
+// What one would write by hand: a hash map of strings, behind locks. Frozen: these are the yardstick.
+// Look-ups take a string_view; a std::string is made only when a key is first seen.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/string_view.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "table/block_clock.h"
+#include "table/contender.h"
+#include "table/meter.h"
+
+namespace bench::table {
+
+// absl::flat_hash_map in 256 stripes, a lock each. The hash is computed once per look-up and picks the
+// stripe by its top bits, which the map inside does not use.
+class AbslStriped {
+ public:
+  explicit AbslStriped(Quota quota) : meter_(quota) {}
+
+  bool decide(std::string_view key) {
+    const absl::string_view name(key.data(), key.size());
+    const std::size_t hash = Map::hasher{}(name);
+    Stripe& stripe = stripes_[hash >> (8 * sizeof hash - 8)];
+    const std::lock_guard lock(stripe.mutex);
+    auto entry = stripe.map.find(name, hash);
+    if (entry == stripe.map.end()) entry = stripe.map.try_emplace(name).first;
+    return meter_.admit(entry->second, BlockClock::block_time());
+  }
+
+  std::size_t decide(const KeyBlock& block) { return decide_one_by_one(*this, block); }
+
+ private:
+  using Map = absl::flat_hash_map<std::string, weir::Instant>;
+
+  struct alignas(64) Stripe {
+    std::mutex mutex;
+    Map map;
+  };
+
+  Meter meter_;
+  std::array<Stripe, 256> stripes_;
+};
+
+// std::unordered_map behind one mutex.
+class StdMutex {
+ public:
+  explicit StdMutex(Quota quota) : meter_(quota) {}
+
+  bool decide(std::string_view key) {
+    const std::lock_guard lock(mutex_);
+    auto entry = map_.find(key);
+    if (entry == map_.end()) entry = map_.try_emplace(std::string(key)).first;
+    return meter_.admit(entry->second, BlockClock::block_time());
+  }
+
+  std::size_t decide(const KeyBlock& block) { return decide_one_by_one(*this, block); }
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard calls it so
+  };
+
+  Meter meter_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, weir::Instant, Hash, std::equal_to<>> map_;
+};
+
+static_assert(Contender<AbslStriped> && Contender<StdMutex>);
+
+}  // namespace bench::table

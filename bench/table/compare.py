@@ -1,0 +1,90 @@
+"""compare.py BUILD [NAME=PROGRAM]...: Weir's keyed table against hash maps behind locks, in one run.
+
+BUILD holds the compiled table_contender and table_workload. NAME is governor or go_rate, and an empty
+PROGRAM says that it is not present. docs/benchmarks.md says what is compared and why it is fair.
+"""
+
+import sys
+
+from contender_process import Contender
+from workloads import DECIDED, DECISIONS_PER_ROUND, ROUNDS, THREADS, Workload, longest_insert, measure
+
+UNIFORM = Workload("1 M keys, uniform", "uniform", keys=1_000_000, burst=64, exhausted_stride=8)
+ZIPF = Workload("10 M keys, Zipf 0.99", "zipf", keys=10_000_000, burst=10_000)
+
+FOREIGN = {
+    "governor": "Rust governor, DashMap",
+    "go_rate": "Go x/time/rate, map + mutex",
+}
+
+
+def contenders_in(build, foreign_programs):
+    program = f"{build}/table_contender"
+    return [
+        Contender("weir", "Weir, one at a time", (program, "weir")),
+        Contender("weir-batch", "Weir, batches of 32", (program, "weir-batch")),
+        Contender("absl", "absl::flat_hash_map, 256 stripes", (program, "absl")),
+        Contender("unordered_map", "std::unordered_map, one mutex", (program, "unordered_map")),
+        *(Contender(name, FOREIGN[name], (path,)) for name, path in foreign_programs.items() if path),
+    ]
+
+
+def refuse_little_memory():
+    """All contenders hold ten million keys side by side."""
+    needed = 8
+    with open("/proc/meminfo", encoding="ascii") as meminfo:
+        available = next(int(line.split()[1]) for line in meminfo if line.startswith("MemAvailable:")) / 2**20
+    if available < needed:
+        raise SystemExit(f"table: needs {needed} GiB of free memory, and there are {available:.1f}")
+
+
+def print_table(contenders, uniform, zipf, longest):
+    print(f"ns per decision, wall time over all threads; median of {ROUNDS} rounds of {DECISIONS_PER_ROUND:,}, by turns\n")
+    print(f"{'':34}{UNIFORM.title:>22}{ZIPF.title:>24}{'bytes/key,':>14}{'longest':>14}")
+    heads = [f"{threads} thread{'s' if threads > 1 else ''}" for threads in THREADS]
+    print(f"{'':34}{heads[0]:>11}{heads[1]:>11}{heads[0]:>13}{heads[1]:>11}{'worst 1-10 M':>14}{'insert':>14}")
+    for contender in contenders:
+        a, b = uniform[contender.name], zipf[contender.name]
+        insert = f"{longest[contender.name] / 1e3:,.0f} us" if contender.name in longest else "same table"
+        print(f"{contender.title:34}{a.ns(1):11.1f}{a.ns(2):11.1f}{b.ns(1):13.1f}{b.ns(2):11.1f}"
+              f"{b.worst_bytes_per_key:14.1f}{insert:>14}")
+
+
+def print_notes(outcomes_of, foreign_programs):
+    for name, program in foreign_programs.items():
+        if not program:
+            print(f"{FOREIGN[name]:34}not present")
+    print()
+    for workload, outcomes in outcomes_of.items():
+        share = outcomes["weir"].admitted / DECIDED
+        spread = max(outcome.spread(1) for outcome in outcomes.values())
+        print(f"{workload.title}: {share:.0%} admitted, the same by all; "
+              f"the rounds of one contender, one thread, lie up to {spread:.0%} apart")
+
+
+def print_summary(zipf):
+    weir, batch, absl = (zipf[name].ns(1) for name in ("weir", "weir-batch", "absl"))
+    print(f"table: weir {weir:.1f} ns single, {batch:.1f} ns batch, absl {absl:.1f} ns, "
+          f"ratio {absl / weir:.1f}x single, {absl / batch:.1f}x batch, "
+          f"{zipf['weir'].worst_bytes_per_key:.1f} bytes/key")
+
+
+def main():
+    build, *foreign = sys.argv[1:]
+    refuse_little_memory()
+    foreign_programs = dict(argument.split("=", 1) for argument in foreign)
+    contenders = contenders_in(build, foreign_programs)
+    workload_program = f"{build}/table_workload"
+    uniform = measure(UNIFORM, contenders, workload_program)
+    zipf = measure(ZIPF, contenders, workload_program)
+    # A table grows one key at a time, whoever asks: batches have no row of their own here.
+    longest = {contender.name: longest_insert(ZIPF, contender, workload_program)
+               for contender in contenders if contender.name != "weir-batch"}
+    print_table(contenders, uniform, zipf, longest)
+    print_notes({UNIFORM: uniform, ZIPF: zipf}, foreign_programs)
+    print()
+    print_summary(zipf)
+
+
+if __name__ == "__main__":
+    main()

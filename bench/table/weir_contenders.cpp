@@ -1,0 +1,25 @@
+#include "table/weir_contenders.h"
+
+#include <cstddef>
+#include <memory>
+
+#include "table/block_clock.h"
+
+namespace bench::table {
+namespace {
+
+// Room for every key. What counts toward bytes per key is what becomes resident, not this.
+constexpr std::size_t memory_budget = std::size_t{1} << 30;
+
+weir::KeyedLimiter keyed_limiter(Quota quota) {
+  const weir::Limit limit = weir::Limit::gcra({Quota::rate, quota.burst}).value();
+  return weir::KeyedLimiter::create(limit, std::make_shared<BlockClock>(), {memory_budget}).value();
+}
+
+}  // namespace
+
+WeirSingle::WeirSingle(Quota quota) : limiter_(keyed_limiter(quota)) {}
+
+WeirBatch::WeirBatch(Quota quota) : limiter_(keyed_limiter(quota)) {}
+
+}  // namespace bench::table

@@ -1,0 +1,96 @@
+"""The workloads of the table comparison, and what each contender did under one."""
+
+import contextlib
+import dataclasses
+import os
+import statistics
+import subprocess
+
+from contender_process import ContenderProcess
+
+ROUNDS = 5
+THREADS = (1, 2)
+DECISIONS_PER_ROUND = 1 << 21
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    title: str
+    kind: str
+    keys: int
+    burst: int
+    # Every so many keys are used up beforehand, where the workload itself would deny nobody.
+    exhausted_stride: int = 0
+
+
+@dataclasses.dataclass
+class Outcome:
+    """Of one contender under one workload."""
+    worst_bytes_per_key: float = 0.0
+    admitted: int = 0
+    walls: dict = dataclasses.field(default_factory=lambda: {threads: [] for threads in THREADS})
+
+    def ns(self, threads):
+        return statistics.median(self.walls[threads]) / DECISIONS_PER_ROUND
+
+    def spread(self, threads):
+        """How far apart the rounds lie, as a share of the median."""
+        walls = self.walls[threads]
+        return (max(walls) - min(walls)) / statistics.median(walls)
+
+
+DECIDED = ROUNDS * len(THREADS) * DECISIONS_PER_ROUND
+
+
+@contextlib.contextmanager
+def key_sequence(workload, count, workload_program):
+    """A path to so many key numbers, in memory."""
+    descriptor = os.memfd_create(workload.kind)
+    try:
+        subprocess.run([workload_program, workload.kind, str(workload.keys), str(count)],
+                       stdout=descriptor, check=True)
+        yield f"/proc/{os.getpid()}/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
+
+
+def measure(workload, contenders, workload_program):
+    """Outcomes by name. All contenders stay alive, filled, and take turns, so that a busy spell of the
+    machine falls on all of them; each gets the same slices of the same sequence."""
+    outcomes = {contender.name: Outcome() for contender in contenders}
+    with contextlib.ExitStack() as stack:
+        # The first slice is for warming up, then one per measurement.
+        count = DECISIONS_PER_ROUND + DECIDED
+        sequence = stack.enter_context(key_sequence(workload, count, workload_program))
+        processes = {}
+        for contender in contenders:
+            process = stack.enter_context(ContenderProcess(contender, sequence, workload.keys, workload.burst))
+            outcomes[contender.name].worst_bytes_per_key, _ = process.fill()
+            if workload.exhausted_stride:
+                process.exhaust(workload.exhausted_stride)
+            process.run(0, DECISIONS_PER_ROUND, 1)
+            processes[contender.name] = process
+        first = DECISIONS_PER_ROUND
+        for _ in range(ROUNDS):
+            for threads in THREADS:
+                for name, process in processes.items():
+                    wall, admitted = process.run(first, DECISIONS_PER_ROUND, threads)
+                    outcomes[name].walls[threads].append(wall)
+                    outcomes[name].admitted += admitted
+                first += DECISIONS_PER_ROUND
+    refuse_unequal_work(workload, outcomes)
+    return outcomes
+
+
+def refuse_unequal_work(workload, outcomes):
+    """Refill is too slow to matter, so all must have admitted the same, or they did not do the same."""
+    counts = {name: outcome.admitted for name, outcome in outcomes.items()}
+    if max(counts.values()) - min(counts.values()) > 0.001 * DECIDED:
+        raise SystemExit(f"table: {workload.title}: the contenders disagree on how many to admit: {counts}")
+
+
+def longest_insert(workload, contender, workload_program):
+    """Nanoseconds of the longest single insert on the way from nothing to all keys."""
+    with (key_sequence(workload, 1, workload_program) as sequence,
+          ContenderProcess(contender, sequence, workload.keys, workload.burst) as process):
+        return process.grow()

@@ -1,0 +1,23 @@
+// What a request takes out of a limit. One for an ordinary request, more for a heavy one,
+// zero to look without taking.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace weir {
+
+class Cost {
+ public:
+  constexpr Cost() noexcept = default;
+  constexpr explicit Cost(std::uint64_t units) noexcept : units_(units) {}
+
+  [[nodiscard]] constexpr std::uint64_t units() const noexcept { return units_; }
+
+  friend constexpr auto operator<=>(Cost, Cost) noexcept = default;
+
+ private:
+  std::uint64_t units_ = 1;
+};
+
+}  // namespace weir

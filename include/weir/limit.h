@@ -1,0 +1,89 @@
+// A checked limit: an algorithm and its numbers, known to be exact and free of overflow.
+// A Limit can only be had from the functions below, which refuse numbers that could not be kept
+// and say which one, and what its maximum is.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "weir/result.h"
+#include "weir/time.h"
+
+namespace weir {
+
+enum class Algorithm : std::uint8_t {
+  token_bucket,
+  gcra,
+  leaky_bucket_meter,
+  leaky_bucket_queue,
+  fixed_window,
+  sliding_window_log,
+  sliding_window_counter,
+};
+
+[[nodiscard]] std::string_view name_of(Algorithm algorithm) noexcept;
+
+// `count` per `per`: Rate{7, 3s} is seven every three seconds.
+struct Rate {
+  std::uint64_t count = 0;
+  Duration per{};
+
+  friend bool operator==(const Rate&, const Rate&) = default;
+};
+
+struct BucketNumbers {
+  Rate rate;
+  std::uint64_t burst = 1;
+};
+
+struct QueueNumbers {
+  Rate rate;
+  std::uint64_t queue = 0;  // how many may wait their turn
+};
+
+struct WindowNumbers {
+  std::uint64_t limit = 0;
+  Duration window{};
+};
+
+class Limit {
+ public:
+  // The longest time to fill a bucket, and the longest window: ten years of 365 days.
+  static constexpr Duration longest = std::chrono::days{3650};
+  // The largest limit of a window, and of a window that logs every request.
+  static constexpr std::uint64_t largest_window_limit = 4'294'967'295;
+  static constexpr std::uint64_t largest_log_limit = 65'536;
+  // burst x count stays below this, where every step is exact in 64 bits and in a double.
+  static constexpr std::uint64_t largest_product = std::uint64_t{1} << 53;
+
+  static Result<Limit> token_bucket(BucketNumbers numbers);
+  static Result<Limit> gcra(BucketNumbers numbers);
+  static Result<Limit> leaky_bucket(BucketNumbers numbers);
+  static Result<Limit> leaky_bucket(QueueNumbers numbers);
+  static Result<Limit> fixed_window(WindowNumbers numbers);
+  static Result<Limit> sliding_window_log(WindowNumbers numbers);
+  static Result<Limit> sliding_window_counter(WindowNumbers numbers);
+
+  [[nodiscard]] Algorithm algorithm() const noexcept { return algorithm_; }
+
+  // The rate in lowest terms (30 per 60 s is 1 per 2 s). Windows: the limit per window, as written.
+  [[nodiscard]] Rate rate() const noexcept { return rate_; }
+
+  // The most that a consumer at rest can take at once: burst, queue + 1, or the window's limit.
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
+
+  friend bool operator==(const Limit&, const Limit&) = default;
+
+ private:
+  Limit(Algorithm algorithm, Rate rate, std::uint64_t capacity) noexcept
+      : algorithm_(algorithm), rate_(rate), capacity_(capacity) {}
+
+  static Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view burst_field);
+  static Result<Limit> window(Algorithm algorithm, WindowNumbers numbers, std::uint64_t largest_limit);
+
+  Algorithm algorithm_;
+  Rate rate_;
+  std::uint64_t capacity_;
+};
+
+}  // namespace weir

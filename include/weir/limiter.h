@@ -1,0 +1,50 @@
+// One limit for one thing: an outgoing connection, a job queue, a whole process.
+// Callable from any thread. For a limit per user, address or key: KeyedLimiter.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+
+#include "weir/clock.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/limit.h"
+#include "weir/result.h"
+
+namespace weir {
+
+class Limiter {
+ public:
+  static Result<Limiter> create(const Limit& limit, std::shared_ptr<const Clock> clock);
+
+  Limiter(Limiter&&) noexcept;
+  Limiter& operator=(Limiter&&) noexcept;
+  ~Limiter();
+
+  // Admits and charges, or denies and changes nothing.
+  Decision check(Cost cost = Cost{1});
+
+  // What check(cost) would answer. Charges nothing.
+  [[nodiscard]] Decision peek(Cost cost = Cost{1}) const;
+
+  // Waits until admitted. Returns a denial at once if that would be after `deadline` or never, and
+  // when a stop is requested. A caller with a turn to wait for (queue) returns at its turn.
+  Decision acquire(Cost cost, Instant deadline, std::stop_token stop = {});
+
+  // Gives back `cost` of a charge.
+  void refund(Cost cost, const Decision& charge);
+
+  // Corrects a charge of `reserved` to what it turned out to be. Never denied: what is more than was
+  // reserved is charged now, into a debt of at most one capacity.
+  void settle(Cost reserved, Cost actual, const Decision& charge);
+
+  // As if never used.
+  void reset();
+
+ private:
+  struct Body;
+  explicit Limiter(std::unique_ptr<Body> body) noexcept;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace weir

@@ -1,0 +1,13 @@
+// Weir, a rate limiter to embed: everything in one include.
+#pragma once
+
+#include "weir/backoff.h"
+#include "weir/client_limiter.h"
+#include "weir/clock.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/keyed_limiter.h"
+#include "weir/limit.h"
+#include "weir/limiter.h"
+#include "weir/result.h"
+#include "weir/time.h"

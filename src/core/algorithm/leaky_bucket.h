@@ -1,0 +1,71 @@
+// Leaky bucket, in its two forms.
+//
+// Meter: the level drains at the rate; admitted iff level + cost <= burst. The level is (TAT - now) / token.
+// Queue: burst is the queue's length + 1, and who is admitted waits for its turn: delay = max(TAT, now) - now.
+// At one instant one passes, `queue` wait, the next is denied.
+#pragma once
+
+#include "core/arrival.h"
+
+namespace weir::core {
+
+struct LeakyBucketMeter : ArrivalOperations {
+  struct Limit : ArrivalLimit {
+    using ArrivalLimit::ArrivalLimit;
+  };
+  using State = ArrivalState;
+};
+
+struct LeakyBucketQueue : ArrivalOperations {
+  struct Limit : ArrivalLimit {
+    using ArrivalLimit::ArrivalLimit;
+  };
+  using State = ArrivalState;
+
+  // `charged_at` of the decision is the caller's turn. A turn later than `max_wait` is a denial.
+  static Decision decide(const Limit& limit, State& state, Cost cost, Instant now,
+                         Duration max_wait = Duration::max()) noexcept {
+    max_wait = std::max(max_wait, Duration::zero());
+    const Duration turn = state.used(limit, micros(now)).rounded_up();
+    if (turn > max_wait) [[unlikely]] return cannot_wait(limit, state, cost, now, turn - max_wait);
+    Decision decision = ArrivalOperations::decide(limit, state, cost, now);
+    if (decision.admitted && cost.units() > 0) {
+      decision.delay = turn;
+      decision.charged_at += turn;
+    }
+    if (decision.reset_after > max_wait) decision.remaining = 0;
+    return decision;
+  }
+
+  static Decision peek(const Limit& limit, const State& state, Cost cost, Instant now,
+                       Duration max_wait = Duration::max()) noexcept {
+    State copy = state;
+    return decide(limit, copy, cost, now, max_wait);
+  }
+
+  // Only the newest turn can be given back: behind any other, somebody already waits.
+  static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant now) noexcept {
+    if (cost.units() > limit.burst) return;
+    const FineSpan turn = limit.worth(cost.units());
+    FineSpan begin{state.whole - turn.whole, state.nths - turn.nths};
+    if (begin.nths < 0) begin = {begin.whole - 1, begin.nths + limit.count};
+    if (instant_at(0) + begin.rounded_up() == charged_at) {
+      ArrivalOperations::refund(limit, state, cost, charged_at, now);
+    }
+  }
+
+ private:
+  // Nothing at all is admitted to someone who cannot wait for the next turn, so nothing remains.
+  static Decision cannot_wait(const Limit& limit, const State& state, Cost cost, Instant now,
+                              Duration sooner) noexcept {
+    Decision decision = ArrivalOperations::peek(limit, state, cost, now);
+    decision.reset_after = state.used(limit, micros(now)).rounded_up();
+    decision.remaining = 0;
+    if (cost.units() == 0) return decision;
+    decision.admitted = false;
+    if (decision.retry_after) decision.retry_after = std::max(*decision.retry_after, sooner);
+    return decision;
+  }
+};
+
+}  // namespace weir::core

@@ -1,0 +1,126 @@
+// Sliding window counter: two counters, the previous window weighted by how much of it still overlaps.
+//
+// e microseconds into a window of length W, admitted iff ceil(prev x (W - e) / W) + curr + cost <= limit.
+// A few percent off the exact log on real traffic, in constant memory. When the clock steps back before the
+// current window, it counts as the beginning of that window.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "core/instant.h"
+#include "core/product.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/limit.h"
+
+namespace weir::core {
+
+struct SlidingWindowCounter {
+  struct Limit {
+    std::uint64_t limit = 0;
+    std::int64_t window = 0;
+
+    Limit() = default;
+    explicit Limit(const weir::Limit& checked) noexcept
+        : limit(checked.capacity()), window(checked.rate().per.count()) {}
+  };
+
+  struct State {
+    std::int64_t start = never;  // of the current window
+    std::uint64_t previous = 0;
+    std::uint64_t current = 0;
+  };
+
+  static Decision decide(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
+    const std::int64_t now = micros(now_instant);
+    State rolled = at(limit, state, now);
+    Decision decision{.limit = limit.limit, .charged_at = instant_at(now)};
+    const std::uint64_t used = weighted_previous(limit, rolled, now) + rolled.current;
+    if (cost.units() > limit.limit) [[unlikely]] {
+      decision.retry_after = std::nullopt;
+    } else if (used + cost.units() <= limit.limit) {
+      decision.admitted = true;
+      decision.remaining = limit.limit - used - cost.units();
+      rolled.current += cost.units();
+      decision.reset_after = reset_after(limit, rolled, now);
+      if (cost.units() > 0) state = rolled;
+      return decision;
+    } else {
+      decision.retry_after = Duration{fits_at(limit, rolled, cost.units()) - now};
+    }
+    decision.remaining = limit.limit - std::min(used, limit.limit);
+    decision.reset_after = reset_after(limit, rolled, now);
+    return decision;
+  }
+
+  static Decision peek(const Limit& limit, const State& state, Cost cost, Instant now) noexcept {
+    State copy = state;
+    return decide(limit, copy, cost, now);
+  }
+
+  static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant /*now*/) noexcept {
+    const std::int64_t charged = window_start(micros(charged_at), limit.window);
+    if (charged == state.start) state.current -= std::min(state.current, cost.units());
+    if (charged == state.start - limit.window) state.previous -= std::min(state.previous, cost.units());
+  }
+
+  // Charges without asking, into a debt of at most one limit.
+  static void owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
+    const std::int64_t now = micros(now_instant);
+    state = at(limit, state, now);
+    const std::uint64_t used = weighted_previous(limit, state, now) + state.current;
+    const std::uint64_t room = 2 * limit.limit - std::min(used, 2 * limit.limit);
+    state.current += std::min(cost.units(), room);
+  }
+
+  // Counts stay. A window that has not begun yet cannot have been counted: it is the present one.
+  static void carry_over(const Limit& limit, State& state, Instant now) noexcept {
+    state.start = std::min(state.start, window_start(micros(now), limit.window));
+  }
+
+  static Instant forget_at(const Limit& limit, const State& state) noexcept {
+    if (state.current > 0) return instant_at(state.start + 2 * limit.window);
+    if (state.previous > 0) return instant_at(state.start + limit.window);
+    return instant_at(never);
+  }
+
+ private:
+  static State at(const Limit& limit, const State& state, std::int64_t now) noexcept {
+    const std::int64_t start = window_start(now, limit.window);
+    if (start <= state.start) return state;
+    if (start - limit.window == state.start) return {start, state.current, 0};
+    return {start, 0, 0};
+  }
+
+  static std::uint64_t weighted_previous(const Limit& limit, const State& state, std::int64_t now) noexcept {
+    if (state.previous == 0) return 0;
+    const std::int64_t into = std::max<std::int64_t>(0, now - state.start);
+    return multiply_divide_ceil(state.previous, static_cast<std::uint64_t>(limit.window - into),
+                                static_cast<std::uint64_t>(limit.window));
+  }
+
+  // How far into a window the previous one weighs no more than `room`.
+  static std::int64_t light_enough(const Limit& limit, std::uint64_t previous, std::uint64_t room) noexcept {
+    if (previous <= room) return 0;
+    const auto overlap = multiply_divide_floor(room, static_cast<std::uint64_t>(limit.window), previous);
+    return limit.window - static_cast<std::int64_t>(overlap);
+  }
+
+  // The first instant at which `cost`, denied now, fits: in this window, or else in the next one.
+  static std::int64_t fits_at(const Limit& limit, const State& state, std::uint64_t cost) noexcept {
+    if (state.current + cost <= limit.limit) {
+      return state.start + light_enough(limit, state.previous, limit.limit - state.current - cost);
+    }
+    return state.start + limit.window + light_enough(limit, state.current, limit.limit - cost);
+  }
+
+  static Duration reset_after(const Limit& limit, const State& state, std::int64_t now) noexcept {
+    if (state.current > 0) return Duration{state.start + 2 * limit.window - now};
+    if (state.previous > 0) return Duration{state.start + limit.window - now};
+    return Duration::zero();
+  }
+};
+
+}  // namespace weir::core

@@ -1,0 +1,157 @@
+// The exact arithmetic that token bucket, GCRA and leaky bucket share: one theoretical arrival time (TAT).
+//
+// At N tokens per P microseconds a token is worth P/N microseconds, which is rarely whole. So every length
+// of time here is kept in whole microseconds and N-ths of one: nothing is ever rounded, nothing drifts.
+//
+// Invariants of a FineSpan: 0 <= nths < N. Of the state: TAT <= now + 2 x fill at the last write.
+// All products fit 64 bits, because Limit refuses burst x N > 2^53 and a time to fill over ten years.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <optional>
+
+#include "core/instant.h"
+#include "core/product.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/limit.h"
+
+namespace weir::core {
+
+struct FineSpan {
+  std::int64_t whole = 0;
+  std::int64_t nths = 0;
+
+  [[nodiscard]] constexpr Duration rounded_up() const noexcept { return Duration{whole + (nths > 0 ? 1 : 0)}; }
+
+  friend constexpr auto operator<=>(const FineSpan&, const FineSpan&) noexcept = default;
+};
+
+struct ArrivalLimit {
+  std::uint64_t burst = 0;
+  std::int64_t count = 0;       // N
+  std::int64_t per = 0;         // P
+  FineSpan token;               // what one token is worth
+  FineSpan fill;                // what `burst` tokens are worth
+  bool counts_in_64_bits = false;
+
+  ArrivalLimit() = default;
+  explicit ArrivalLimit(const Limit& limit) noexcept
+      : burst(limit.capacity()),
+        count(static_cast<std::int64_t>(limit.rate().count)),
+        per(limit.rate().per.count()),
+        token{per / count, per % count},
+        fill(worth(burst)) {
+    std::int64_t units = 0;
+    counts_in_64_bits = !__builtin_mul_overflow(fill.whole + 1, count, &units);
+  }
+
+  // What `tokens` are worth in time, for up to two bursts.
+  [[nodiscard]] constexpr FineSpan worth(std::uint64_t tokens) const noexcept {
+    if (tokens == 1) [[likely]] return token;
+    const auto n = static_cast<std::int64_t>(tokens);
+    const std::int64_t nths = n * token.nths;
+    return {n * token.whole + nths / count, nths % count};
+  }
+
+  // How many whole tokens `span` is worth.
+  [[nodiscard]] constexpr std::uint64_t tokens_in(FineSpan span) const noexcept {
+    if (counts_in_64_bits) [[likely]] return static_cast<std::uint64_t>((span.whole * count + span.nths) / per);
+    const Wide units = Wide{static_cast<std::uint64_t>(span.whole)} * static_cast<std::uint64_t>(count) +
+                       static_cast<std::uint64_t>(span.nths);
+    return static_cast<std::uint64_t>(units / static_cast<std::uint64_t>(per));
+  }
+
+  [[nodiscard]] constexpr FineSpan sum(FineSpan a, FineSpan b) const noexcept {
+    const std::int64_t nths = a.nths + b.nths;
+    return nths < count ? FineSpan{a.whole + b.whole, nths} : FineSpan{a.whole + b.whole + 1, nths - count};
+  }
+
+  // a - b, and zero if b is the longer.
+  [[nodiscard]] constexpr FineSpan difference(FineSpan a, FineSpan b) const noexcept {
+    if (a <= b) return {};
+    const std::int64_t nths = a.nths - b.nths;
+    return nths >= 0 ? FineSpan{a.whole - b.whole, nths} : FineSpan{a.whole - b.whole - 1, nths + count};
+  }
+};
+
+struct ArrivalState {
+  std::int64_t whole = never;  // the TAT
+  std::int64_t nths = 0;
+
+  // How far the TAT lies ahead of now: what is used and not yet refilled. Nths that do not fit (written
+  // under another rate) round up one microsecond.
+  [[nodiscard]] constexpr FineSpan used(const ArrivalLimit& limit, std::int64_t now) const noexcept {
+    const bool fits = nths < limit.count;
+    const std::int64_t ahead = whole - now + (fits ? 0 : 1);
+    if (ahead < 0) return {};
+    return {ahead, fits ? nths : 0};
+  }
+
+  constexpr void set_used(FineSpan used, std::int64_t now) noexcept {
+    whole = now + used.whole;
+    nths = used.nths;
+  }
+};
+
+// The operations that every algorithm on an arrival time shares.
+struct ArrivalOperations {
+  static Decision decide(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant now_instant) noexcept {
+    const std::int64_t now = micros(now_instant);
+    const FineSpan before = state.used(limit, now);
+    Decision decision{.limit = limit.burst, .charged_at = instant_at(now)};
+    if (cost.units() > limit.burst) [[unlikely]] {
+      decision.retry_after = std::nullopt;
+    } else {
+      const FineSpan after = limit.sum(before, limit.worth(cost.units()));
+      if (after <= limit.fill) {
+        if (cost.units() > 0) state.set_used(after, now);
+        decision.admitted = true;
+        decision.remaining = limit.tokens_in(limit.difference(limit.fill, after));
+        decision.reset_after = after.rounded_up();
+        return decision;
+      }
+      decision.retry_after = limit.difference(after, limit.fill).rounded_up();
+    }
+    decision.remaining = limit.tokens_in(limit.difference(limit.fill, before));
+    decision.reset_after = before.rounded_up();
+    return decision;
+  }
+
+  static Decision peek(const ArrivalLimit& limit, const ArrivalState& state, Cost cost, Instant now) noexcept {
+    ArrivalState copy = state;
+    return decide(limit, copy, cost, now);
+  }
+
+  // The TAT falls by the cost, not below now.
+  static void refund(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant /*charged_at*/,
+                     Instant now_instant) noexcept {
+    const std::int64_t now = micros(now_instant);
+    const FineSpan used = state.used(limit, now);
+    state.set_used(limit.difference(used, limit.worth(std::min(cost.units(), 2 * limit.burst))), now);
+  }
+
+  // Charges without asking, into a debt of at most one burst.
+  static void owe(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant now_instant) noexcept {
+    const std::int64_t now = micros(now_instant);
+    const FineSpan used = state.used(limit, now);
+    const FineSpan more = limit.worth(std::min(cost.units(), 2 * limit.burst));
+    const FineSpan most = std::max(used, limit.sum(limit.fill, limit.fill));
+    state.set_used(std::min(limit.sum(used, more), most), now);
+  }
+
+  // Applies these numbers to a state that was written under others.
+  static void carry_over(const ArrivalLimit& limit, ArrivalState& state, Instant now_instant) noexcept {
+    const std::int64_t now = micros(now_instant);
+    state.set_used(std::min(state.used(limit, now), limit.fill), now);
+  }
+
+  // From then on the state is as good as never seen.
+  static Instant forget_at(const ArrivalLimit& /*limit*/, const ArrivalState& state) noexcept {
+    return instant_at(state.whole + (state.nths > 0 ? 1 : 0));
+  }
+};
+
+}  // namespace weir::core

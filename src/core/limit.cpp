@@ -1,0 +1,121 @@
+#include "weir/limit.h"
+
+#include <numeric>
+#include <string>
+
+#include "core/product.h"
+
+namespace weir {
+namespace {
+
+using core::Wide;
+
+std::string text(std::uint64_t number) {
+  return std::to_string(number);
+}
+
+std::string text(Duration duration) {
+  return std::to_string(duration.count()) + " us";
+}
+
+tl::unexpected<Error> too_large(std::string_view field, std::uint64_t number, std::uint64_t largest,
+                                const std::string& why) {
+  return failure(std::string(field), text(number) + " is too large: at most " + text(largest) + " " + why);
+}
+
+tl::unexpected<Error> zero(std::string_view field) {
+  return failure(std::string(field), "0 would never admit anything: give at least 1");
+}
+
+tl::unexpected<Error> not_positive(std::string_view field, Duration duration) {
+  return failure(std::string(field), text(duration) + " is not a length of time: give at least 1 us");
+}
+
+}  // namespace
+
+std::string_view name_of(Algorithm algorithm) noexcept {
+  switch (algorithm) {
+    case Algorithm::token_bucket: return "token_bucket";
+    case Algorithm::gcra: return "gcra";
+    case Algorithm::leaky_bucket_meter: return "leaky_bucket_meter";
+    case Algorithm::leaky_bucket_queue: return "leaky_bucket_queue";
+    case Algorithm::fixed_window: return "fixed_window";
+    case Algorithm::sliding_window_log: return "sliding_window_log";
+    case Algorithm::sliding_window_counter: return "sliding_window_counter";
+  }
+  return "unknown";
+}
+
+Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view burst_field) {
+  if (rate.count == 0) return zero("rate.count");
+  if (rate.per <= Duration::zero()) return not_positive("rate.per", rate.per);
+  if (burst == 0) return zero(burst_field);
+
+  const auto per = static_cast<std::uint64_t>(rate.per.count());
+  const std::uint64_t common = std::gcd(rate.count, per);
+  const Rate reduced{rate.count / common, Duration{static_cast<std::int64_t>(per / common)}};
+  const auto reduced_per = static_cast<std::uint64_t>(reduced.per.count());
+  const std::string at_this_rate = "at " + text(reduced.count) + " per " + text(reduced.per);
+
+  if (reduced.count > largest_product) {
+    return too_large("rate.count", rate.count, largest_product * common, "per " + text(rate.per));
+  }
+  const auto longest_fill = static_cast<std::uint64_t>(longest.count());
+  if (Wide{reduced_per} > Wide{longest_fill} * reduced.count) {
+    return failure("rate.per", text(rate.per) + " for " + text(rate.count) +
+                                   " is too slow: one every " + text(longest) + " (10 years) at the slowest");
+  }
+  const std::uint64_t most_exact = largest_product / reduced.count;
+  if (burst > most_exact) return too_large(burst_field, burst, most_exact, at_this_rate + " (to stay exact)");
+  const auto most_filled = static_cast<std::uint64_t>(
+      std::min<Wide>(Wide{longest_fill} * reduced.count / reduced_per, Wide{largest_product}));
+  if (burst > most_filled) {
+    return too_large(burst_field, burst, most_filled, at_this_rate + " (to fill within 10 years)");
+  }
+  return Limit(algorithm, reduced, burst);
+}
+
+Result<Limit> Limit::window(Algorithm algorithm, WindowNumbers numbers, std::uint64_t largest_limit) {
+  if (numbers.limit == 0) return zero("limit");
+  if (numbers.limit > largest_limit) {
+    return too_large("limit", numbers.limit, largest_limit, "for " + std::string(name_of(algorithm)));
+  }
+  if (numbers.window <= Duration::zero()) return not_positive("window", numbers.window);
+  if (numbers.window > longest) {
+    return failure("window", text(numbers.window) + " is too long: at most " + text(longest) + " (10 years)");
+  }
+  return Limit(algorithm, {numbers.limit, numbers.window}, numbers.limit);
+}
+
+Result<Limit> Limit::token_bucket(BucketNumbers numbers) {
+  return bucket(Algorithm::token_bucket, numbers.rate, numbers.burst, "burst");
+}
+
+Result<Limit> Limit::gcra(BucketNumbers numbers) {
+  return bucket(Algorithm::gcra, numbers.rate, numbers.burst, "burst");
+}
+
+Result<Limit> Limit::leaky_bucket(BucketNumbers numbers) {
+  return bucket(Algorithm::leaky_bucket_meter, numbers.rate, numbers.burst, "burst");
+}
+
+Result<Limit> Limit::leaky_bucket(QueueNumbers numbers) {
+  if (numbers.queue > largest_product) {
+    return too_large("queue", numbers.queue, largest_product - 1, "at any rate");
+  }
+  return bucket(Algorithm::leaky_bucket_queue, numbers.rate, numbers.queue + 1, "queue");
+}
+
+Result<Limit> Limit::fixed_window(WindowNumbers numbers) {
+  return window(Algorithm::fixed_window, numbers, largest_window_limit);
+}
+
+Result<Limit> Limit::sliding_window_log(WindowNumbers numbers) {
+  return window(Algorithm::sliding_window_log, numbers, largest_log_limit);
+}
+
+Result<Limit> Limit::sliding_window_counter(WindowNumbers numbers) {
+  return window(Algorithm::sliding_window_counter, numbers, largest_window_limit);
+}
+
+}  // namespace weir

@@ -1,0 +1,57 @@
+// A limit, ready to decide: the closed set of algorithms, and the shape that all of them have.
+#pragma once
+
+#include <concepts>
+#include <variant>
+
+#include "core/algorithm/fixed_window.h"
+#include "core/algorithm/gcra.h"
+#include "core/algorithm/leaky_bucket.h"
+#include "core/algorithm/sliding_window_counter.h"
+#include "core/algorithm/sliding_window_log.h"
+#include "core/algorithm/token_bucket.h"
+#include "weir/limit.h"
+
+namespace weir::core {
+
+// decide: admits and charges, or denies and leaves the state as it was. peek: the same answer, no charge.
+// refund: gives a charge back where it still counts. owe: charges without asking, into a bounded debt.
+// carry_over: applies these numbers to a state written under others. forget_at: from when on the state is as
+// good as never seen. A State that is default-constructed was never used.
+template <class A>
+concept DecidingAlgorithm =
+    std::constructible_from<typename A::Limit, const Limit&> && std::default_initializable<typename A::State> &&
+    requires(const typename A::Limit& limit, typename A::State& state, const typename A::State& seen, Cost cost,
+             Instant now) {
+      { A::decide(limit, state, cost, now) } noexcept -> std::same_as<Decision>;
+      { A::peek(limit, seen, cost, now) } noexcept -> std::same_as<Decision>;
+      { A::refund(limit, state, cost, now, now) } noexcept;
+      { A::owe(limit, state, cost, now) } noexcept;
+      { A::carry_over(limit, state, now) } noexcept;
+      { A::forget_at(limit, seen) } noexcept -> std::same_as<Instant>;
+    };
+
+template <DecidingAlgorithm... As>
+struct AlgorithmSet {
+  template <template <class...> class Of>
+  using apply = Of<As...>;
+};
+
+using AllAlgorithms = AlgorithmSet<TokenBucket, Gcra, LeakyBucketMeter, LeakyBucketQueue, FixedWindow,
+                                   SlidingWindowLog, SlidingWindowCounter>;
+
+// An algorithm with its compiled numbers.
+template <DecidingAlgorithm A>
+struct RuleOf {
+  using Algorithm = A;
+  typename A::Limit limit;
+};
+
+template <class... As>
+using RuleVariant = std::variant<RuleOf<As>...>;
+
+using Rule = AllAlgorithms::apply<RuleVariant>;
+
+[[nodiscard]] Rule compile(const Limit& limit) noexcept;
+
+}  // namespace weir::core

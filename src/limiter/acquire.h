@@ -1,0 +1,39 @@
+// Waiting until a limit admits: what Limiter and KeyedLimiter share.
+#pragma once
+
+#include <algorithm>
+#include <stop_token>
+
+#include "core/instant.h"
+#include "weir/clock.h"
+#include "weir/decision.h"
+
+namespace weir::limiter {
+
+// What a caller who gives up is told: nothing was charged.
+inline Decision denied(Decision decision) noexcept {
+  decision.admitted = false;
+  return decision;
+}
+
+// `Limited` offers peek(), decide(max_wait) and give_back(decision) for one caller's cost.
+template <class Limited>
+Decision acquire(const Clock& clock, Limited limited, Instant deadline, const std::stop_token& stop) {
+  for (;;) {
+    const Instant now = clock.now();
+    if (stop.stop_requested()) return denied(limited.peek());
+    const Duration patience{std::max<std::int64_t>(0, core::micros(deadline) - core::micros(now))};
+    const Decision decision = limited.decide(patience);
+    if (decision.admitted) {
+      if (decision.delay == Duration::zero()) return decision;
+      clock.wait_until(decision.charged_at, stop);
+      if (clock.now() >= decision.charged_at) return decision;
+      limited.give_back(decision);
+      return denied(limited.peek());
+    }
+    if (!decision.retry_after || *decision.retry_after > patience) return decision;
+    clock.wait_until(now + *decision.retry_after, stop);
+  }
+}
+
+}  // namespace weir::limiter

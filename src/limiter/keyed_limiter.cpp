@@ -1,0 +1,109 @@
+#include "weir/keyed_limiter.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+#include "core/rule.h"
+#include "limiter/acquire.h"
+#include "table/snapshot.h"
+#include "table/table.h"
+
+namespace weir {
+
+struct KeyedLimiter::Body {
+  std::shared_ptr<const Clock> clock;
+  core::Rule rule;
+  std::unique_ptr<table::Table> table;
+
+  Decision decide(table::KeyHash key, Cost cost, Duration max_wait) {
+    return table->decide(rule, {key, cost, max_wait}, clock->now());
+  }
+};
+
+Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, std::shared_ptr<const Clock> clock, Options options) {
+  if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
+  const core::Rule rule = core::compile(limit);
+  auto made = table::Table::create(rule, options.memory_budget, table::HashKey::random());
+  if (!made) return tl::unexpected(made.error());
+  return KeyedLimiter(std::make_unique<Body>(Body{std::move(clock), rule, std::move(*made)}));
+}
+
+Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, std::shared_ptr<const Clock> clock) {
+  return create(limit, std::move(clock), Options{});
+}
+
+Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, const Limit& limit,
+                                           std::shared_ptr<const Clock> clock, Options options) {
+  if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
+  const core::Rule rule = core::compile(limit);
+  auto restored = table::restore(path, rule, options.memory_budget, clock->now());
+  if (!restored) return tl::unexpected(restored.error());
+  return KeyedLimiter(std::make_unique<Body>(Body{std::move(clock), rule, std::move(*restored)}));
+}
+
+KeyedLimiter::KeyedLimiter(std::unique_ptr<Body> body) noexcept : body_(std::move(body)) {}
+KeyedLimiter::KeyedLimiter(KeyedLimiter&&) noexcept = default;
+KeyedLimiter& KeyedLimiter::operator=(KeyedLimiter&&) noexcept = default;
+KeyedLimiter::~KeyedLimiter() = default;
+
+Decision KeyedLimiter::check(std::string_view key, Cost cost) {
+  return body_->decide(body_->table->hash(key), cost, Duration::max());
+}
+
+void KeyedLimiter::check(std::span<const Request> requests, std::span<Decision> decisions) {
+  assert(requests.size() == decisions.size());
+  const Instant now = body_->clock->now();
+  std::array<table::Ask, 64> asks;
+  while (!requests.empty()) {
+    const std::size_t count = std::min(requests.size(), asks.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      asks[i] = {.key = body_->table->hash(requests[i].key), .cost = requests[i].cost};
+    }
+    body_->table->decide(body_->rule, std::span(asks).first(count), now, decisions.first(count));
+    requests = requests.subspan(count);
+    decisions = decisions.subspan(count);
+  }
+}
+
+Decision KeyedLimiter::peek(std::string_view key, Cost cost) const {
+  return body_->table->peek(body_->rule, {.key = body_->table->hash(key), .cost = cost}, body_->clock->now());
+}
+
+Decision KeyedLimiter::acquire(std::string_view key, Cost cost, Instant deadline, std::stop_token stop) {
+  struct Limited {
+    Body& body;
+    table::KeyHash key;
+    Cost cost;
+    Decision peek() { return body.table->peek(body.rule, {.key = key, .cost = cost}, body.clock->now()); }
+    Decision decide(Duration max_wait) { return body.decide(key, cost, max_wait); }
+    void give_back(const Decision& charge) {
+      body.table->refund(body.rule, key, cost, charge.charged_at, body.clock->now());
+    }
+  };
+  return limiter::acquire(*body_->clock, Limited{*body_, body_->table->hash(key), cost}, deadline, stop);
+}
+
+void KeyedLimiter::refund(std::string_view key, Cost cost, const Decision& charge) {
+  body_->table->refund(body_->rule, body_->table->hash(key), cost, charge.charged_at, body_->clock->now());
+}
+
+void KeyedLimiter::settle(std::string_view key, Cost reserved, Cost actual, const Decision& charge) {
+  body_->table->settle(body_->rule, body_->table->hash(key), {reserved, actual, charge.charged_at},
+                       body_->clock->now());
+}
+
+void KeyedLimiter::reset(std::string_view key) {
+  body_->table->reset(body_->rule, body_->table->hash(key), body_->clock->now());
+}
+
+KeyedLimiter::Usage KeyedLimiter::usage() const noexcept {
+  return {.bytes = body_->table->bytes_used(), .overflowed = body_->table->overflowed()};
+}
+
+Result<void> KeyedLimiter::save(const std::filesystem::path& path) const {
+  return table::save(*body_->table, body_->rule, path, body_->clock->now());
+}
+
+}  // namespace weir

@@ -1,0 +1,341 @@
+// Key hash -> cell, in memory that grows in small steps within a budget. Callable from any thread.
+//
+// Layout. The upper bits of a hash choose a segment through a directory; the lower 32 choose a home bucket in
+// it, in proportion: home = low x homes / 2^32. A key lives in its home bucket or in one of the next `reach` - 1,
+// without wrapping: a segment has `reach` - 1 more buckets than homes. Each segment has a fixed slot of address
+// space and grows in place by an eighth; at the largest size it splits in two. So growing touches one segment
+// of at most 256 KiB, needs no second copy of the table, and nothing is ever freed under a reader's feet.
+//
+// Invariants.
+// 1. Any bucket lock of a segment freezes its shape: a change of shape takes all its bucket locks, in order.
+//    Whoever has locked a bucket therefore checks once that the shape is still the one it was found by.
+// 2. Locks are taken in the order of addresses.
+// 3. A key is in at most one cell. A search ends at the first bucket of the chain that does not go on.
+// 4. Only dead cells are overwritten. Without room a key is sent to one of the overflow cells, which are
+//    shared and never move.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "table/bucket.h"
+#include "table/budget.h"
+#include "table/region.h"
+#include "weir/result.h"
+
+namespace weir::table {
+
+// A keyed hash of a consumer's key.
+struct KeyHash {
+  std::uint64_t value = 0;
+
+  friend bool operator==(KeyHash, KeyHash) = default;
+};
+
+// A locked cell: the buckets [first, first + held) are locked.
+struct Slot {
+  std::byte* first = nullptr;
+  unsigned held = 0;
+  std::byte* bucket = nullptr;  // of the cell; null if the key has none
+  unsigned cell = 0;
+  bool fresh = false;       // the cell was just claimed
+  bool overflowed = false;  // a shared cell, for want of room
+};
+
+// Where the search for a key begins: its home bucket, and the shape it was found by.
+struct Place {
+  std::byte* home = nullptr;
+  std::uint32_t segment = 0;
+  std::uint32_t homes = 0;
+  std::uint64_t directory_index = 0;
+};
+
+inline constexpr std::size_t bucket_bytes = 64;
+
+inline BucketLock& lock_at(std::byte* bucket) noexcept {
+  return *reinterpret_cast<BucketLock*>(bucket);
+}
+
+inline void unlock(const Slot& slot) noexcept {
+  for (unsigned i = 0; i < slot.held; ++i) lock_at(slot.first + i * bucket_bytes).unlock();
+}
+
+template <class Payload>
+class Cells {
+ public:
+  static constexpr unsigned reach = 32 / Bucket<Payload>::cells;
+  static constexpr std::uint32_t page_buckets = Region::page / bucket_bytes;
+  static constexpr std::uint32_t most_buckets = 4096;  // of a segment
+  static constexpr unsigned bucket_cells = Bucket<Payload>::cells;
+
+  // What a newcomer finds no room for goes to one of `overflow_cells` shared cells. `extra_bytes` is what a
+  // cell owns outside of the table.
+  static Result<std::unique_ptr<Cells>> create(Budget& budget, unsigned overflow_cells, std::size_t extra_bytes);
+  ~Cells();
+
+  Cells(const Cells&) = delete;
+  Cells& operator=(const Cells&) = delete;
+
+  static Bucket<Payload>& bucket_at(std::byte* bucket) noexcept { return *reinterpret_cast<Bucket<Payload>*>(bucket); }
+  static Payload& payload(const Slot& slot) noexcept { return bucket_at(slot.bucket).payload(slot.cell); }
+
+  void prefetch(KeyHash hash) const noexcept { __builtin_prefetch(locate(hash).home, 1); }
+
+  // Locks the key's cell. Without one: the shared cell, if it would overflow now; else the slot has no bucket,
+  // but the lock keeps it so.
+  [[nodiscard]] Slot find(KeyHash hash, std::int64_t now) noexcept {
+    for (;;) {
+      Slot slot;
+      if (!lock_home(locate(hash), slot)) continue;
+      if (search(slot, tag_of(hash)) || has_room(slot, now)) return slot;
+      unlock(slot);
+      return lock_overflow(overflow_index(hash));
+    }
+  }
+
+  // Locks the key's cell, or one claimed for it, or the shared one it overflows to.
+  [[nodiscard]] Slot find_or_claim(KeyHash hash, std::int64_t now) noexcept {
+    for (bool tidied = false;;) {
+      Slot slot;
+      const Place place = locate(hash);
+      if (!lock_home(place, slot)) continue;
+      if (search(slot, tag_of(hash))) [[likely]] return slot;
+      const bool tidy = !tidied && worn(slot, hash);
+      if (!tidy && claim(slot, place, hash, now)) return slot;
+      unlock(slot);
+      const bool try_again = make_room(place, now);
+      if (!try_again && !tidy) return lock_overflow(overflow_index(hash));
+      tidied = true;
+    }
+  }
+
+  // The pieces of find_or_claim, for callers that hold several locks (together.cpp).
+
+  [[nodiscard]] Place locate(KeyHash hash) const noexcept {
+    Place place;
+    place.directory_index = hash.value >> directory_shift_;
+    place.segment = segment_at(place.directory_index);
+    place.homes = homes_[place.segment].load(std::memory_order_acquire);
+    place.home = segment_begin(place.segment) + home_of(hash.value, place.homes) * bucket_bytes;
+    return place;
+  }
+
+  // To be asked with the lock of a bucket of the place.
+  [[nodiscard]] bool still_there(const Place& place) const noexcept {
+    return segment_at(place.directory_index) == place.segment &&
+           homes_[place.segment].load(std::memory_order_relaxed) == place.homes;
+  }
+
+  // A tag has the lower bits of its hash, so either will do.
+  [[nodiscard]] static std::uint64_t home_of(std::uint64_t hash_or_tag, std::uint64_t homes) noexcept {
+    return ((hash_or_tag & 0xffffffff) * homes) >> 32;
+  }
+
+  [[nodiscard]] static std::uint64_t tag_of(KeyHash hash) noexcept {
+    const std::uint64_t tag = hash.value & ~top_bit;
+    return tag != 0 ? tag : 1;
+  }
+
+  // Whether the key has a cell; locks the buckets on the way by `lock_next(slot)`.
+  template <class LockNext>
+  bool search(Slot& slot, std::uint64_t tag, LockNext lock_next) noexcept {
+    for (unsigned i = 0;; ++i) {
+      std::byte* at = slot.first + i * bucket_bytes;
+      const unsigned cell = bucket_at(at).find(tag);
+      if (cell < bucket_cells) [[likely]] {
+        slot.bucket = at;
+        slot.cell = cell;
+        return true;
+      }
+      if (!bucket_at(at).goes_on() || i + 1 == reach) return false;
+      lock_next(slot, i + 1);
+    }
+  }
+
+  // Claims a dead cell within reach for a key that a search has not found. False if there is none, or no room
+  // for what the cell owns. `taken(bucket, cell)` tells which cells must stay as they are.
+  template <class LockNext, class Taken>
+  bool claim(Slot& slot, const Place& place, KeyHash hash, std::int64_t now, LockNext lock_next, Taken taken) noexcept {
+    for (unsigned i = 0; i < reach; ++i) {
+      if (i >= slot.held) lock_next(slot, i);
+      const unsigned cell = free_cell(slot.first + i * bucket_bytes, now, taken);
+      if (cell < bucket_cells) return occupy(slot, i, cell, tag_of(hash));
+    }
+    const Vacancy vacancy = hop(slot, place, now, lock_next, taken);
+    return vacancy.found && occupy(slot, vacancy.bucket, vacancy.cell, tag_of(hash));
+  }
+
+  // Cleans, grows or splits the segment of a place; the caller holds no lock. True if it is worth trying
+  // again there, false if the budget allows nothing more.
+  bool make_room(const Place& place, std::int64_t now) noexcept;
+
+  // The shared cells.
+  [[nodiscard]] unsigned overflow_cells() const noexcept { return overflow_cells_; }
+  [[nodiscard]] unsigned overflow_index(KeyHash hash) const noexcept {
+    return static_cast<unsigned>(((hash.value >> 32) * overflow_cells_) >> 32);
+  }
+  [[nodiscard]] std::byte* overflow_bucket(unsigned index) const noexcept {
+    return overflow_begin_ + std::size_t{index / bucket_cells} * bucket_bytes;
+  }
+  [[nodiscard]] Slot lock_overflow(unsigned index) noexcept {
+    Slot slot{.first = overflow_bucket(index), .held = 1};
+    lock_at(slot.first).lock();
+    settle_overflow(slot, index);
+    return slot;
+  }
+  // Points a slot whose bucket is locked to a shared cell.
+  static void settle_overflow(Slot& slot, unsigned index) noexcept {
+    slot.bucket = slot.first;
+    slot.cell = index % bucket_cells;
+    slot.overflowed = true;
+  }
+
+  // Frees a cell that is not shared; the caller holds its lock.
+  void erase(const Slot& slot) noexcept {
+    dispose(payload(slot));
+    bucket_at(slot.bucket).set_tag(slot.cell, 0);
+  }
+
+  // Calls visit(hash, payload) for each cell that is alive, a segment at a time under its locks. A cell that
+  // moves to a new segment meanwhile may be visited again, the later visit being the newer. After each segment,
+  // with no lock held, go_on() says whether to go on.
+  template <class Visit, class GoOn>
+  void for_each(std::int64_t now, Visit visit, GoOn go_on);
+
+  // Bytes that a cell owns outside of the table: what a claim takes from the budget, and what it came to.
+  [[nodiscard]] std::size_t extra_bytes() const noexcept { return extra_bytes_; }
+  void account(std::size_t before, std::size_t after) noexcept {
+    if (after > before) budget_.take_regardless(after - before);
+    if (after < before) budget_.give(before - after);
+  }
+
+  // What the payload owns goes, and its bytes return to the budget.
+  void dispose(Payload& payload) noexcept;
+
+ private:
+  struct Entry {
+    std::uint64_t tag;
+    Payload payload;
+    std::uint32_t bucket;  // where it will go
+  };
+  struct Gathered {
+    std::unique_ptr<Entry[]> entries;
+    std::uint32_t count = 0;
+  };
+
+  Cells(Budget& budget, unsigned overflow_cells, std::size_t extra_bytes) noexcept
+      : budget_(budget), overflow_cells_(overflow_cells), extra_bytes_(extra_bytes) {}
+
+  [[nodiscard]] std::uint32_t segment_at(std::uint64_t directory_index) const noexcept {
+    const std::uint32_t stored = directory_[directory_index].load(std::memory_order_acquire);
+    return stored != 0 ? stored : static_cast<std::uint32_t>(directory_index >> (directory_bits_ - 1));
+  }
+  [[nodiscard]] std::byte* segment_begin(std::uint32_t segment) const noexcept {
+    return buckets_.data() + std::size_t{segment} * most_buckets * bucket_bytes;
+  }
+
+  bool lock_home(const Place& place, Slot& slot) noexcept {
+    lock_at(place.home).lock();
+    slot.first = place.home;
+    slot.held = 1;
+    if (still_there(place)) [[likely]] return true;
+    unlock(slot);
+    return false;
+  }
+  static void lock_one_more(Slot& slot, unsigned i) noexcept {
+    lock_at(slot.first + i * bucket_bytes).lock();
+    slot.held = i + 1;
+  }
+  bool search(Slot& slot, std::uint64_t tag) noexcept { return search(slot, tag, lock_one_more); }
+  bool claim(Slot& slot, const Place& place, KeyHash hash, std::int64_t now) noexcept {
+    return claim(slot, place, hash, now, lock_one_more, [](std::byte*, unsigned) { return false; });
+  }
+
+  [[nodiscard]] bool has_room(const Slot& slot, std::int64_t now) const noexcept {
+    if (budget_.has(std::max<std::size_t>(extra_bytes_, Region::page))) return true;
+    if (!budget_.has(extra_bytes_)) return false;
+    for (unsigned i = 0; i < slot.held * bucket_cells; ++i) {
+      Bucket<Payload>& bucket = bucket_at(slot.first + i / bucket_cells * bucket_bytes);
+      if (bucket.tag(i % bucket_cells) == 0 || bucket.payload(i % bucket_cells).dead(now)) return true;
+    }
+    return false;
+  }
+
+  // Chains only grow longer as keys come and go, until the segment is rebuilt. So now and then a newcomer who
+  // had to search one to its end sees to that.
+  [[nodiscard]] static bool worn(const Slot& slot, KeyHash hash) noexcept {
+    return slot.held == reach && ((hash.value >> 40) & 1023) == 0;
+  }
+
+  // The first cell of a bucket that is empty or dead; `bucket_cells` if there is none.
+  template <class Taken>
+  [[nodiscard]] static unsigned free_cell(std::byte* at, std::int64_t now, Taken& taken) noexcept {
+    Bucket<Payload>& bucket = bucket_at(at);
+    unsigned cell = 0;
+    while (cell < bucket_cells &&
+           ((bucket.tag(cell) != 0 && !bucket.payload(cell).dead(now)) || taken(at, cell))) {
+      ++cell;
+    }
+    return cell;
+  }
+
+  // A cell that was made free, as counted from the home bucket.
+  struct Vacancy {
+    bool found = false;
+    unsigned bucket = 0;
+    unsigned cell = 0;
+  };
+
+  // With all cells within reach alive: takes the nearest free cell beyond and brings it here, by moving cells
+  // that lie before it into it, as far as their own reach allows.
+  template <class LockNext, class Taken>
+  Vacancy hop(Slot& slot, const Place& place, std::int64_t now, LockNext& lock_next, Taken& taken) noexcept;
+  template <class Taken>
+  bool move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t home, std::uint64_t homes, Taken& taken) noexcept;
+
+  bool occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t tag) noexcept;
+
+  // Shape: cells_shape.h. The caller holds shape_mutex_ and all bucket locks of the segment.
+  void lock_buckets(std::uint32_t segment, std::uint32_t from, std::uint32_t to) noexcept;
+  void unlock_buckets(std::uint32_t segment, std::uint32_t to) noexcept;
+  [[nodiscard]] std::uint32_t clean(std::uint32_t segment, std::uint32_t buckets, std::int64_t now) noexcept;
+  [[nodiscard]] bool gather(std::uint32_t segment, std::uint32_t buckets, Gathered& live) noexcept;
+  [[nodiscard]] static bool plan(Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept;
+  [[nodiscard]] bool plan_smallest(Entry* entries, std::uint32_t count, std::uint32_t& buckets) noexcept;
+  void rebuild(std::uint32_t segment, const Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept;
+  [[nodiscard]] bool tidy(std::uint32_t segment, std::uint32_t buckets) noexcept;
+  [[nodiscard]] bool grow(std::uint32_t segment, std::uint32_t& buckets) noexcept;
+  [[nodiscard]] bool split(std::uint32_t segment, Gathered& live, std::uint32_t& buckets) noexcept;
+  void point_directory_at(std::uint32_t segment) noexcept;
+  template <class Visit>
+  void for_each_in(std::uint32_t segment, std::int64_t now, Visit& visit);
+
+  Budget& budget_;
+  const unsigned overflow_cells_;
+  const std::size_t extra_bytes_;
+
+  // The shape, readable by all.
+  unsigned directory_bits_ = 1;
+  unsigned directory_shift_ = 63;
+  std::atomic<std::uint32_t>* directory_ = nullptr;  // 0: the segment that this half began with
+  std::atomic<std::uint32_t>* homes_ = nullptr;      // by segment
+  std::atomic<std::int64_t>* cleaned_at_ = nullptr;  // by segment
+
+  // Guarded by shape_mutex_, which is taken before any bucket lock.
+  std::mutex shape_mutex_;
+  std::uint32_t segments_ = 2;
+  std::uint64_t* prefixes_ = nullptr;  // by segment: the upper bits that its hashes share,
+  std::uint8_t* depths_ = nullptr;     // and how many they are
+
+  Region shape_;  // holds the arrays above
+  Region buckets_;
+  std::byte* overflow_begin_ = nullptr;
+};
+
+}  // namespace weir::table
+
+#include "table/cells_shape.h"

@@ -1,0 +1,377 @@
+// How cells grow: the part of Cells that changes the shape of a segment.
+//
+// A change is planned on a copy before anything moves, so it happens whole or not at all.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "core/log_ring.h"
+#include "table/cells.h"
+#include "table/payload.h"
+
+namespace weir::table {
+
+// At the budget, a segment is searched for dead cells at most this often: a flood must not buy work.
+inline constexpr std::int64_t clean_interval = 100'000;
+
+template <class Payload>
+Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, unsigned overflow_cells,
+                                                               std::size_t extra_bytes) {
+  std::unique_ptr<Cells> cells(new Cells(budget, overflow_cells, extra_bytes));
+  constexpr std::size_t segment_bytes = std::size_t{most_buckets} * bucket_bytes;
+  cells->directory_bits_ = std::max(1U, static_cast<unsigned>(std::bit_width(budget.total() / (segment_bytes / 2)) + 1));
+  cells->directory_shift_ = 64 - cells->directory_bits_;
+
+  const std::size_t segments = std::size_t{1} << cells->directory_bits_;
+  const std::size_t overflow_buckets = (overflow_cells + bucket_cells - 1) / bucket_cells;
+  const std::size_t shape_bytes = segments * (4 + 4 + 8 + 8 + 1);
+  const std::size_t least =
+      shape_bytes + overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page + extra_bytes;
+  if (budget.total() < least) {
+    return failure("memory_budget", std::to_string(budget.total()) + " bytes is too small: give at least " +
+                                        std::to_string(least));
+  }
+  auto shape = Region::reserve(shape_bytes);
+  if (!shape) return tl::unexpected(shape.error());
+  auto buckets = Region::reserve(segments * segment_bytes + overflow_buckets * bucket_bytes);
+  if (!buckets) return tl::unexpected(buckets.error());
+  cells->shape_ = std::move(*shape);
+  cells->buckets_ = std::move(*buckets);
+  cells->overflow_begin_ = cells->buckets_.data() + segments * segment_bytes;
+
+  std::byte* at = cells->shape_.data();
+  const auto carve = [&]<class T>(T*& array) {
+    array = reinterpret_cast<T*>(at);
+    at += segments * sizeof(T);
+  };
+  carve(cells->cleaned_at_);
+  carve(cells->prefixes_);
+  carve(cells->directory_);
+  carve(cells->homes_);
+  carve(cells->depths_);
+  for (std::uint32_t root = 0; root < 2; ++root) {
+    cells->homes_[root].store(page_buckets - (reach - 1), std::memory_order_relaxed);
+    cells->prefixes_[root] = std::uint64_t{root} << 63;
+    cells->depths_[root] = 1;
+  }
+  const bool taken = budget.take(least - extra_bytes);
+  return taken ? Result<std::unique_ptr<Cells>>(std::move(cells)) : failure("memory_budget", "is already in use");
+}
+
+template <class Payload>
+Cells<Payload>::~Cells() {
+  if constexpr (std::is_same_v<Payload, LogPayload>) {
+    const auto all = [] { return true; };
+    for_each(core::never, [&](KeyHash, Payload& payload) { dispose(payload); }, all);
+    for (unsigned i = 0; i < overflow_cells_ && overflow_begin_ != nullptr; ++i) {
+      dispose(bucket_at(overflow_bucket(i)).payload(i % bucket_cells));
+    }
+  }
+}
+
+template <class Payload>
+void Cells<Payload>::dispose(Payload& payload) noexcept {
+  if constexpr (std::is_same_v<Payload, LogPayload>) {
+    budget_.give(payload.ring == nullptr ? extra_bytes_ : core::LogRing::bytes_for(payload.ring->capacity()));
+    core::LogRing::Free{}(payload.ring);
+  }
+  payload = Payload{};
+}
+
+template <class Payload>
+template <class LockNext, class Taken>
+typename Cells<Payload>::Vacancy Cells<Payload>::hop(Slot& slot, const Place& place, std::int64_t now,
+                                                     LockNext& lock_next, Taken& taken) noexcept {
+  const auto home = static_cast<std::uint64_t>(slot.first - segment_begin(place.segment)) / bucket_bytes;
+  const std::uint64_t end = std::min<std::uint64_t>(8 * reach, place.homes + reach - 1 - home);
+  Vacancy vacancy{.bucket = reach, .cell = bucket_cells};
+  for (; vacancy.bucket < end; ++vacancy.bucket) {
+    if (slot.held <= vacancy.bucket) lock_next(slot, vacancy.bucket);
+    vacancy.cell = free_cell(slot.first + vacancy.bucket * bucket_bytes, now, taken);
+    if (vacancy.cell < bucket_cells) break;
+  }
+  if (vacancy.bucket == end) return {};
+  while (vacancy.bucket >= reach) {
+    if (!move_into(vacancy, slot, home, place.homes, taken)) return {};
+  }
+  vacancy.found = true;
+  return vacancy;
+}
+
+// Moves a cell from before the vacancy into it, the furthest that may go there; its old place is the vacancy.
+template <class Payload>
+template <class Taken>
+bool Cells<Payload>::move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t home, std::uint64_t homes,
+                               Taken& taken) noexcept {
+  Bucket<Payload>& target = bucket_at(slot.first + vacancy.bucket * bucket_bytes);
+  for (unsigned from = vacancy.bucket - (reach - 1); from < vacancy.bucket; ++from) {
+    std::byte* const at = slot.first + from * bucket_bytes;
+    Bucket<Payload>& source = bucket_at(at);
+    for (unsigned cell = 0; cell < bucket_cells; ++cell) {
+      const std::uint64_t its_end = home_of(source.tag(cell), homes) + reach;
+      if (home + vacancy.bucket >= its_end || taken(at, cell)) continue;
+      if (target.tag(vacancy.cell) != 0) dispose(target.payload(vacancy.cell));
+      target.set_tag(vacancy.cell, source.tag(cell));
+      target.payload(vacancy.cell) = source.payload(cell);
+      source.set_tag(cell, 0);
+      source.payload(cell) = Payload{};
+      for (unsigned passed = from; passed < vacancy.bucket; ++passed) {
+        bucket_at(slot.first + passed * bucket_bytes).set_goes_on();
+      }
+      vacancy.bucket = from;
+      vacancy.cell = cell;
+      return true;
+    }
+  }
+  return false;
+}
+
+template <class Payload>
+bool Cells<Payload>::occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t tag) noexcept {
+  slot.bucket = slot.first + i * bucket_bytes;
+  slot.cell = cell;
+  if (bucket_at(slot.bucket).tag(cell) != 0) dispose(payload(slot));
+  if (!budget_.take(extra_bytes_)) {
+    bucket_at(slot.bucket).set_tag(cell, 0);
+    slot.bucket = nullptr;
+    return false;
+  }
+  bucket_at(slot.bucket).set_tag(cell, tag);
+  for (unsigned passed = 0; passed < i; ++passed) bucket_at(slot.first + passed * bucket_bytes).set_goes_on();
+  slot.fresh = true;
+  return true;
+}
+
+template <class Payload>
+bool Cells<Payload>::make_room(const Place& place, std::int64_t now) noexcept {
+  const std::size_t need = std::max<std::size_t>(extra_bytes_, Region::page);
+  auto& cleaned_at = cleaned_at_[place.segment];
+  const auto just_cleaned = [&] {
+    return std::abs(now - cleaned_at.load(std::memory_order_relaxed)) < clean_interval;
+  };
+  if (!budget_.has(need) && just_cleaned()) return false;
+
+  const std::lock_guard guard(shape_mutex_);
+  if (!still_there(place)) return true;
+  const std::uint32_t segment = place.segment;
+  std::uint32_t buckets = place.homes + reach - 1;
+  lock_buckets(segment, 0, buckets);
+  const std::uint32_t freed = clean(segment, buckets, now);
+  cleaned_at.store(now, std::memory_order_relaxed);
+  bool changed = freed > 0;
+  if (freed >= buckets * bucket_cells / 8) {
+    changed |= tidy(segment, buckets);
+  } else if (budget_.has(need)) {
+    changed |= grow(segment, buckets);
+  }
+  unlock_buckets(segment, buckets);
+  return changed;
+}
+
+template <class Payload>
+void Cells<Payload>::lock_buckets(std::uint32_t segment, std::uint32_t from, std::uint32_t to) noexcept {
+  for (std::uint32_t i = from; i < to; ++i) lock_at(segment_begin(segment) + i * bucket_bytes).lock();
+}
+
+template <class Payload>
+void Cells<Payload>::unlock_buckets(std::uint32_t segment, std::uint32_t to) noexcept {
+  for (std::uint32_t i = 0; i < to; ++i) lock_at(segment_begin(segment) + i * bucket_bytes).unlock();
+}
+
+// Empties the cells that are dead, and says how many they were.
+template <class Payload>
+std::uint32_t Cells<Payload>::clean(std::uint32_t segment, std::uint32_t buckets, std::int64_t now) noexcept {
+  std::uint32_t freed = 0;
+  for (std::uint32_t i = 0; i < buckets; ++i) {
+    Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + i * bucket_bytes);
+    for (unsigned cell = 0; cell < bucket_cells; ++cell) {
+      if (bucket.tag(cell) == 0 || !bucket.payload(cell).dead(now)) continue;
+      dispose(bucket.payload(cell));
+      bucket.set_tag(cell, 0);
+      ++freed;
+    }
+  }
+  return freed;
+}
+
+// Copies what the segment holds. False without memory for the copy.
+template <class Payload>
+bool Cells<Payload>::gather(std::uint32_t segment, std::uint32_t buckets, Gathered& live) noexcept {
+  live.entries.reset(new (std::nothrow) Entry[std::size_t{buckets} * bucket_cells]);
+  if (!live.entries) return false;
+  for (std::uint32_t i = 0; i < buckets; ++i) {
+    Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + i * bucket_bytes);
+    for (unsigned cell = 0; cell < bucket_cells; ++cell) {
+      if (bucket.tag(cell) == 0) continue;
+      live.entries[live.count++] = Entry{bucket.tag(cell), bucket.payload(cell), 0};
+    }
+  }
+  return true;
+}
+
+// Finds each entry its bucket in a segment of `buckets`. False if one finds none within reach.
+template <class Payload>
+bool Cells<Payload>::plan(Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept {
+  std::array<std::uint8_t, most_buckets> filled{};
+  const std::uint64_t homes = buckets - (reach - 1);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto home = static_cast<std::uint32_t>(home_of(entries[i].tag, homes));
+    std::uint32_t bucket = home;
+    while (bucket < home + reach && filled[bucket] == bucket_cells) ++bucket;
+    if (bucket == home + reach) return false;
+    ++filled[bucket];
+    entries[i].bucket = bucket;
+  }
+  return true;
+}
+
+// Plans for the fewest whole pages, from `buckets` on, in which the entries fit.
+template <class Payload>
+bool Cells<Payload>::plan_smallest(Entry* entries, std::uint32_t count, std::uint32_t& buckets) noexcept {
+  for (; buckets <= most_buckets; buckets += page_buckets) {
+    if (plan(entries, count, buckets)) return true;
+  }
+  return false;
+}
+
+// Writes the planned entries over whatever the locked buckets held, and publishes the new size.
+template <class Payload>
+void Cells<Payload>::rebuild(std::uint32_t segment, const Entry* entries, std::uint32_t count,
+                             std::uint32_t buckets) noexcept {
+  std::array<std::uint8_t, most_buckets> filled{};
+  const std::uint64_t homes = buckets - (reach - 1);
+  std::byte* const begin = segment_begin(segment);
+  for (std::uint32_t i = 0; i < buckets; ++i) bucket_at(begin + i * bucket_bytes).clear();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Entry& entry = entries[i];
+    const auto home = static_cast<std::uint32_t>(home_of(entry.tag, homes));
+    for (std::uint32_t b = home; b < entry.bucket; ++b) bucket_at(begin + b * bucket_bytes).set_goes_on();
+    Bucket<Payload>& bucket = bucket_at(begin + entry.bucket * bucket_bytes);
+    const unsigned cell = filled[entry.bucket]++;
+    bucket.set_tag(cell, entry.tag);
+    bucket.payload(cell) = entry.payload;
+  }
+  homes_[segment].store(static_cast<std::uint32_t>(homes), std::memory_order_release);
+}
+
+// The same size again, with chains no longer than they need to be.
+template <class Payload>
+bool Cells<Payload>::tidy(std::uint32_t segment, std::uint32_t buckets) noexcept {
+  Gathered live;
+  if (!gather(segment, buckets, live) || !plan(live.entries.get(), live.count, buckets)) return false;
+  rebuild(segment, live.entries.get(), live.count, buckets);
+  return true;
+}
+
+// By an eighth, or into two segments if it is as large as can be. `buckets` is what the segment has.
+template <class Payload>
+bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcept {
+  Gathered live;
+  if (!gather(segment, buckets, live)) return false;
+  const std::uint32_t step = std::max(page_buckets, buckets / 8 / page_buckets * page_buckets);
+  std::uint32_t larger = buckets + step;
+  if (larger > most_buckets || !plan_smallest(live.entries.get(), live.count, larger)) {
+    return split(segment, live, buckets);
+  }
+  if (!budget_.take(std::size_t{larger - buckets} * bucket_bytes)) {
+    larger = buckets + page_buckets;
+    if (!plan(live.entries.get(), live.count, larger) || !budget_.take(Region::page)) return false;
+  }
+  lock_buckets(segment, buckets, larger);
+  rebuild(segment, live.entries.get(), live.count, larger);
+  buckets = larger;
+  return true;
+}
+
+// The half of the keys whose next bit is set moves to a new segment.
+template <class Payload>
+bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t& buckets) noexcept {
+  const unsigned depth = depths_[segment];
+  if (depth == directory_bits_) return false;
+  const std::uint64_t next_bit = top_bit >> depth;
+  Entry* const begin = live.entries.get();
+  Entry* const end = begin + live.count;
+  Entry* const middle =
+      std::stable_partition(begin, end, [&](const Entry& entry) { return (entry.tag & next_bit) == 0; });
+  const auto staying = static_cast<std::uint32_t>(middle - begin);
+  const auto moving = static_cast<std::uint32_t>(end - middle);
+  const auto roomy = [](std::uint32_t entries) {
+    const std::uint32_t at_four_fifths = entries * 5 / 4 / bucket_cells + reach;
+    return (at_four_fifths + page_buckets - 1) / page_buckets * page_buckets;
+  };
+  std::uint32_t staying_buckets = roomy(staying);
+  std::uint32_t moving_buckets = roomy(moving);
+  if (!plan_smallest(begin, staying, staying_buckets) || !plan_smallest(middle, moving, moving_buckets)) {
+    return false;
+  }
+  const std::size_t after = std::size_t{staying_buckets + moving_buckets} * bucket_bytes;
+  const std::size_t before = std::size_t{buckets} * bucket_bytes;
+  if (after > before && !budget_.take(after - before)) return false;
+  if (after < before) budget_.give(before - after);
+
+  const std::uint32_t sibling = segments_++;
+  prefixes_[sibling] = prefixes_[segment] | next_bit;
+  depths_[segment] = depths_[sibling] = static_cast<std::uint8_t>(depth + 1);
+  lock_buckets(sibling, 0, moving_buckets);
+  rebuild(sibling, middle, moving, moving_buckets);
+  if (staying_buckets > buckets) lock_buckets(segment, buckets, staying_buckets);
+  rebuild(segment, begin, staying, staying_buckets);
+  point_directory_at(sibling);
+  unlock_buckets(sibling, moving_buckets);
+  if (staying_buckets < buckets) {
+    // Nobody else holds a lock there, so the lock bits may vanish with the pages.
+    Region::release(segment_begin(segment) + std::size_t{staying_buckets} * bucket_bytes,
+                    std::size_t{buckets - staying_buckets} * bucket_bytes);
+  }
+  buckets = staying_buckets;
+  return true;
+}
+
+template <class Payload>
+void Cells<Payload>::point_directory_at(std::uint32_t segment) noexcept {
+  const std::uint64_t first = prefixes_[segment] >> directory_shift_;
+  const std::uint64_t count = std::uint64_t{1} << (directory_bits_ - depths_[segment]);
+  for (std::uint64_t i = 0; i < count; ++i) directory_[first + i].store(segment, std::memory_order_release);
+}
+
+template <class Payload>
+template <class Visit>
+void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit& visit) {
+  struct Locks {
+    Cells& cells;
+    std::uint32_t segment, buckets;
+    ~Locks() { cells.unlock_buckets(segment, buckets); }
+  };
+  const std::uint32_t buckets = homes_[segment].load(std::memory_order_relaxed) + reach - 1;
+  lock_buckets(segment, 0, buckets);
+  const Locks locks{*this, segment, buckets};
+  for (std::uint32_t i = 0; i < buckets; ++i) {
+    Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + i * bucket_bytes);
+    for (unsigned cell = 0; cell < bucket_cells; ++cell) {
+      if (bucket.tag(cell) == 0 || bucket.payload(cell).dead(now)) continue;
+      visit(KeyHash{bucket.tag(cell) | (prefixes_[segment] & top_bit)}, bucket.payload(cell));
+    }
+  }
+}
+
+template <class Payload>
+template <class Visit, class GoOn>
+void Cells<Payload>::for_each(std::int64_t now, Visit visit, GoOn go_on) {
+  for (std::uint32_t segment = 0;; ++segment) {
+    {
+      const std::lock_guard guard(shape_mutex_);
+      if (segment >= segments_ || homes_ == nullptr) return;
+      for_each_in(segment, now, visit);
+    }
+    if (!go_on()) return;
+  }
+}
+
+}  // namespace weir::table

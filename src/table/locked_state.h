@@ -1,0 +1,86 @@
+// The state in a locked cell, unpacked for as long as the lock is held.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "table/cells.h"
+#include "table/packing.h"
+#include "table/table.h"
+
+namespace weir::table {
+
+// decide and peek with the wait that only a queue knows.
+template <class A>
+Decision decide_state(const typename A::Limit& limit, typename A::State& state, Cost cost, Duration max_wait,
+                      Instant now) noexcept {
+  if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
+    return A::decide(limit, state, cost, now, max_wait);
+  } else {
+    return A::decide(limit, state, cost, now);
+  }
+}
+
+template <class A>
+Decision peek_state(const typename A::Limit& limit, const typename A::State& state, Cost cost, Duration max_wait,
+                    Instant now) noexcept {
+  if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
+    return A::peek(limit, state, cost, now, max_wait);
+  } else {
+    return A::peek(limit, state, cost, now);
+  }
+}
+
+// Reads the state at construction, writes it back by keep() (and at the end, where the state owns memory).
+template <class A, class Payload>
+class LockedState {
+ public:
+  LockedState(const typename A::Limit& limit, Cells<Payload>& cells, const Slot& slot, Instant now) noexcept
+      : limit_(limit), cells_(cells), slot_(slot) {
+    if (slot_.bucket == nullptr) return;
+    Payload& payload = Cells<Payload>::payload(slot_);
+    bytes_before_ = owned_bytes(payload);
+    state_ = Packing<A, Payload>::unpack(limit_, payload, core::micros(now));
+  }
+
+  LockedState(const LockedState&) = delete;
+  LockedState& operator=(const LockedState&) = delete;
+
+  ~LockedState() {
+    if constexpr (owns_memory) {
+      if (slot_.bucket != nullptr) keep_owned();
+    }
+  }
+
+  [[nodiscard]] typename A::State& state() noexcept { return state_; }
+
+  void keep() noexcept {
+    if constexpr (!owns_memory) Cells<Payload>::payload(slot_) = Packing<A, Payload>::pack(limit_, state_);
+  }
+
+ private:
+  static constexpr bool owns_memory = std::is_same_v<Payload, LogPayload>;
+
+  [[nodiscard]] std::size_t owned_bytes(const Payload& payload) const noexcept {
+    if constexpr (owns_memory) {
+      return payload.ring == nullptr ? cells_.extra_bytes() : core::LogRing::bytes_for(payload.ring->capacity());
+    } else {
+      return 0;
+    }
+  }
+
+  void keep_owned() noexcept {
+    Payload& payload = Cells<Payload>::payload(slot_);
+    payload = Packing<A, Payload>::pack(limit_, state_);
+    cells_.account(bytes_before_, owned_bytes(payload));
+  }
+
+  const typename A::Limit& limit_;
+  Cells<Payload>& cells_;
+  const Slot& slot_;
+  typename A::State state_{};
+  std::size_t bytes_before_ = 0;
+};
+
+}  // namespace weir::table

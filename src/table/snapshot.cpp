@@ -1,0 +1,243 @@
+#include "table/snapshot.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "table/block_file.h"
+#include "table/locked_state.h"
+
+namespace weir::table {
+namespace {
+
+constexpr std::array<char, 8> magic = {'W', 'E', 'I', 'R', 'S', 'N', 'A', 'P'};
+constexpr std::uint32_t version = 1;
+
+enum class Record : std::uint8_t { key = 1, shared = 2, end = 3 };
+
+struct Header {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t algorithm;
+  std::int64_t window;  // 0 where the algorithm has none
+  HashKey hash_key;
+};
+
+template <class A>
+constexpr std::int64_t window_of(const typename A::Limit& limit) noexcept {
+  if constexpr (on_arrival_time<A>) {
+    return 0;
+  } else {
+    return limit.window;
+  }
+}
+
+bool plausible(std::int64_t time) noexcept {
+  return time >= core::never && time <= core::farthest_instant + 2 * Limit::longest.count();
+}
+
+bool plausible_count(std::uint64_t count) noexcept {
+  return count <= 2 * Limit::largest_window_limit;
+}
+
+// Each state as plain numbers, and back. Reading refuses what no table could have written.
+void put_state(BlockWriter& out, const core::ArrivalState& state) {
+  out.put(state.whole);
+  out.put(state.nths);
+}
+
+void put_state(BlockWriter& out, const core::FixedWindow::State& state) {
+  out.put(state.end);
+  out.put(state.count);
+}
+
+void put_state(BlockWriter& out, const core::SlidingWindowCounter::State& state) {
+  out.put(state.start);
+  out.put(state.previous);
+  out.put(state.current);
+}
+
+void put_state(BlockWriter& out, const core::SlidingWindowLog::State& state) {
+  const std::uint32_t size = state.empty() ? 0 : state.ring->size();
+  out.put(size);
+  for (std::uint32_t i = 0; i < size; ++i) {
+    out.put(state.ring->time(i));
+    out.put(state.ring->cost(i));
+  }
+}
+
+// Reads one number after another and remembers whether any was missing or implausible.
+class Numbers {
+ public:
+  explicit Numbers(BlockReader& in) noexcept : in_(in) {}
+
+  template <class T, class Check>
+  T get(Check plausible) {
+    const Result<T> got = in_.get<T>();
+    if (!got && result_) result_ = tl::unexpected(got.error());
+    const T value = got ? *got : T{};
+    if (got && !plausible(value) && result_) result_ = failure("snapshot", "holds a state that cannot be: it is damaged");
+    return value;
+  }
+
+  [[nodiscard]] const Result<void>& result() const noexcept { return result_; }
+
+ private:
+  BlockReader& in_;
+  Result<void> result_;
+};
+
+void get_state(Numbers& numbers, core::ArrivalState& state, std::uint32_t /*entries*/) {
+  state.whole = numbers.get<std::int64_t>(plausible);
+  state.nths = numbers.get<std::int64_t>([](std::int64_t n) { return n >= 0; });
+}
+
+void get_state(Numbers& numbers, core::FixedWindow::State& state, std::uint32_t /*entries*/) {
+  state.end = numbers.get<std::int64_t>(plausible);
+  state.count = numbers.get<std::uint64_t>(plausible_count);
+}
+
+void get_state(Numbers& numbers, core::SlidingWindowCounter::State& state, std::uint32_t /*entries*/) {
+  state.start = numbers.get<std::int64_t>(plausible);
+  state.previous = numbers.get<std::uint64_t>(plausible_count);
+  state.current = numbers.get<std::uint64_t>(plausible_count);
+}
+
+void get_state(Numbers& numbers, core::SlidingWindowLog::State& state, std::uint32_t entries) {
+  const auto size = numbers.get<std::uint32_t>([](std::uint32_t n) { return n <= Limit::largest_log_limit; });
+  if (!numbers.result()) return;
+  state.ring = core::LogRing::create(std::max(entries, size));
+  std::int64_t newest = core::never;
+  for (std::uint32_t i = 0; i < size && numbers.result() && state.ring; ++i) {
+    newest = numbers.get<std::int64_t>([&](std::int64_t time) { return plausible(time) && time >= newest; });
+    const auto cost = numbers.get<std::uint32_t>([](std::uint32_t c) { return c >= 1 && c <= 2 * Limit::largest_log_limit; });
+    state.ring->append(newest, cost);
+  }
+}
+
+template <class Limit>
+std::uint32_t entries_of(const Limit& limit) noexcept {
+  if constexpr (std::is_same_v<Limit, core::SlidingWindowLog::Limit>) {
+    return limit.most_entries();
+  } else {
+    return 0;
+  }
+}
+
+template <class A, class Payload>
+void put_cell(BlockWriter& out, const typename A::Limit& limit, Record record, std::uint64_t name, Payload& payload,
+              std::int64_t now) {
+  out.put(record);
+  out.put(name);
+  if constexpr (std::is_same_v<Payload, LogPayload>) {
+    auto state = Packing<A, Payload>::unpack(limit, payload, now);
+    put_state(out, state);
+    payload = Packing<A, Payload>::pack(limit, state);
+  } else {
+    put_state(out, Packing<A, Payload>::unpack(limit, payload, now));
+  }
+}
+
+template <class A, class Payload>
+Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<Payload>& cells, std::int64_t now) {
+  Result<void> written;
+  cells.for_each(
+      now,
+      [&](KeyHash hash, Payload& payload) { put_cell<A>(out, limit, Record::key, hash.value, payload, now); },
+      [&] {
+        if (written) written = out.write_full_blocks();
+        return written.has_value();
+      });
+  for (unsigned i = 0; written && i < cells.overflow_cells(); ++i) {
+    const Slot slot = cells.lock_overflow(i);
+    if (!Cells<Payload>::payload(slot).dead(now)) {
+      put_cell<A>(out, limit, Record::shared, i, Cells<Payload>::payload(slot), now);
+    }
+    unlock(slot);
+  }
+  return written;
+}
+
+template <class A, class Payload>
+Result<void> get_cell(BlockReader& in, const typename A::Limit& limit, Cells<Payload>& cells, Record record,
+                      Instant now) {
+  Numbers numbers(in);
+  const auto name = numbers.get<std::uint64_t>([](std::uint64_t) { return true; });
+  typename A::State state;
+  get_state(numbers, state, entries_of(limit));
+  if (!numbers.result()) return numbers.result();
+  A::carry_over(limit, state, now);
+  if (A::forget_at(limit, state) <= now) return {};
+  const Slot slot = record == Record::key ? cells.find_or_claim(KeyHash{name}, core::micros(now))
+                                          : cells.lock_overflow(static_cast<unsigned>(name % cells.overflow_cells()));
+  const bool no_room = record == Record::key && slot.overflowed;
+  if (!no_room) {
+    LockedState<A, Payload> locked(limit, cells, slot, now);
+    locked.state() = std::move(state);
+    locked.keep();
+  }
+  unlock(slot);
+  if (no_room) return failure("memory_budget", "is too small for the states in the snapshot: give more");
+  return {};
+}
+
+template <class A, class Payload>
+Result<void> get_cells(BlockReader& in, const typename A::Limit& limit, Cells<Payload>& cells, Instant now) {
+  for (;;) {
+    const Result<Record> record = in.get<Record>();
+    if (!record) return tl::unexpected(record.error());
+    if (*record == Record::end) return in.expect_end();
+    if (*record != Record::key && *record != Record::shared) return failure("snapshot", "is damaged");
+    if (auto done = get_cell<A>(in, limit, cells, *record, now); !done) return done;
+  }
+}
+
+Result<Header> get_header(BlockReader& in, const std::filesystem::path& path, const core::Rule& rule) {
+  const Result<Header> header = in.get<Header>();
+  if (!header) return header;
+  if (header->magic != magic) return failure(path.string(), "is not a snapshot of weir");
+  if (header->version != version) {
+    return failure(path.string(), "has version " + std::to_string(header->version) + ", this weir reads version " +
+                                      std::to_string(version));
+  }
+  const std::int64_t window = std::visit(
+      []<class A>(const core::RuleOf<A>& of) { return window_of<A>(of.limit); }, rule);
+  if (header->algorithm != rule.index() || header->window != window) {
+    return failure(path.string(), "holds the states of another algorithm or window than this limit has");
+  }
+  return header;
+}
+
+}  // namespace
+
+Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
+  Result<BlockWriter> out = BlockWriter::create(path);
+  if (!out) return tl::unexpected(out.error());
+  const Result<void> written =
+      table.with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+        out->put(Header{magic, version, static_cast<std::uint32_t>(rule.index()), window_of<A>(of.limit),
+                        table.hash_key()});
+        return put_cells<A>(*out, of.limit, cells, core::micros(now));
+      });
+  if (!written) return written;
+  out->put(Record::end);
+  return out->commit();
+}
+
+Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
+                                       std::size_t budget_bytes, Instant now) {
+  Result<BlockReader> in = BlockReader::open(path);
+  if (!in) return tl::unexpected(in.error());
+  const Result<Header> header = get_header(*in, path, rule);
+  if (!header) return tl::unexpected(header.error());
+  auto table = Table::create(rule, budget_bytes, header->hash_key);
+  if (!table) return table;
+  const Result<void> got =
+      (*table)->with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+        return get_cells<A>(*in, of.limit, cells, now);
+      });
+  if (!got) return tl::unexpected(got.error());
+  return table;
+}
+
+}  // namespace weir::table

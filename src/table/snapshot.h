@@ -1,0 +1,26 @@
+// A table's states in a file, so that they survive a restart.
+//
+// The file is versioned and checksummed in blocks, holds the hash key (so its mode is 0600) and is replaced
+// whole. Its states do not depend on the numbers of the limit or on the table's layout, only on the algorithm
+// and the window; on restore, a time beyond what the numbers allow is clamped.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+
+#include "core/rule.h"
+#include "table/table.h"
+#include "weir/result.h"
+#include "weir/time.h"
+
+namespace weir::table {
+
+// Decisions go on meanwhile; each state is written as it was at some instant during the call.
+Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now);
+
+// A torn, damaged or foreign file is refused with what is wrong about it.
+Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
+                                       std::size_t budget_bytes, Instant now);
+
+}  // namespace weir::table

@@ -1,0 +1,152 @@
+#include "table/table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "table/locked_state.h"
+
+namespace weir::table {
+namespace {
+
+// Enough loads in flight to hide the latency of memory, few enough to stay in the first cache.
+constexpr std::size_t prefetch_ahead = 32;
+
+template <class A, class Payload>
+Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask, Instant now) noexcept {
+  const Slot slot = cells.find(ask.key, core::micros(now));
+  Decision decision;
+  {
+    LockedState<A, Payload> locked(limit, cells, slot, now);
+    decision = peek_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
+  }
+  unlock(slot);
+  return decision;
+}
+
+template <class A, class Payload>
+Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask,
+                    Instant now) noexcept {
+  const bool charges = ask.cost.units() > 0 && ask.cost.units() <= capacity_of(limit);
+  if (!charges) [[unlikely]] return peek_one<A>(limit, cells, ask, now);
+  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
+  Decision decision;
+  {
+    LockedState<A, Payload> locked(limit, cells, slot, now);
+    decision = decide_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
+    if (decision.admitted) locked.keep();
+  }
+  unlock(slot);
+  if (slot.overflowed) [[unlikely]] table.count_overflow();
+  return decision;
+}
+
+template <class Payload>
+Result<void> make_cells(std::unique_ptr<Cells<Payload>>& cells, Budget& budget, unsigned overflow_cells,
+                        std::size_t extra_bytes) {
+  auto made = Cells<Payload>::create(budget, overflow_cells, extra_bytes);
+  if (!made) return tl::unexpected(made.error());
+  cells = std::move(*made);
+  return {};
+}
+
+// Shared logs are as many as an eighth of the budget holds: 4,096 of the longest would take three gigabytes.
+unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
+  return static_cast<unsigned>(std::clamp<std::size_t>(budget_bytes / 8 / log_bytes, 1, Table::overflow_states));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key) {
+  std::unique_ptr<Table> table(new Table(budget_bytes, hash_key));
+  const Result<void> made = std::visit(
+      [&]<class A>(const core::RuleOf<A>& rule) -> Result<void> {
+        if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+          const std::size_t log_bytes = core::LogRing::bytes_for(rule.limit.most_entries());
+          return make_cells(table->log_, table->budget_, shared_logs(budget_bytes, log_bytes), log_bytes);
+        } else {
+          if constexpr (may_be_narrow<A>) {
+            if (fits_narrow(rule.limit)) return make_cells(table->narrow_, table->budget_, overflow_states, 0);
+          }
+          return make_cells(table->wide_, table->budget_, overflow_states, 0);
+        }
+      },
+      widest);
+  if (!made) return tl::unexpected(made.error());
+  return table;
+}
+
+bool Table::holds(const core::Rule& rule) const noexcept {
+  return std::visit(
+      [&]<class A>(const core::RuleOf<A>& of) {
+        if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+          return log_ != nullptr;
+        } else {
+          if constexpr (may_be_narrow<A>) {
+            if (narrow_) return fits_narrow(of.limit);
+          }
+          return wide_ != nullptr;
+        }
+      },
+      rule);
+}
+
+Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    return decide_one<A>(*this, of.limit, cells, ask, now);
+  });
+}
+
+Decision Table::peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    return peek_one<A>(of.limit, cells, ask, now);
+  });
+}
+
+void Table::decide(const core::Rule& rule, std::span<const Ask> asks, Instant now,
+                   std::span<Decision> decisions) noexcept {
+  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    for (std::size_t begin = 0; begin < asks.size(); begin += prefetch_ahead) {
+      const std::size_t end = std::min(asks.size(), begin + prefetch_ahead);
+      for (std::size_t i = begin; i < end; ++i) cells.prefetch(asks[i].key);
+      for (std::size_t i = begin; i < end; ++i) decisions[i] = decide_one<A>(*this, of.limit, cells, asks[i], now);
+    }
+  });
+}
+
+void Table::refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept {
+  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    const Slot slot = cells.find(key, core::micros(now));
+    if (slot.bucket != nullptr) {
+      LockedState<A, Payload> locked(of.limit, cells, slot, now);
+      A::refund(of.limit, locked.state(), cost, charged_at, now);
+      locked.keep();
+    }
+    unlock(slot);
+  });
+}
+
+void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept {
+  if (settlement.actual <= settlement.reserved) {
+    const Cost unused{settlement.reserved.units() - settlement.actual.units()};
+    return refund(rule, key, unused, settlement.charged_at, now);
+  }
+  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    const Slot slot = cells.find_or_claim(key, core::micros(now));
+    {
+      LockedState<A, Payload> locked(of.limit, cells, slot, now);
+      core::settle<A>(of.limit, locked.state(), settlement, now);
+      locked.keep();
+    }
+    unlock(slot);
+  });
+}
+
+void Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
+  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& /*of*/, Cells<Payload>& cells) {
+    const Slot slot = cells.find(key, core::micros(now));
+    if (slot.bucket != nullptr && !slot.overflowed) cells.erase(slot);
+    unlock(slot);
+  });
+}
+
+}  // namespace weir::table

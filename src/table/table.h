@@ -1,0 +1,97 @@
+// Key -> state in memory, for one limit: compact, bounded, concurrent. Callable from any thread.
+//
+// A key costs 16 bytes and the slack of an open table (20 at most at scale) where the state is one time with
+// a small remainder or count; 32 and the slack where it is not; a log adds 16 bytes and 12 per entry of its
+// limit. The key itself is not kept, only a keyed hash: at 50 million live keys the odds that any two share a
+// state are about 1 in 15,000. A state that is as good as never seen is free space.
+//
+// The rule is passed to each call, because numbers may change under a state (a tier, a reload). All rules of
+// one table have the same algorithm and window, and states that the table's layout holds: see holds().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/rule.h"
+#include "core/settle.h"
+#include "table/budget.h"
+#include "table/cells.h"
+#include "table/hash_key.h"
+#include "table/packing.h"
+#include "table/siphash.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/result.h"
+
+namespace weir::table {
+
+// One key's question to its limit. `max_wait` is how long its caller can wait for a turn (queues only).
+struct Ask {
+  KeyHash key;
+  Cost cost{1};
+  Duration max_wait = Duration::max();
+};
+
+class Table {
+ public:
+  static constexpr unsigned overflow_states = 4096;
+
+  // `widest` is the rule with the largest numbers that the table will see.
+  static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key);
+
+  [[nodiscard]] KeyHash hash(std::string_view key) const noexcept { return {siphash13(hash_key_, key)}; }
+
+  // Whether this table can keep states of `rule`: the same algorithm, and numbers that fit.
+  [[nodiscard]] bool holds(const core::Rule& rule) const noexcept;
+
+  Decision decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
+  [[nodiscard]] Decision peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
+
+  // The same as deciding each in order, with the memory latencies overlapped.
+  void decide(const core::Rule& rule, std::span<const Ask> asks, Instant now, std::span<Decision> decisions) noexcept;
+
+  void refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept;
+  void settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept;
+  void reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
+
+  [[nodiscard]] std::size_t bytes_used() const noexcept { return budget_.used(); }
+  [[nodiscard]] std::uint64_t overflowed() const noexcept { return overflowed_.load(std::memory_order_relaxed); }
+  [[nodiscard]] const HashKey& hash_key() const noexcept { return hash_key_; }
+
+  // Calls work(algorithm tag, cells, limit) with the types that `rule` has in this table.
+  template <class Work>
+  decltype(auto) with(const core::Rule& rule, Work&& work) {
+    return std::visit(
+        [&]<class A>(const core::RuleOf<A>& of) -> decltype(auto) {
+          if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+            return work(of, *log_);
+          } else {
+            if constexpr (may_be_narrow<A>) {
+              if (narrow_) return work(of, *narrow_);
+            }
+            return work(of, *wide_);
+          }
+        },
+        rule);
+  }
+
+  void count_overflow() noexcept { overflowed_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] Budget& budget() noexcept { return budget_; }
+
+ private:
+  Table(std::size_t budget_bytes, HashKey hash_key) noexcept : hash_key_(hash_key), budget_(budget_bytes) {}
+
+  const HashKey hash_key_;
+  Budget budget_;
+  std::atomic<std::uint64_t> overflowed_{0};
+
+  // Exactly one of them is there.
+  std::unique_ptr<Cells<NarrowPayload>> narrow_;
+  std::unique_ptr<Cells<WidePayload>> wide_;
+  std::unique_ptr<Cells<LogPayload>> log_;
+};
+
+}  // namespace weir::table

@@ -1,0 +1,241 @@
+#include "table/together.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "table/locked_state.h"
+
+namespace weir::table {
+namespace {
+
+// The buckets that a query has locked. Each lock is taken in the order of addresses, so that two queries
+// never wait for each other; what lies at or before the newest is already held, because checks are taken in
+// the order of their home buckets and each locks a contiguous run from its home on.
+class HeldLocks {
+ public:
+  void lock(std::byte* bucket) noexcept {
+    if (count_ > 0 && std::less<>{}(bucket, runs_[count_ - 1].end)) return;
+    lock_at(bucket).lock();
+    if (count_ == 0 || runs_[count_ - 1].end != bucket) runs_[count_++] = {bucket, bucket};
+    runs_[count_ - 1].end = bucket + bucket_bytes;
+  }
+
+  void unlock_all() noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+      for (std::byte* at = runs_[i].begin; at != runs_[i].end; at += bucket_bytes) lock_at(at).unlock();
+    }
+    count_ = 0;
+  }
+
+ private:
+  struct Run {
+    std::byte* begin;
+    std::byte* end;
+  };
+  std::array<Run, most_together> runs_;
+  std::size_t count_ = 0;
+};
+
+// A query on its way through the table.
+class Query {
+ public:
+  Query(std::span<const Check> checks, Instant now) noexcept : checks_(checks), now_(now) {}
+
+  // Locks the cells of all checks.
+  void lock_cells() noexcept {
+    while (!try_lock_cells()) locks_.unlock_all();
+  }
+
+  void unlock_cells() noexcept {
+    locks_.unlock_all();
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      if (parts_[i].slot.overflowed) checks_[i].table->count_overflow();
+    }
+  }
+
+  // Decides all checks on copies, in order: a key that occurs again sees what came before.
+  bool judge(std::span<Decision> decisions) noexcept {
+    bool admitted = true;
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      decisions[i] = judge_one(i);
+      admitted = admitted && decisions[i].admitted;
+    }
+    return admitted;
+  }
+
+  void charge() noexcept {
+    for (std::size_t i = 0; i < checks_.size(); ++i) charge_one(i);
+  }
+
+  // The limits that would have admitted are not charged: what is left in them is what was.
+  void leave_uncharged(std::span<Decision> decisions) noexcept {
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      if (decisions[i].admitted) decisions[i] = peek(i, Cost{0});
+    }
+  }
+
+ private:
+  struct Part {
+    Place place;
+    Slot slot;
+    bool overflows = false;  // found no room: judged on a shared cell
+    std::size_t leader = 0;  // the first check on the same cell, which has the copy
+    alignas(WidePayload) std::array<std::byte, sizeof(WidePayload)> copy;
+  };
+
+  template <class Work>
+  decltype(auto) with(std::size_t i, Work&& work) noexcept {
+    return checks_[i].table->with(*checks_[i].rule, std::forward<Work>(work));
+  }
+
+  bool try_lock_cells() noexcept {
+    std::array<std::uint8_t, most_together> order;
+    const std::span in_order(order.data(), checks_.size());
+    std::iota(in_order.begin(), in_order.end(), std::uint8_t{0});
+    for (std::size_t i = 0; i < checks_.size(); ++i) locate(i);
+    std::sort(in_order.begin(), in_order.end(),
+              [&](auto a, auto b) { return std::less<>{}(parts_[a].slot.first, parts_[b].slot.first); });
+    return std::all_of(in_order.begin(), in_order.end(), [&](auto i) { return lock_cell(i); });
+  }
+
+  void locate(std::size_t i) noexcept {
+    const Check& check = checks_[i];
+    Part& part = parts_[i];
+    with(i, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>& cells) {
+      part.place = cells.locate(check.ask.key);
+      part.slot = Slot{.first = part.overflows ? cells.overflow_bucket(cells.overflow_index(check.ask.key))
+                                               : part.place.home,
+                       .held = 1};
+    });
+  }
+
+  // False if the table changed its shape: then all begins anew.
+  bool lock_cell(std::size_t i) noexcept {
+    const Check& check = checks_[i];
+    Part& part = parts_[i];
+    return with(i, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>& cells) {
+      locks_.lock(part.slot.first);
+      if (part.overflows) {
+        Cells<Payload>::settle_overflow(part.slot, cells.overflow_index(check.ask.key));
+        return true;
+      }
+      if (!cells.still_there(part.place)) return false;
+      const std::uint64_t tag = Cells<Payload>::tag_of(check.ask.key);
+      const auto lock_next = [&](Slot& slot, unsigned n) {
+        locks_.lock(slot.first + n * bucket_bytes);
+        slot.held = n + 1;
+      };
+      if (cells.search(part.slot, tag, lock_next)) return true;
+      const auto taken = [&](std::byte* bucket, unsigned cell) { return is_taken(i, bucket, cell); };
+      if (cells.claim(part.slot, part.place, check.ask.key, core::micros(now_), lock_next, taken)) return true;
+      locks_.unlock_all();
+      part.overflows = !cells.make_room(part.place, core::micros(now_));
+      return false;
+    });
+  }
+
+  // Whether the cell is another check's of this query: it may just have been claimed, and must not move.
+  [[nodiscard]] bool is_taken(std::size_t i, std::byte* bucket, unsigned cell) const noexcept {
+    for (std::size_t j = 0; j < checks_.size(); ++j) {
+      if (j != i && parts_[j].slot.bucket == bucket && parts_[j].slot.cell == cell) return true;
+    }
+    return false;
+  }
+
+  template <class Payload>
+  Payload& copy_for(std::size_t i) noexcept {
+    Part& part = parts_[i];
+    part.leader = 0;
+    while (!same_cell(i, part.leader)) ++part.leader;
+    Payload& copy = copy_of<Payload>(part.leader);
+    if (part.leader == i) copy = Cells<Payload>::payload(part.slot);
+    return copy;
+  }
+
+  template <class Payload>
+  Payload& copy_of(std::size_t i) noexcept {
+    return *reinterpret_cast<Payload*>(parts_[i].copy.data());
+  }
+
+  [[nodiscard]] bool same_cell(std::size_t i, std::size_t j) const noexcept {
+    return parts_[i].slot.bucket == parts_[j].slot.bucket && parts_[i].slot.cell == parts_[j].slot.cell;
+  }
+
+  // A log is too long to copy. Charged together at one instant, costs count as their sum.
+  [[nodiscard]] Cost cost_up_to(std::size_t i) const noexcept {
+    std::uint64_t cost = checks_[i].ask.cost.units();
+    for (std::size_t j = 0; j < i; ++j) {
+      if (same_cell(i, j) && __builtin_add_overflow(cost, checks_[j].ask.cost.units(), &cost)) {
+        return Cost{std::numeric_limits<std::uint64_t>::max()};
+      }
+    }
+    return Cost{cost};
+  }
+
+  Decision judge_one(std::size_t i) noexcept {
+    const Ask& ask = checks_[i].ask;
+    return with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>&) {
+      if constexpr (std::is_same_v<Payload, LogPayload>) {
+        return peek(i, cost_up_to(i));
+      } else {
+        Payload& copy = copy_for<Payload>(i);
+        auto state = Packing<A, Payload>::unpack(of.limit, copy, core::micros(now_));
+        const Decision decision = decide_state<A>(of.limit, state, ask.cost, ask.max_wait, now_);
+        if (decision.admitted && ask.cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
+        return decision;
+      }
+    });
+  }
+
+  void charge_one(std::size_t i) noexcept {
+    with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+      if constexpr (std::is_same_v<Payload, LogPayload>) {
+        LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
+        std::ignore = A::decide(of.limit, locked.state(), checks_[i].ask.cost, now_);
+      } else if (parts_[i].leader == i) {
+        Cells<Payload>::payload(parts_[i].slot) = copy_of<Payload>(i);
+      }
+    });
+  }
+
+  Decision peek(std::size_t i, Cost cost) noexcept {
+    return with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+      LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
+      return peek_state<A>(of.limit, locked.state(), cost, checks_[i].ask.max_wait, now_);
+    });
+  }
+
+  std::span<const Check> checks_;
+  Instant now_;
+  HeldLocks locks_;
+  std::array<Part, most_together> parts_;
+};
+
+}  // namespace
+
+bool decide_together(std::span<const Check> checks, Instant now, std::span<Decision> decisions) noexcept {
+  assert(checks.size() <= most_together && decisions.size() == checks.size());
+  if (checks.size() == 1) {
+    decisions[0] = checks[0].table->decide(*checks[0].rule, checks[0].ask, now);
+    return decisions[0].admitted;
+  }
+  Query query(checks, now);
+  query.lock_cells();
+  const bool admitted = query.judge(decisions);
+  if (admitted) {
+    query.charge();
+  } else {
+    query.leave_uncharged(decisions);
+  }
+  query.unlock_cells();
+  return admitted;
+}
+
+}  // namespace weir::table

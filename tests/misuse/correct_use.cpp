@@ -1,0 +1,17 @@
+// Every misuse in this folder, done right. If this did not compile, the others would fail for nothing.
+// expect: compiles
+#include "weir/weir.h"
+
+using namespace std::chrono_literals;
+
+bool admit() {
+  const auto limit = weir::Limit::gcra({.rate = {.count = 7, .per = 3s}, .burst = 10});
+  if (!limit) return false;
+  const auto clock = std::make_shared<weir::ManualClock>();
+  auto limiter = weir::Limiter::create(*limit, clock);
+  auto keyed = weir::KeyedLimiter::create(*limit, clock, {.memory_budget = 1 << 20});
+  if (!limiter || !keyed) return false;
+  const weir::Decision decision = limiter->check(weir::Cost{3});
+  limiter->refund(weir::Cost{3}, decision);
+  return keyed->acquire("key", weir::Cost{2}, clock->now() + 5s).admitted && !decision.admitted;
+}

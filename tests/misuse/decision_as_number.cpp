@@ -1,0 +1,7 @@
+// A decision is asked, not added up.
+// expect: (cannot convert|invalid operands|no match for 'operator\+')
+#include "weir/limiter.h"
+
+int admitted_of_two(weir::Limiter& limiter) {
+  return limiter.check() + limiter.check();
+}

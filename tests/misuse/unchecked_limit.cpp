@@ -1,0 +1,9 @@
+// A Result is not the limit: it must be looked at first.
+// expect: (cannot convert|no matching function|invalid initialization of reference)
+#include "weir/limiter.h"
+
+using namespace std::chrono_literals;
+
+auto skip_the_check(std::shared_ptr<const weir::Clock> clock) {
+  return weir::Limiter::create(weir::Limit::fixed_window({.limit = 100, .window = 60s}), clock);
+}

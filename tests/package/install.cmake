@@ -1,0 +1,5 @@
+# Installs the build in ${build} into ${prefix}, by way of another place: an installed tree can be moved.
+
+file(REMOVE_RECURSE ${prefix} ${prefix}.staged)
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${build} --prefix ${prefix}.staged COMMAND_ERROR_IS_FATAL ANY)
+file(RENAME ${prefix}.staged ${prefix})
