@@ -1,7 +1,7 @@
 """Counts what ctest ran, by kind (label). Arguments: NAME:FOLDER, with ctest's results in FOLDER/NAME.xml.
 
-Prints a table, kinds by runs, and last the line `N passed, N failed`. Exits with 1 if a test failed,
-and if there was none.
+Prints a table, kinds by runs, and last the line `N passed, N failed`. A run without tests counts as a failure.
+Exits with 1 if anything failed.
 """
 
 import collections
@@ -47,6 +47,9 @@ def main(arguments):
         for kind, outcome in outcomes(name, folder):
             counts[name][kind] += 1
             total[outcome] += 1
+        if not counts[name]:
+            print(f"{name}: no tests were run")
+            total["failed"] += 1
 
     print("\ntests by kind".ljust(16) + "".join(name.rjust(15) for name in names))
     for kind in sorted({kind for count in counts.values() for kind in count}):
@@ -54,7 +57,7 @@ def main(arguments):
     if total["skipped"]:
         print(f"{total['skipped']} skipped")
     print(f"{total['passed']} passed, {total['failed']} failed")
-    return 1 if total["failed"] or not total["passed"] else 0
+    return 1 if total["failed"] else 0
 
 
 sys.exit(main(sys.argv[1:]))

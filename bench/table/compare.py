@@ -39,7 +39,8 @@ def refuse_little_memory():
 
 
 def print_table(contenders, uniform, zipf, longest):
-    print(f"ns per decision, wall time over all threads; median of {ROUNDS} rounds of {DECISIONS_PER_ROUND:,}, by turns\n")
+    print(f"ns per decision (1 thread: on a core; 2 threads: wall time over all decisions); "
+          f"median of {ROUNDS} rounds of {DECISIONS_PER_ROUND:,}, by turns\n")
     print(f"{'':34}{UNIFORM.title:>22}{ZIPF.title:>24}{'bytes/key,':>14}{'longest':>14}")
     heads = [f"{threads} thread{'s' if threads > 1 else ''}" for threads in THREADS]
     print(f"{'':34}{heads[0]:>11}{heads[1]:>11}{heads[0]:>13}{heads[1]:>11}{'worst 1-10 M':>14}{'insert':>14}")

@@ -3,7 +3,7 @@
 // It does what it is told on its standard input, a line each, and answers each with one line:
 //   fill                     worst and final bytes per key
 //   exhaust STRIDE           "done"
-//   run FIRST COUNT THREADS  nanoseconds and number admitted, over that part of SEQUENCE
+//   run FIRST COUNT THREADS  nanoseconds of wall and of CPU time, and number admitted
 //   grow                     the longest single insert in nanoseconds, from empty to KEYS
 // table/compare.py gives the orders. The contenders sit side by side, and only one works at a time.
 #include <cstdint>
@@ -47,7 +47,7 @@ int serve(const Assignment& assignment) {
       std::size_t threads = 0;
       std::cin >> first >> count >> threads;
       const Ran ran = run(contender, assignment.sequence.subspan(first, count), threads);
-      std::cout << ran.wall.count() << ' ' << ran.admitted << std::endl;
+      std::cout << ran.wall.count() << ' ' << ran.cpu.count() << ' ' << ran.admitted << std::endl;
     } else if (order == "grow") {
       std::cout << grow(contender, assignment.keys).count() << std::endl;
     } else {

@@ -34,9 +34,9 @@ class ContenderProcess:
         self._ask(f"exhaust {stride}")
 
     def run(self, first, count, threads):
-        """Nanoseconds of wall time, and how many were admitted."""
-        wall, admitted = self._ask(f"run {first} {count} {threads}").split()
-        return int(wall), int(admitted)
+        """Nanoseconds of wall time and of time on a core, and how many were admitted."""
+        wall, cpu, admitted = self._ask(f"run {first} {count} {threads}").split()
+        return int(wall), int(cpu), int(admitted)
 
     def grow(self):
         """Nanoseconds of the longest single insert."""

@@ -27,6 +27,7 @@ struct Filled {
 
 struct Ran {
   std::chrono::nanoseconds wall{};
+  std::chrono::nanoseconds cpu{};  // of all threads
   std::size_t admitted = 0;
 };
 
@@ -71,7 +72,7 @@ void exhaust(T& contender, std::uint32_t keys, std::uint32_t stride) {
   }
 }
 
-// Decides for `numbers`, each thread for its part. The time is from the first thread's start to the last
+// Decides for `numbers`, each thread for its part. Wall time is from the first thread's start to the last
 // one's end, as they saw it: there may be no core left for whoever waits for them.
 template <Contender T>
 Ran run(T& contender, std::span<const std::uint32_t> numbers, std::size_t threads) {
@@ -90,16 +91,18 @@ Ran run(T& contender, std::span<const std::uint32_t> numbers, std::size_t thread
     parts[i].admitted = decide_all(contender, numbers.subspan(i * length, length));
     parts[i].end = Clock::now();
   };
+  const std::chrono::nanoseconds cpu_before = process_cpu_time();
   {
     std::vector<std::jthread> others;
     for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work, i);
     work(0);
   }
+  const std::chrono::nanoseconds cpu = process_cpu_time() - cpu_before;
   Part all = parts[0];
   for (const Part& part : std::span(parts).subspan(1)) {
     all = {std::min(all.start, part.start), std::max(all.end, part.end), all.admitted + part.admitted};
   }
-  return {all.end - all.start, all.admitted};
+  return {all.end - all.start, cpu, all.admitted};
 }
 
 // Charges keys 0 to `keys` once each, one by one, and gives the longest that one of them took in time

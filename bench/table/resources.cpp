@@ -6,6 +6,15 @@
 #include <fstream>
 
 namespace bench::table {
+namespace {
+
+std::chrono::nanoseconds time_of(clockid_t clock) noexcept {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+}  // namespace
 
 std::int64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
@@ -16,9 +25,11 @@ std::int64_t resident_bytes() {
 }
 
 std::chrono::nanoseconds thread_cpu_time() noexcept {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+  return time_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+std::chrono::nanoseconds process_cpu_time() noexcept {
+  return time_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 }  // namespace bench::table

@@ -9,7 +9,8 @@ namespace bench::table {
 // Bytes of this process in memory now.
 [[nodiscard]] std::int64_t resident_bytes();
 
-// The time this thread has run on a core: what other processes do to the machine does not count.
+// Time on a core, of this thread and of all threads of this process: waiting for a core does not count.
 [[nodiscard]] std::chrono::nanoseconds thread_cpu_time() noexcept;
+[[nodiscard]] std::chrono::nanoseconds process_cpu_time() noexcept;
 
 }  // namespace bench::table

@@ -85,19 +85,8 @@ class Cells {
 
   void prefetch(KeyHash hash) const noexcept { __builtin_prefetch(locate(hash).home, 1); }
 
-  // Locks the key's cell. Without one: the shared cell, if it would overflow now; else the slot has no bucket,
-  // but the lock keeps it so.
-  [[nodiscard]] Slot find(KeyHash hash, std::int64_t now) noexcept {
-    for (;;) {
-      Slot slot;
-      if (!lock_home(locate(hash), slot)) continue;
-      if (search(slot, tag_of(hash)) || has_room(slot, now)) return slot;
-      unlock(slot);
-      return lock_overflow(overflow_index(hash));
-    }
-  }
-
-  // Locks the key's cell, or one claimed for it, or the shared one it overflows to.
+  // Locks the key's cell, or one claimed for it, or the shared one it overflows to. A claimed cell that is not
+  // written is to be given up.
   [[nodiscard]] Slot find_or_claim(KeyHash hash, std::int64_t now) noexcept {
     for (bool tidied = false;;) {
       Slot slot;
@@ -194,6 +183,10 @@ class Cells {
     slot.overflowed = true;
   }
 
+  void give_up_if_fresh(const Slot& slot) noexcept {
+    if (slot.fresh) [[unlikely]] erase(slot);
+  }
+
   // Frees a cell that is not shared; the caller holds its lock.
   void erase(const Slot& slot) noexcept {
     dispose(payload(slot));
@@ -255,16 +248,6 @@ class Cells {
     return claim(slot, place, hash, now, lock_one_more, [](std::byte*, unsigned) { return false; });
   }
 
-  [[nodiscard]] bool has_room(const Slot& slot, std::int64_t now) const noexcept {
-    if (budget_.has(std::max<std::size_t>(extra_bytes_, Region::page))) return true;
-    if (!budget_.has(extra_bytes_)) return false;
-    for (unsigned i = 0; i < slot.held * bucket_cells; ++i) {
-      Bucket<Payload>& bucket = bucket_at(slot.first + i / bucket_cells * bucket_bytes);
-      if (bucket.tag(i % bucket_cells) == 0 || bucket.payload(i % bucket_cells).dead(now)) return true;
-    }
-    return false;
-  }
-
   // Chains only grow longer as keys come and go, until the segment is rebuilt. So now and then a newcomer who
   // had to search one to its end sees to that.
   [[nodiscard]] static bool worn(const Slot& slot, KeyHash hash) noexcept {
@@ -323,7 +306,7 @@ class Cells {
   unsigned directory_shift_ = 63;
   std::atomic<std::uint32_t>* directory_ = nullptr;  // 0: the segment that this half began with
   std::atomic<std::uint32_t>* homes_ = nullptr;      // by segment
-  std::atomic<std::int64_t>* cleaned_at_ = nullptr;  // by segment
+  std::atomic<std::int64_t>* stuck_at_ = nullptr;    // by segment: when no room could be made
 
   // Guarded by shape_mutex_, which is taken before any bucket lock.
   std::mutex shape_mutex_;

@@ -18,8 +18,8 @@
 
 namespace weir::table {
 
-// At the budget, a segment is searched for dead cells at most this often: a flood must not buy work.
-inline constexpr std::int64_t clean_interval = 100'000;
+// After an attempt to make room that failed, how long the next one waits: a flood must not buy work.
+inline constexpr std::int64_t stuck_for = 100'000;
 
 template <class Payload>
 Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, unsigned overflow_cells,
@@ -51,7 +51,7 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
     array = reinterpret_cast<T*>(at);
     at += segments * sizeof(T);
   };
-  carve(cells->cleaned_at_);
+  carve(cells->stuck_at_);
   carve(cells->prefixes_);
   carve(cells->directory_);
   carve(cells->homes_);
@@ -60,6 +60,7 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
     cells->homes_[root].store(page_buckets - (reach - 1), std::memory_order_relaxed);
     cells->prefixes_[root] = std::uint64_t{root} << 63;
     cells->depths_[root] = 1;
+    cells->stuck_at_[root].store(core::never, std::memory_order_relaxed);
   }
   const bool taken = budget.take(least - extra_bytes);
   return taken ? Result<std::unique_ptr<Cells>>(std::move(cells)) : failure("memory_budget", "is already in use");
@@ -151,12 +152,9 @@ bool Cells<Payload>::occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t
 
 template <class Payload>
 bool Cells<Payload>::make_room(const Place& place, std::int64_t now) noexcept {
-  const std::size_t need = std::max<std::size_t>(extra_bytes_, Region::page);
-  auto& cleaned_at = cleaned_at_[place.segment];
-  const auto just_cleaned = [&] {
-    return std::abs(now - cleaned_at.load(std::memory_order_relaxed)) < clean_interval;
-  };
-  if (!budget_.has(need) && just_cleaned()) return false;
+  auto& stuck_at = stuck_at_[place.segment];
+  const std::int64_t since_stuck = now - stuck_at.load(std::memory_order_relaxed);
+  if (since_stuck >= 0 && since_stuck < stuck_for) return false;
 
   const std::lock_guard guard(shape_mutex_);
   if (!still_there(place)) return true;
@@ -164,13 +162,13 @@ bool Cells<Payload>::make_room(const Place& place, std::int64_t now) noexcept {
   std::uint32_t buckets = place.homes + reach - 1;
   lock_buckets(segment, 0, buckets);
   const std::uint32_t freed = clean(segment, buckets, now);
-  cleaned_at.store(now, std::memory_order_relaxed);
   bool changed = freed > 0;
   if (freed >= buckets * bucket_cells / 8) {
     changed |= tidy(segment, buckets);
-  } else if (budget_.has(need)) {
+  } else if (budget_.has(std::max<std::size_t>(extra_bytes_, Region::page))) {
     changed |= grow(segment, buckets);
   }
+  if (!changed) stuck_at.store(now, std::memory_order_relaxed);
   unlock_buckets(segment, buckets);
   return changed;
 }
@@ -318,6 +316,7 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
 
   const std::uint32_t sibling = segments_++;
   prefixes_[sibling] = prefixes_[segment] | next_bit;
+  stuck_at_[sibling].store(core::never, std::memory_order_relaxed);
   depths_[segment] = depths_[sibling] = static_cast<std::uint8_t>(depth + 1);
   lock_buckets(sibling, 0, moving_buckets);
   rebuild(sibling, middle, moving, moving_buckets);

@@ -38,7 +38,6 @@ class LockedState {
  public:
   LockedState(const typename A::Limit& limit, Cells<Payload>& cells, const Slot& slot, Instant now) noexcept
       : limit_(limit), cells_(cells), slot_(slot) {
-    if (slot_.bucket == nullptr) return;
     Payload& payload = Cells<Payload>::payload(slot_);
     bytes_before_ = owned_bytes(payload);
     state_ = Packing<A, Payload>::unpack(limit_, payload, core::micros(now));
@@ -49,7 +48,7 @@ class LockedState {
 
   ~LockedState() {
     if constexpr (owns_memory) {
-      if (slot_.bucket != nullptr) keep_owned();
+      keep_owned();
     }
   }
 

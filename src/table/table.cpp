@@ -13,12 +13,13 @@ constexpr std::size_t prefetch_ahead = 32;
 
 template <class A, class Payload>
 Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask, Instant now) noexcept {
-  const Slot slot = cells.find(ask.key, core::micros(now));
+  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
   Decision decision;
   {
     LockedState<A, Payload> locked(limit, cells, slot, now);
     decision = peek_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
   }
+  cells.give_up_if_fresh(slot);
   unlock(slot);
   return decision;
 }
@@ -35,6 +36,7 @@ Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>
     decision = decide_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
     if (decision.admitted) locked.keep();
   }
+  if (!decision.admitted) cells.give_up_if_fresh(slot);
   unlock(slot);
   if (slot.overflowed) [[unlikely]] table.count_overflow();
   return decision;
@@ -115,12 +117,13 @@ void Table::decide(const core::Rule& rule, std::span<const Ask> asks, Instant no
 
 void Table::refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    const Slot slot = cells.find(key, core::micros(now));
-    if (slot.bucket != nullptr) {
+    const Slot slot = cells.find_or_claim(key, core::micros(now));
+    {
       LockedState<A, Payload> locked(of.limit, cells, slot, now);
       A::refund(of.limit, locked.state(), cost, charged_at, now);
       locked.keep();
     }
+    cells.give_up_if_fresh(slot);
     unlock(slot);
   });
 }
@@ -143,8 +146,8 @@ void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& 
 
 void Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& /*of*/, Cells<Payload>& cells) {
-    const Slot slot = cells.find(key, core::micros(now));
-    if (slot.bucket != nullptr && !slot.overflowed) cells.erase(slot);
+    const Slot slot = cells.find_or_claim(key, core::micros(now));
+    if (!slot.overflowed) cells.erase(slot);
     unlock(slot);
   });
 }

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <random>
+#include <string>
 
 #include "weir/backoff.h"
 
@@ -27,7 +29,8 @@ Duration bound_of(Backoff::Options options, int attempt) {
 
 RC_GTEST_PROP(BackoffProperty, EveryWaitIsBetweenTheFloorAndItsBoundOnTop, ()) {
   const auto longest = std::numeric_limits<Duration::rep>::max() / 2;
-  const Duration base{*rc::gen::inRange<Duration::rep>(1, *rc::gen::elementOf(std::array{Duration::rep{1000}, longest}))};
+  const auto longest_base = *rc::gen::elementOf(std::array{Duration::rep{1000}, longest});
+  const Duration base{*rc::gen::inRange<Duration::rep>(1, longest_base)};
   const Duration cap{*rc::gen::inRange<Duration::rep>(base.count(), longest)};
   Backoff waits = Backoff::create(uniform(), {.base = base, .cap = cap}).value();
   const int attempts = *rc::gen::inRange(1, 100);

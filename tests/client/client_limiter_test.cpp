@@ -192,7 +192,10 @@ TEST_F(ClientLimiterTest, FieldThatCannotBeReadIsIgnored) {
 }
 
 TEST_F(ClientLimiterTest, FieldThatCannotBeReadDoesNotSpoilTheOthers) {
-  limiter_.learn({.denied = true, .retry_after = "soon", .rate_limit = R"("default";r=0;t=30)", .rate_limit_policy = ","});
+  limiter_.learn({.denied = true,
+                  .retry_after = "soon",
+                  .rate_limit = R"("default";r=0;t=30)",
+                  .rate_limit_policy = ","});
   EXPECT_EQ(sent_at(), 30s);
 }
 

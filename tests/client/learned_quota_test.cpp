@@ -77,6 +77,15 @@ TEST(LearnedQuota, PromiseThatIsOverIsForgotten) {
   EXPECT_EQ(quota.admits_at(Cost{8}, at(11)), at(20));
 }
 
+TEST(LearnedQuota, PromisesThatAreOverDoNotWeighOnThoseThatHold) {
+  LearnedQuota quota;
+  for (int step = 1; step <= static_cast<int>(LearnedQuota::max_steps); ++step) {
+    quota.promise(static_cast<std::uint64_t>(step), at(100 * step), at(0));
+  }
+  quota.promise(50, at(1602), at(1601));
+  EXPECT_EQ(quota.admits_at(Cost{50}, at(1601)), at(1601));
+}
+
 TEST(LearnedQuota, PromiseThatEndsAtOnceSaysNothing) {
   LearnedQuota quota;
   quota.promise(0, at(5), at(5));

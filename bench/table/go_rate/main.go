@@ -50,8 +50,10 @@ func exhaust(l *limiters, keys, stride uint32) {
 	}
 }
 
-// run gives the time from the first thread's start to the last one's end, and the number admitted.
-func run(l *limiters, numbers []uint32, threads int) (wall time.Duration, admitted int) {
+// run gives the time from the first thread's start to the last one's end, the time on a core in
+// nanoseconds, and the number admitted.
+func run(l *limiters, numbers []uint32, threads int) (wall time.Duration, cpu int64, admitted int) {
+	cpuBefore := timeOf(processCPU)
 	type part struct {
 		start, end time.Time
 		admitted   int
@@ -82,7 +84,7 @@ func run(l *limiters, numbers []uint32, threads int) (wall time.Duration, admitt
 		}
 		admitted += p.admitted
 	}
-	return end.Sub(start), admitted
+	return end.Sub(start), timeOf(processCPU) - cpuBefore, admitted
 }
 
 // grow gives the longest single insert, in nanoseconds of this thread.
@@ -96,9 +98,9 @@ func grow(l *limiters, keys uint32) (longest int64) {
 			now = time.Now()
 		}
 		writeKey(number, &k)
-		before := threadCPUTime()
+		before := timeOf(threadCPU)
 		l.decide(&k, now)
-		longest = max(longest, threadCPUTime()-before)
+		longest = max(longest, timeOf(threadCPU)-before)
 	}
 	return longest
 }
@@ -129,8 +131,8 @@ func main() {
 			exhaust(l, uint32(keys), uint32(first))
 			fmt.Println("done")
 		case "run":
-			wall, admitted := run(l, sequence[first:first+count], threads)
-			fmt.Println(wall.Nanoseconds(), admitted)
+			wall, cpu, admitted := run(l, sequence[first:first+count], threads)
+			fmt.Println(wall.Nanoseconds(), cpu, admitted)
 		case "grow":
 			fmt.Println(grow(l, uint32(keys)))
 		default:

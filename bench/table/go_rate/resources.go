@@ -17,12 +17,17 @@ func residentBytes() int64 {
 	return resident * int64(os.Getpagesize())
 }
 
-// threadCPUTime is how long this thread has run on a core, in nanoseconds.
-func threadCPUTime() int64 {
-	const clockThreadCPUTime = 3
-	var used syscall.Timespec
-	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPUTime, uintptr(unsafe.Pointer(&used)), 0)
-	return used.Nano()
+// Clocks of the time on a core, by the kernel's numbers.
+const (
+	processCPU = 2
+	threadCPU  = 3
+)
+
+// timeOf reads one of them, in nanoseconds.
+func timeOf(clock uintptr) int64 {
+	var time syscall.Timespec
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&time)), 0)
+	return time.Nano()
 }
 
 // readSequence maps a file of 32-bit numbers.

@@ -51,14 +51,13 @@ std::optional<ListReader::Parameter> ListReader::next_parameter() noexcept {
   return parameter;
 }
 
-// Whether another member follows: past the comma, if it is not the first.
+// Whether another member must follow: past the comma, if it is not the first.
 bool ListReader::step_to_member() noexcept {
   if (members_ == 0) return !rest_.empty();
   take_while(rest_, is_space_or_tab);
   if (rest_.empty()) return false;
-  const bool comma = take(rest_, ',');
+  if (!take(rest_, ',')) refuse();
   take_while(rest_, is_space_or_tab);
-  if (!comma || rest_.empty()) refuse();
   return well_formed_;
 }
 

@@ -19,7 +19,7 @@ use governor::{Quota, RateLimiter};
 
 use block_clock::BlockClock;
 use keys::{empty_slot, write_key, BLOCK_LENGTH};
-use resources::{resident_bytes, thread_cpu_nanoseconds};
+use resources::{process_cpu_nanoseconds, resident_bytes, thread_cpu_nanoseconds};
 
 type Limiter = RateLimiter<String, DashMapStateStore<String>, BlockClock, NoOpMiddleware<Nanos>>;
 
@@ -71,8 +71,9 @@ fn exhaust(limiter: &Limiter, keys: u32, stride: usize) {
     }
 }
 
-/// Nanoseconds from the first thread's start to the last one's end, and the number admitted.
-fn run(limiter: &Limiter, numbers: &[u32], threads: usize) -> (u128, usize) {
+/// Nanoseconds from the first thread's start to the last one's end, those on a core, and the number admitted.
+fn run(limiter: &Limiter, numbers: &[u32], threads: usize) -> (u128, i64, usize) {
+    let cpu_before = process_cpu_nanoseconds();
     let ready = Barrier::new(threads);
     let work = |part: &[u32]| {
         ready.wait();
@@ -87,7 +88,7 @@ fn run(limiter: &Limiter, numbers: &[u32], threads: usize) -> (u128, usize) {
     });
     let start = parts.iter().map(|part| part.0).min().expect("a thread");
     let end = parts.iter().map(|part| part.1).max().expect("a thread");
-    ((end - start).as_nanos(), parts.iter().map(|part| part.2).sum())
+    ((end - start).as_nanos(), process_cpu_nanoseconds() - cpu_before, parts.iter().map(|part| part.2).sum())
 }
 
 /// The longest single insert, in nanoseconds of this thread.
@@ -133,8 +134,8 @@ fn main() {
                 println!("done");
             }
             ["run", _, _, _] => {
-                let (nanoseconds, admitted) = run(&limiter, &numbers[number(1)..][..number(2)], number(3));
-                println!("{nanoseconds} {admitted}");
+                let (wall, cpu, admitted) = run(&limiter, &numbers[number(1)..][..number(2)], number(3));
+                println!("{wall} {cpu} {admitted}");
             }
             ["grow"] => println!("{}", grow(&limiter, keys)),
             _ => panic!("{line}: not an order"),

@@ -8,8 +8,16 @@ pub fn resident_bytes() -> i64 {
 }
 
 pub fn thread_cpu_nanoseconds() -> i64 {
-    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `used` is valid to write to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut used) };
-    used.tv_sec * 1_000_000_000 + used.tv_nsec
+    nanoseconds_of(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+pub fn process_cpu_nanoseconds() -> i64 {
+    nanoseconds_of(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn nanoseconds_of(clock: libc::clockid_t) -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid to write to.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

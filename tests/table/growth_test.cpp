@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "table_fixture.h"
+
+namespace weir::table {
+namespace {
+
+class TableGrowth : public ForEveryLimit {
+ protected:
+  static constexpr int many = 200'000;  // through dozens of growths and several splits
+
+  static std::string name_of(int key) { return "consumer-" + std::to_string(key); }
+  static std::uint64_t charge_of(int key) { return 1 + static_cast<std::uint64_t>(key % 3); }
+};
+
+TEST_P(TableGrowth, KeepsEveryStateThroughGrowthAndSplits) {
+  LimitedTable table(limit(), 256 * mebibyte);
+  for (int key = 0; key < many; ++key) {
+    ASSERT_TRUE(table.decide(name_of(key), noon, charge_of(key)).admitted);
+  }
+  for (int key = 0; key < many; ++key) {
+    ASSERT_EQ(table.left(name_of(key), noon), capacity() - charge_of(key)) << key;
+  }
+  EXPECT_EQ(table.table().overflowed(), 0U);
+}
+
+TEST_P(TableGrowth, ReusesTheRoomOfStatesThatAreAsGoodAsNeverSeen) {
+  LimitedTable table(limit(), 256 * mebibyte);
+  Instant now = noon;
+  std::size_t after_first_wave = 0;
+  for (int wave = 0; wave < 6; ++wave) {
+    for (int key = 0; key < many / 4; ++key) {
+      ASSERT_TRUE(table.decide(std::to_string(wave) + "/" + std::to_string(key), now).admitted);
+    }
+    if (wave == 0) after_first_wave = table.table().bytes_used();
+    now += 1h;  // all states of this wave are forgotten
+  }
+  EXPECT_LE(table.table().bytes_used(), after_first_wave + after_first_wave / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TableGrowth, testing::ValuesIn(all_limits()), limit_name);
+
+TEST(TableSize, ANarrowStateTakesAtMostTwentyFourBytesAtScale) {
+  LimitedTable table(*Limit::gcra({.rate = {100, 1min}, .burst = 20}), 64 * mebibyte);
+  const int keys = 1'000'000;
+  for (int key = 0; key < keys; ++key) std::ignore = table.decide(std::to_string(key), noon);
+  EXPECT_EQ(table.table().overflowed(), 0U);
+  EXPECT_LE(table.table().bytes_used() / keys, 24U);
+}
+
+TEST(TableSize, AnEmptyTableIsSmallWhateverItsBudget) {
+  LimitedTable table(*Limit::gcra({.rate = {100, 1min}, .burst = 20}), 1024 * mebibyte);
+  EXPECT_LT(table.table().bytes_used(), mebibyte);
+}
+
+TEST(TableSize, ABudgetThatIsTooSmallIsRefusedWithTheLeastThatWillDo) {
+  const core::Rule rule = core::compile(*Limit::gcra({.rate = {100, 1min}, .burst = 20}));
+  for (const std::size_t budget : {std::size_t{0}, std::size_t{1}, std::size_t{4096}}) {
+    const auto table = Table::create(rule, budget, HashKey{1, 2});
+    ASSERT_FALSE(table.has_value());
+    EXPECT_EQ(table.error().where, "memory_budget");
+    EXPECT_NE(table.error().what.find("give at least "), std::string::npos) << table.error().what;
+  }
+}
+
+TEST(TableSize, TheLeastBudgetThatIsNamedWillDo) {
+  const core::Rule rule = core::compile(*Limit::gcra({.rate = {100, 1min}, .burst = 20}));
+  const std::string what = Table::create(rule, 1, HashKey{1, 2}).error().what;
+  const auto least = std::stoul(what.substr(what.find("at least ") + 9));
+  EXPECT_TRUE(Table::create(rule, least, HashKey{1, 2}).has_value());
+  EXPECT_FALSE(Table::create(rule, least - 1, HashKey{1, 2}).has_value());
+}
+
+TEST(TableLayout, HoldsOnlyRulesWhoseStatesFit) {
+  const auto gcra = [](std::uint64_t n) { return core::compile(*Limit::gcra({.rate = {n, 1s}, .burst = 10})); };
+  const auto narrow = *Table::create(gcra(7), mebibyte, HashKey{1, 2});
+  EXPECT_TRUE(narrow->holds(gcra(8'191)));
+  EXPECT_FALSE(narrow->holds(gcra(8'209)));
+  const auto wide = *Table::create(gcra(8'209), mebibyte, HashKey{1, 2});
+  EXPECT_TRUE(wide->holds(gcra(7)));
+  EXPECT_FALSE(wide->holds(core::compile(*Limit::sliding_window_log({.limit = 5, .window = 1s}))));
+}
+
+}  // namespace
+}  // namespace weir::table

@@ -1,0 +1,139 @@
+// The table decides as the core would with a state per key: every algorithm, every layout, any trace.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "table_fixture.h"
+
+namespace weir::table {
+namespace {
+
+// The core's own states, one for each key.
+class Reference {
+ public:
+  virtual ~Reference() = default;
+  virtual Decision decide(int key, Cost cost, Instant now) = 0;
+  virtual Decision peek(int key, Cost cost, Instant now) = 0;
+  virtual void refund(int key, Cost cost, Instant charged_at, Instant now) = 0;
+  virtual void settle(int key, const core::Settlement& settlement, Instant now) = 0;
+  virtual void reset(int key) = 0;
+};
+
+template <class A>
+class ReferenceOf final : public Reference {
+ public:
+  explicit ReferenceOf(const typename A::Limit& limit) : limit_(limit) {}
+  Decision decide(int key, Cost cost, Instant now) override { return A::decide(limit_, states_[key], cost, now); }
+  Decision peek(int key, Cost cost, Instant now) override { return A::peek(limit_, states_[key], cost, now); }
+  void refund(int key, Cost cost, Instant charged_at, Instant now) override {
+    A::refund(limit_, states_[key], cost, charged_at, now);
+  }
+  void settle(int key, const core::Settlement& settlement, Instant now) override {
+    core::settle<A>(limit_, states_[key], settlement, now);
+  }
+  void reset(int key) override { states_.erase(key); }
+
+ private:
+  typename A::Limit limit_;
+  std::map<int, typename A::State> states_;
+};
+
+std::unique_ptr<Reference> reference_for(const core::Rule& rule) {
+  return std::visit(
+      []<class A>(const core::RuleOf<A>& of) -> std::unique_ptr<Reference> {
+        return std::make_unique<ReferenceOf<A>>(of.limit);
+      },
+      rule);
+}
+
+class TableConformance : public ForEveryLimit {
+ protected:
+  TableConformance() : table_(limit()), reference_(reference_for(table_.rule())) {}
+
+  static std::string name_of(int key) { return "consumer-" + std::to_string(key); }
+  int any_key() { return std::uniform_int_distribution(0, 300)(random_); }
+  std::uint64_t any_cost() { return std::uniform_int_distribution<std::uint64_t>(0, capacity() + 1)(random_) % 7; }
+  void pass_time() {
+    now_ += Duration{std::uniform_int_distribution<std::int64_t>(-200, 60'000)(random_)};
+    if (std::uniform_int_distribution(0, 999)(random_) == 0) now_ += 7s;
+  }
+
+  std::mt19937_64 random_{42};
+  Instant now_ = noon;
+  LimitedTable table_;
+  std::unique_ptr<Reference> reference_;
+};
+
+TEST_P(TableConformance, DecidesAsTheCoreDoesWithAStatePerKey) {
+  for (int step = 0; step < 40'000; ++step) {
+    const int key = any_key();
+    const std::uint64_t cost = any_cost();
+    pass_time();
+    ASSERT_EQ(table_.peek(name_of(key), now_, cost), reference_->peek(key, Cost{cost}, now_)) << "step " << step;
+    ASSERT_EQ(table_.decide(name_of(key), now_, cost), reference_->decide(key, Cost{cost}, now_)) << "step " << step;
+  }
+}
+
+TEST_P(TableConformance, RefundsSettlesAndResetsAsTheCoreDoes) {
+  std::map<int, Decision> charges;
+  for (int step = 0; step < 40'000; ++step) {
+    const int key = any_key();
+    const std::uint64_t cost = any_cost();
+    const std::uint64_t actual = any_cost();
+    pass_time();
+    const KeyHash hash = table_.table().hash(name_of(key));
+    const Instant charged_at = charges[key].charged_at;
+    switch (step % 8) {
+      case 0:
+        table_.refund(name_of(key), cost, charges[key], now_);
+        reference_->refund(key, Cost{cost}, charged_at, now_);
+        break;
+      case 1:
+        table_.table().settle(table_.rule(), hash, {Cost{cost}, Cost{actual}, charged_at}, now_);
+        reference_->settle(key, {Cost{cost}, Cost{actual}, charged_at}, now_);
+        break;
+      case 2:
+        table_.reset(name_of(key), now_);
+        reference_->reset(key);
+        break;
+      default:
+        charges[key] = table_.decide(name_of(key), now_, cost);
+        ASSERT_EQ(charges[key], reference_->decide(key, Cost{cost}, now_)) << "step " << step;
+    }
+  }
+}
+
+TEST_P(TableConformance, ABatchEqualsItsChecksDecidedInOrder) {
+  std::vector<Ask> asks;
+  std::vector<Decision> decisions;
+  for (int round = 0; round < 400; ++round) {
+    pass_time();
+    std::vector<int> keys(static_cast<std::size_t>(std::uniform_int_distribution(0, 100)(random_)));
+    std::generate(keys.begin(), keys.end(), [&] { return any_key() % 40; });
+    asks.clear();
+    for (const int key : keys) asks.push_back(table_.ask(name_of(key), any_cost()));
+    decisions.assign(keys.size(), Decision{});
+    table_.table().decide(table_.rule(), asks, now_, decisions);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(decisions[i], reference_->decide(keys[i], asks[i].cost, now_)) << "round " << round << " item " << i;
+    }
+  }
+}
+
+TEST_P(TableConformance, ACostThatNeverFitsAndALookTakeNoRoom) {
+  const std::size_t before = table_.table().bytes_used();
+  for (int key = 0; key < 50'000; ++key) {
+    ASSERT_FALSE(table_.decide(name_of(key), now_, capacity() + 1).admitted);
+    ASSERT_TRUE(table_.decide(name_of(key), now_, 0).admitted);
+  }
+  EXPECT_EQ(table_.table().bytes_used(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TableConformance, testing::ValuesIn(all_limits()), limit_name);
+
+}  // namespace
+}  // namespace weir::table
