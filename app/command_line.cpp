@@ -75,7 +75,7 @@ int dispatch(int argc, const char* const* argv) {
   weir.set_help_flag("-h,--help", "Print this help and exit");
   weir.allow_extras();  // so that we can say what was meant
 
-  auto* demo_command = weir.add_subcommand("demo", "Show the algorithms at work on one bursty trace\n");
+  auto* demo_command = weir.add_subcommand("demo", "Show the algorithms at work on one bursty trace");
   demo_command->allow_extras()->footer(demo_footer);
 
   try {

@@ -28,8 +28,9 @@ class WeirBatch {
   bool decide(std::string_view key) { return limiter_.check(key).admitted; }
 
   std::size_t decide(const KeyBlock& block) {
-    std::array<weir::KeyedLimiter::Request, block_length> requests;
-    std::array<weir::Decision, block_length> decisions;
+    // Kept from one block to the next, as a server keeps them.
+    static thread_local std::array<weir::KeyedLimiter::Request, block_length> requests;
+    static thread_local std::array<weir::Decision, block_length> decisions;
     for (std::size_t i = 0; i < block_length; ++i) requests[i].key = block[i];
     limiter_.check(requests, decisions);
     std::size_t admitted = 0;

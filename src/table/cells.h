@@ -286,6 +286,7 @@ class Cells {
   void lock_buckets(std::uint32_t segment, std::uint32_t from, std::uint32_t to) noexcept;
   void unlock_buckets(std::uint32_t segment, std::uint32_t to) noexcept;
   [[nodiscard]] std::uint32_t clean(std::uint32_t segment, std::uint32_t buckets, std::int64_t now) noexcept;
+  static void insert_in_order(Gathered& live, const Entry& entry) noexcept;
   [[nodiscard]] bool gather(std::uint32_t segment, std::uint32_t buckets, Gathered& live) noexcept;
   [[nodiscard]] static bool plan(Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept;
   [[nodiscard]] bool plan_smallest(Entry* entries, std::uint32_t count, std::uint32_t& buckets) noexcept;

@@ -199,7 +199,16 @@ std::uint32_t Cells<Payload>::clean(std::uint32_t segment, std::uint32_t buckets
   return freed;
 }
 
-// Copies what the segment holds. False without memory for the copy.
+// Cells are nearly in order already: each lies within reach of its home.
+template <class Payload>
+void Cells<Payload>::insert_in_order(Gathered& live, const Entry& entry) noexcept {
+  const auto order = [](const Entry& e) { return static_cast<std::uint32_t>(e.tag); };
+  std::uint32_t at = live.count++;
+  for (; at > 0 && order(live.entries[at - 1]) > order(entry); --at) live.entries[at] = live.entries[at - 1];
+  live.entries[at] = entry;
+}
+
+// Copies what the segment holds, in the order of homes. False without memory for the copy.
 template <class Payload>
 bool Cells<Payload>::gather(std::uint32_t segment, std::uint32_t buckets, Gathered& live) noexcept {
   live.entries.reset(new (std::nothrow) Entry[std::size_t{buckets} * bucket_cells]);
@@ -208,13 +217,14 @@ bool Cells<Payload>::gather(std::uint32_t segment, std::uint32_t buckets, Gather
     Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + i * bucket_bytes);
     for (unsigned cell = 0; cell < bucket_cells; ++cell) {
       if (bucket.tag(cell) == 0) continue;
-      live.entries[live.count++] = Entry{bucket.tag(cell), bucket.payload(cell), 0};
+      insert_in_order(live, Entry{bucket.tag(cell), bucket.payload(cell), 0});
     }
   }
   return true;
 }
 
-// Finds each entry its bucket in a segment of `buckets`. False if one finds none within reach.
+// Finds each entry its bucket in a segment of `buckets`. False if one finds none within reach; in the order of
+// homes, that is only if there is no way to place them all.
 template <class Payload>
 bool Cells<Payload>::plan(Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept {
   std::array<std::uint8_t, most_buckets> filled{};
@@ -302,7 +312,7 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   const auto moving = static_cast<std::uint32_t>(end - middle);
   const auto roomy = [](std::uint32_t entries) {
     const std::uint32_t at_four_fifths = entries * 5 / 4 / bucket_cells + reach;
-    return (at_four_fifths + page_buckets - 1) / page_buckets * page_buckets;
+    return std::min(most_buckets, (at_four_fifths + page_buckets - 1) / page_buckets * page_buckets);
   };
   std::uint32_t staying_buckets = roomy(staying);
   std::uint32_t moving_buckets = roomy(moving);
@@ -351,8 +361,11 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
   const std::uint32_t buckets = homes_[segment].load(std::memory_order_relaxed) + reach - 1;
   lock_buckets(segment, 0, buckets);
   const Locks locks{*this, segment, buckets};
+  // In leaps, so that who puts the cells into another table in this order fills that one evenly.
+  constexpr std::uint32_t leap = 2531;
+  static_assert(leap % 2 == 1 && leap < most_buckets, "coprime to any number of buckets, about 0.618 of the most");
   for (std::uint32_t i = 0; i < buckets; ++i) {
-    Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + i * bucket_bytes);
+    Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + std::size_t{i * leap % buckets} * bucket_bytes);
     for (unsigned cell = 0; cell < bucket_cells; ++cell) {
       if (bucket.tag(cell) == 0 || bucket.payload(cell).dead(now)) continue;
       visit(KeyHash{bucket.tag(cell) | (prefixes_[segment] & top_bit)}, bucket.payload(cell));

@@ -1,6 +1,8 @@
 #include "table/snapshot.h"
 
+#include <algorithm>
 #include <array>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -76,8 +78,12 @@ class Numbers {
     const Result<T> got = in_.get<T>();
     if (!got && result_) result_ = tl::unexpected(got.error());
     const T value = got ? *got : T{};
-    if (got && !plausible(value) && result_) result_ = failure("snapshot", "holds a state that cannot be: it is damaged");
+    if (got && !plausible(value)) fail("holds a state that cannot be: it is damaged");
     return value;
+  }
+
+  void fail(const char* what) {
+    if (result_) result_ = failure("snapshot", what);
   }
 
   [[nodiscard]] const Result<void>& result() const noexcept { return result_; }
@@ -107,8 +113,9 @@ void get_state(Numbers& numbers, core::SlidingWindowLog::State& state, std::uint
   const auto size = numbers.get<std::uint32_t>([](std::uint32_t n) { return n <= Limit::largest_log_limit; });
   if (!numbers.result()) return;
   state.ring = core::LogRing::create(std::max(entries, size));
+  if (!state.ring) return numbers.fail("needs more memory than there is");
   std::int64_t newest = core::never;
-  for (std::uint32_t i = 0; i < size && numbers.result() && state.ring; ++i) {
+  for (std::uint32_t i = 0; i < size && numbers.result(); ++i) {
     newest = numbers.get<std::int64_t>([&](std::int64_t time) { return plausible(time) && time >= newest; });
     const auto cost = numbers.get<std::uint32_t>([](std::uint32_t c) { return c >= 1 && c <= 2 * Limit::largest_log_limit; });
     state.ring->append(newest, cost);
@@ -158,9 +165,15 @@ Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<P
   return written;
 }
 
+template <class A>
+std::uint64_t left_in(const typename A::Limit& limit, const typename A::State& state, Instant now) noexcept {
+  return A::peek(limit, state, Cost{0}, now).remaining;
+}
+
+// Where there is no room for a state, its consumer shares one from now on: the one of which less is left.
 template <class A, class Payload>
-Result<void> get_cell(BlockReader& in, const typename A::Limit& limit, Cells<Payload>& cells, Record record,
-                      Instant now) {
+Result<void> get_cell(BlockReader& in, Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                      Record record, Instant now) {
   Numbers numbers(in);
   const auto name = numbers.get<std::uint64_t>([](std::uint64_t) { return true; });
   typename A::State state;
@@ -170,25 +183,26 @@ Result<void> get_cell(BlockReader& in, const typename A::Limit& limit, Cells<Pay
   if (A::forget_at(limit, state) <= now) return {};
   const Slot slot = record == Record::key ? cells.find_or_claim(KeyHash{name}, core::micros(now))
                                           : cells.lock_overflow(static_cast<unsigned>(name % cells.overflow_cells()));
-  const bool no_room = record == Record::key && slot.overflowed;
-  if (!no_room) {
+  {
     LockedState<A, Payload> locked(limit, cells, slot, now);
-    locked.state() = std::move(state);
+    const bool more_used = left_in<A>(limit, state, now) <= left_in<A>(limit, locked.state(), now);
+    if (!slot.overflowed || more_used) locked.state() = std::move(state);
     locked.keep();
   }
   unlock(slot);
-  if (no_room) return failure("memory_budget", "is too small for the states in the snapshot: give more");
+  if (record == Record::key && slot.overflowed) table.count_overflow();
   return {};
 }
 
 template <class A, class Payload>
-Result<void> get_cells(BlockReader& in, const typename A::Limit& limit, Cells<Payload>& cells, Instant now) {
+Result<void> get_cells(BlockReader& in, Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                       Instant now) {
   for (;;) {
     const Result<Record> record = in.get<Record>();
     if (!record) return tl::unexpected(record.error());
     if (*record == Record::end) return in.expect_end();
     if (*record != Record::key && *record != Record::shared) return failure("snapshot", "is damaged");
-    if (auto done = get_cell<A>(in, limit, cells, *record, now); !done) return done;
+    if (auto done = get_cell<A>(in, table, limit, cells, *record, now); !done) return done;
   }
 }
 
@@ -208,9 +222,7 @@ Result<Header> get_header(BlockReader& in, const std::filesystem::path& path, co
   return header;
 }
 
-}  // namespace
-
-Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
+Result<void> write(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
   Result<BlockWriter> out = BlockWriter::create(path);
   if (!out) return tl::unexpected(out.error());
   const Result<void> written =
@@ -224,8 +236,8 @@ Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::p
   return out->commit();
 }
 
-Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
-                                       std::size_t budget_bytes, Instant now) {
+Result<std::unique_ptr<Table>> read(const std::filesystem::path& path, const core::Rule& rule,
+                                    std::size_t budget_bytes, Instant now) {
   Result<BlockReader> in = BlockReader::open(path);
   if (!in) return tl::unexpected(in.error());
   const Result<Header> header = get_header(*in, path, rule);
@@ -234,10 +246,25 @@ Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const 
   if (!table) return table;
   const Result<void> got =
       (*table)->with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-        return get_cells<A>(*in, of.limit, cells, now);
+        return get_cells<A>(*in, **table, of.limit, cells, now);
       });
   if (!got) return tl::unexpected(got.error());
   return table;
+}
+
+}  // namespace
+
+Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) try {
+  return write(table, rule, path, now);
+} catch (const std::bad_alloc&) {
+  return failure(path.string(), "needs more memory to write than there is");
+}
+
+Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
+                                       std::size_t budget_bytes, Instant now) try {
+  return read(path, rule, budget_bytes, now);
+} catch (const std::bad_alloc&) {
+  return failure(path.string(), "needs more memory to read than there is");
 }
 
 }  // namespace weir::table

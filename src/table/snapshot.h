@@ -19,7 +19,8 @@ namespace weir::table {
 // Decisions go on meanwhile; each state is written as it was at some instant during the call.
 Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now);
 
-// A torn, damaged or foreign file is refused with what is wrong about it.
+// A torn, damaged or foreign file is refused with what is wrong about it. States that a smaller budget has no
+// room for are not lost: their consumers share states from then on (counted as overflowed).
 Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
                                        std::size_t budget_bytes, Instant now);
 

@@ -1,0 +1,183 @@
+// Token bucket, GCRA and leaky bucket as a meter: three names, one arithmetic.
+#include "tests/core/rows.h"
+
+namespace weir::core {
+namespace {
+
+template <class A>
+class BucketTest : public Story<A> {
+ protected:
+  static weir::Limit limit(std::uint64_t burst, std::uint64_t count, Duration per) {
+    return limit_of<A>({.capacity = burst, .count = count, .per = per}).value();
+  }
+};
+
+using Buckets = testing::Types<TokenBucket, Gcra, LeakyBucketMeter>;
+TYPED_TEST_SUITE(BucketTest, Buckets);
+
+TYPED_TEST(BucketTest, TakesItsBurstAtOnceAndThenOnePerToken) {
+  expect_rows<TypeParam>(this->limit(3, 2, 10s), {
+                                                     {0s, 1, admitted(2, 5s)},
+                                                     {0s, 1, admitted(1, 10s)},
+                                                     {0s, 1, admitted(0, 15s)},
+                                                     {0s, 1, denied(0, 5s, 15s)},
+                                                     {5s - 1us, 1, denied(0, 1us, 10s + 1us)},
+                                                     {5s, 1, admitted(0, 15s)},
+                                                     {5s, 1, denied(0, 5s, 15s)},
+                                                     {100s, 1, admitted(2, 5s)},
+                                                 });
+}
+
+TYPED_TEST(BucketTest, CostsAboveOneWaitForAllTheirTokens) {
+  expect_rows<TypeParam>(this->limit(3, 1, 5s), {
+                                                    {0s, 2, admitted(1, 10s)},
+                                                    {0s, 2, denied(1, 5s, 10s)},
+                                                    {0s, 3, denied(1, 10s, 10s)},
+                                                    {2s, 2, denied(1, 3s, 8s)},
+                                                    {5s, 2, admitted(0, 15s)},
+                                                    {20s, 3, admitted(0, 15s)},
+                                                });
+}
+
+TYPED_TEST(BucketTest, CostZeroLooksWithoutTaking) {
+  expect_rows<TypeParam>(this->limit(2, 1, 5s), {
+                                                    {0s, 0, admitted(2, 0s)},
+                                                    {0s, 2, admitted(0, 10s)},
+                                                    {0s, 0, admitted(0, 10s)},
+                                                    {3s, 0, admitted(0, 7s)},
+                                                    {5s, 0, admitted(1, 5s)},
+                                                });
+}
+
+TYPED_TEST(BucketTest, CostAboveTheBurstNeverFits) {
+  expect_rows<TypeParam>(this->limit(3, 1, 5s), {
+                                                    {0s, 4, refused(3, 0s)},
+                                                    {0s, 1, admitted(2, 5s)},
+                                                    {0s, 4, refused(2, 5s)},
+                                                    {0s, UINT64_MAX, refused(2, 5s)},
+                                                });
+}
+
+// A token is worth 428,571 3/7 us: two are 857,142 6/7.
+TYPED_TEST(BucketTest, KeepsTheFractionOfAMicrosecond) {
+  expect_rows<TypeParam>(this->limit(2, 7, 3s), {
+                                                    {0us, 2, admitted(0, 857'143us)},
+                                                    {0us, 1, denied(0, 428'572us, 857'143us)},
+                                                    {428'571us, 1, denied(0, 1us, 428'572us)},
+                                                    {428'572us, 1, admitted(0, 857'143us)},   // 4/7 us late
+                                                    {857'142us, 1, denied(0, 1us, 428'573us)},
+                                                    {857'143us, 1, admitted(0, 857'143us)},   // 1/7 us late
+                                                    {1'285'714us, 1, denied(0, 1us, 428'572us)},
+                                                    {1'285'715us, 1, admitted(0, 857'143us)},  // 5/7 us late
+                                                    {3'000'000us, 2, admitted(0, 857'143us)},
+                                                });
+}
+
+TYPED_TEST(BucketTest, RateIsReducedToLowestTerms) {
+  EXPECT_EQ(this->limit(1, 30, 60s).rate(), (Rate{1, 2s}));
+  EXPECT_EQ(this->limit(1, 7, 3s).rate(), (Rate{7, 3s}));
+  EXPECT_EQ(this->limit(1, 50'000'000, 1s).rate(), (Rate{50, 1us}));
+}
+
+TYPED_TEST(BucketTest, ManyTokensPerMicrosecondAreCountedExactly) {
+  expect_rows<TypeParam>(this->limit(100, 50'000'000, 1s), {
+                                                               {0us, 99, admitted(1, 2us)},
+                                                               {0us, 2, denied(1, 1us, 2us)},
+                                                               {1us, 51, admitted(0, 2us)},
+                                                               {1us, 1, denied(0, 1us, 2us)},
+                                                               {2us, 51, denied(50, 1us, 1us)},
+                                                           });
+}
+
+TYPED_TEST(BucketTest, RefundGivesTokensBackButNeverMoreThanTheBurst) {
+  this->limited_to(this->limit(5, 1, 10s));
+  const Decision charge = this->charge(4, 0s);
+  this->refund(1, charge, 0s);
+  EXPECT_EQ(this->remaining(0s), 2U);
+  EXPECT_EQ(this->reset_after(0s), 30s);
+  this->refund(3, charge, 25s);  // of which two and a half have flowed in by themselves
+  EXPECT_EQ(this->remaining(25s), 5U);
+  EXPECT_EQ(this->reset_after(25s), 0s);
+  this->use(5, 25s);
+  EXPECT_EQ(this->wait_for(1, 25s), 10s);
+}
+
+TYPED_TEST(BucketTest, SettlingDownGivesTheDifferenceBack) {
+  this->limited_to(this->limit(5, 1, 10s));
+  const Decision charge = this->charge(5, 0s);
+  this->settle(5, 2, charge, 1s);
+  EXPECT_EQ(this->remaining(1s), 3U);
+  EXPECT_EQ(this->reset_after(1s), 19s);
+}
+
+TYPED_TEST(BucketTest, SettlingUpGoesIntoDebtOfAtMostOneBurst) {
+  this->limited_to(this->limit(3, 1, 10s));
+  const Decision charge = this->charge(2, 0s);
+  this->settle(2, 4, charge, 0s);  // one token of debt
+  EXPECT_FALSE(this->peek(0, 0s).admitted);
+  EXPECT_EQ(this->wait_for(0, 0s), 10s);
+  EXPECT_EQ(this->wait_for(1, 0s), 20s);
+  this->settle(2, 1'000'000, charge, 0s);
+  EXPECT_EQ(this->wait_for(0, 0s), 30s);
+  EXPECT_EQ(this->wait_for(3, 0s), 60s);
+  EXPECT_EQ(this->reset_after(0s), 60s);
+  EXPECT_TRUE(this->peek(0, 30s).admitted);
+}
+
+TYPED_TEST(BucketTest, RefundPaysADebtFirst) {
+  this->limited_to(this->limit(3, 1, 10s));
+  const Decision charge = this->charge(3, 0s);
+  this->settle(3, 5, charge, 0s);
+  this->refund(2, charge, 0s);
+  EXPECT_EQ(this->remaining(0s), 0U);
+  EXPECT_TRUE(this->peek(0, 0s).admitted);
+  EXPECT_EQ(this->wait_for(1, 0s), 10s);
+}
+
+TYPED_TEST(BucketTest, ForgottenWhenFullAgain) {
+  this->limited_to(this->limit(3, 7, 3s));
+  EXPECT_LT(this->forget_at(), -1'000'000h);
+  this->use(1, 1s);
+  EXPECT_EQ(this->forget_at(), 1s + 428'572us);
+}
+
+TYPED_TEST(BucketTest, UsageStaysUnderNewNumbers) {
+  this->limited_to(this->limit(10, 1, 1s));
+  this->use(4, 0s);
+  this->carry_over_to(this->limit(20, 1, 1s), 0s);
+  EXPECT_EQ(this->remaining(0s), 16U);
+  EXPECT_EQ(this->reset_after(0s), 4s);
+  this->carry_over_to(this->limit(5, 1, 1s), 1s);
+  EXPECT_EQ(this->remaining(1s), 2U);
+}
+
+TYPED_TEST(BucketTest, UsageBeyondTheNewTimeToFillIsClampedToIt) {
+  this->limited_to(this->limit(10, 1, 60s));
+  this->use(10, 0s);  // 600 s
+  this->carry_over_to(this->limit(3, 1, 10s), 0s);
+  EXPECT_EQ(this->remaining(0s), 0U);
+  EXPECT_EQ(this->reset_after(0s), 30s);
+  EXPECT_EQ(this->wait_for(1, 0s), 10s);
+}
+
+// One token at 7 per 3 s: 428,571 us and 3 sevenths. There are no 3 halves of a microsecond.
+TYPED_TEST(BucketTest, FractionThatDoesNotFitTheNewRateRoundsUpOneMicrosecond) {
+  this->limited_to(this->limit(10, 7, 3s));
+  this->use(1, 0s);
+  this->carry_over_to(this->limit(1000, 2, 1'000'001us), 0s);
+  EXPECT_EQ(this->reset_after(0s), 428'572us);
+  EXPECT_EQ(this->forget_at(), 428'572us);
+}
+
+TYPED_TEST(BucketTest, NewNumbersGiveNobodyAFreshBurst) {
+  for (const std::uint64_t burst : {1U, 2U, 9U, 10U}) {
+    this->limited_to(this->limit(10, 1, 1s));
+    this->use(10, 0s);
+    this->carry_over_to(this->limit(burst, 1, 1s), 0s);
+    EXPECT_EQ(this->remaining(0s), 0U) << burst;
+    EXPECT_EQ(this->wait_for(1, 0s), 1s) << burst;
+  }
+}
+
+}  // namespace
+}  // namespace weir::core

@@ -1,0 +1,246 @@
+// acquire, of one limiter and of many: when it returns, with what, and what it has taken by then.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/limiter/jumping_clock.h"
+#include "weir/keyed_limiter.h"
+#include "weir/limiter.h"
+
+namespace weir {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Instant start{1'700'000'000s};
+const Instant far = start + std::chrono::years{1000};
+
+struct One {
+  Limiter limiter;
+
+  One(const Limit& limit, std::shared_ptr<const Clock> clock)
+      : limiter(Limiter::create(limit, std::move(clock)).value()) {}
+  Decision check(Cost cost) { return limiter.check(cost); }
+  [[nodiscard]] Decision peek(Cost cost) const { return limiter.peek(cost); }
+  Decision acquire(Cost cost, Instant deadline, std::stop_token stop = {}) {
+    return limiter.acquire(cost, deadline, std::move(stop));
+  }
+};
+
+struct OneOfMany {
+  KeyedLimiter limiter;
+
+  OneOfMany(const Limit& limit, std::shared_ptr<const Clock> clock)
+      : limiter(KeyedLimiter::create(limit, std::move(clock)).value()) {}
+  Decision check(Cost cost) { return limiter.check("anna", cost); }
+  [[nodiscard]] Decision peek(Cost cost) const { return limiter.peek("anna", cost); }
+  Decision acquire(Cost cost, Instant deadline, std::stop_token stop = {}) {
+    return limiter.acquire("anna", cost, deadline, std::move(stop));
+  }
+};
+
+template <class Limited>
+class AcquireTest : public testing::Test {
+ protected:
+  void limit_to(const Limit& limit) { limited_.emplace(limit, clock_); }
+
+  // Exhausted until one second from now.
+  void exhaust_one_a_second() {
+    limit_to(Limit::gcra({.rate = {1, 1s}, .burst = 2}).value());
+    EXPECT_TRUE(limited_->check(Cost{2}).admitted);
+  }
+
+  Decision acquire(std::uint64_t cost, Instant deadline, std::stop_token stop = {}) {
+    return limited_->acquire(Cost{cost}, deadline, std::move(stop));
+  }
+
+  [[nodiscard]] Duration elapsed() const { return clock_->now() - start; }
+  [[nodiscard]] std::uint64_t remaining() const { return limited_->peek(Cost{0}).remaining; }
+
+  std::shared_ptr<JumpingClock> clock_ = std::make_shared<JumpingClock>(start);
+  std::optional<Limited> limited_;
+};
+
+using Both = testing::Types<One, OneOfMany>;
+TYPED_TEST_SUITE(AcquireTest, Both);
+
+TYPED_TEST(AcquireTest, ReturnsAtOnceWhenThereIsRoom) {
+  this->limit_to(Limit::gcra({.rate = {1, 1s}, .burst = 2}).value());
+  EXPECT_TRUE(this->acquire(2, far).admitted);
+  EXPECT_EQ(this->clock_->waits, 0);
+  EXPECT_EQ(this->remaining(), 0U);
+}
+
+TYPED_TEST(AcquireTest, WaitsExactlyUntilItIsAdmitted) {
+  this->exhaust_one_a_second();
+  for (const Duration expected : {1s, 2s, 3s}) {
+    const Decision decision = this->acquire(1, far);
+    EXPECT_TRUE(decision.admitted);
+    EXPECT_EQ(this->elapsed(), expected);
+    EXPECT_EQ(decision.charged_at, this->clock_->now());
+  }
+}
+
+TYPED_TEST(AcquireTest, EveryAlgorithmIsWaitedFor) {
+  const WindowNumbers two_in_ten{.limit = 2, .window = 10s};
+  const std::vector<std::pair<Limit, std::vector<Duration>>> rows{
+      {Limit::token_bucket({.rate = {1, 5s}, .burst = 2}).value(), {0s, 0s, 5s, 10s}},
+      {Limit::gcra({.rate = {1, 5s}, .burst = 2}).value(), {0s, 0s, 5s, 10s}},
+      {Limit::leaky_bucket(BucketNumbers{.rate = {1, 5s}, .burst = 2}).value(), {0s, 0s, 5s, 10s}},
+      {Limit::leaky_bucket(QueueNumbers{.rate = {1, 5s}, .queue = 3}).value(), {0s, 5s, 10s, 15s}},
+      {Limit::fixed_window(two_in_ten).value(), {0s, 0s, 10s, 10s, 20s}},
+      {Limit::sliding_window_log(two_in_ten).value(), {0s, 0s, 10s, 10s, 20s}},
+      {Limit::sliding_window_counter(two_in_ten).value(), {0s, 0s, 15s, 20s}},
+  };
+  for (const auto& [limit, times] : rows) {
+    this->clock_ = std::make_shared<JumpingClock>(start);
+    this->limit_to(limit);
+    for (const Duration expected : times) {
+      EXPECT_TRUE(this->acquire(1, far).admitted);
+      EXPECT_EQ(this->elapsed(), expected) << name_of(limit.algorithm());
+    }
+  }
+}
+
+TYPED_TEST(AcquireTest, AdmissionAtTheDeadlineIsInTimeAndAMicrosecondLaterIsNot) {
+  this->exhaust_one_a_second();
+  const Decision late = this->acquire(1, start + 1s - 1us);
+  EXPECT_FALSE(late.admitted);
+  EXPECT_EQ(late.retry_after, 1s);
+  EXPECT_EQ(this->clock_->waits, 0);
+  EXPECT_TRUE(this->acquire(1, start + 1s).admitted);
+  EXPECT_EQ(this->elapsed(), 1s);
+}
+
+TYPED_TEST(AcquireTest, DenialForTheDeadlineTakesNothing) {
+  this->limit_to(Limit::gcra({.rate = {1, 1s}, .burst = 3}).value());
+  EXPECT_TRUE(this->acquire(2, far).admitted);
+  EXPECT_FALSE(this->acquire(3, start + 1s).admitted);
+  EXPECT_EQ(this->remaining(), 1U);
+}
+
+TYPED_TEST(AcquireTest, DeadlineThatHasPassedAdmitsOnlyWithoutWaiting) {
+  this->exhaust_one_a_second();
+  EXPECT_FALSE(this->acquire(1, Instant::min()).admitted);
+  this->clock_->advance(1s);
+  EXPECT_TRUE(this->acquire(1, Instant::min()).admitted);
+  EXPECT_EQ(this->clock_->waits, 0);
+}
+
+TYPED_TEST(AcquireTest, CostThatCanNeverFitIsDeniedAtOnce) {
+  this->exhaust_one_a_second();
+  const Decision never = this->acquire(3, Instant::max());
+  EXPECT_FALSE(never.admitted);
+  EXPECT_EQ(never.retry_after, std::nullopt);
+  EXPECT_EQ(this->clock_->waits, 0);
+}
+
+TYPED_TEST(AcquireTest, RequestedStopIsDeniedAndTakesNothing) {
+  this->limit_to(Limit::gcra({.rate = {1, 1s}, .burst = 2}).value());
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(this->acquire(1, far, stop.get_token()).admitted);
+  EXPECT_EQ(this->remaining(), 2U);
+}
+
+TYPED_TEST(AcquireTest, StopWhileWaitingIsDeniedAndTakesNothing) {
+  this->exhaust_one_a_second();
+  std::stop_source stop;
+  this->clock_->while_waiting = [&] { stop.request_stop(); };
+  EXPECT_FALSE(this->acquire(1, far, stop.get_token()).admitted);
+  EXPECT_EQ(this->elapsed(), 0s);
+  this->clock_->advance(2s);
+  EXPECT_EQ(this->remaining(), 2U);
+}
+
+TYPED_TEST(AcquireTest, WhoIsOvertakenWaitsAgain) {
+  this->exhaust_one_a_second();
+  this->clock_->while_waiting = [&] {
+    this->clock_->advance(1s);
+    EXPECT_TRUE(this->limited_->check(Cost{1}).admitted);
+  };
+  EXPECT_TRUE(this->acquire(1, far).admitted);
+  EXPECT_EQ(this->elapsed(), 2s);
+}
+
+TYPED_TEST(AcquireTest, WhoIsOvertakenCanMissTheDeadline) {
+  this->exhaust_one_a_second();
+  this->clock_->while_waiting = [&] {
+    this->clock_->advance(1s);
+    EXPECT_TRUE(this->limited_->check(Cost{1}).admitted);
+  };
+  EXPECT_FALSE(this->acquire(1, start + 1500ms).admitted);
+  EXPECT_EQ(this->elapsed(), 1s);
+}
+
+TYPED_TEST(AcquireTest, CallerWithATurnReturnsAtItsTurn) {
+  this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 2}).value());
+  EXPECT_TRUE(this->limited_->check(Cost{2}).admitted);
+  const Decision turn = this->acquire(1, far);
+  EXPECT_TRUE(turn.admitted);
+  EXPECT_EQ(turn.delay, 20s);
+  EXPECT_EQ(turn.charged_at, start + 20s);
+  EXPECT_EQ(this->elapsed(), 20s);
+}
+
+TYPED_TEST(AcquireTest, TurnAfterTheDeadlineIsNotTaken) {
+  this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 2}).value());
+  EXPECT_TRUE(this->limited_->check(Cost{1}).admitted);
+  const Decision late = this->acquire(1, start + 10s - 1us);
+  EXPECT_FALSE(late.admitted);
+  EXPECT_EQ(this->elapsed(), 0s);
+  EXPECT_EQ(this->remaining(), 2U);
+  EXPECT_TRUE(this->acquire(1, start + 10s).admitted);
+}
+
+TYPED_TEST(AcquireTest, StopWhileWaitingForATurnGivesTheTurnBack) {
+  this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 2}).value());
+  EXPECT_TRUE(this->limited_->check(Cost{1}).admitted);
+  std::stop_source stop;
+  this->clock_->while_waiting = [&] { stop.request_stop(); };
+  EXPECT_FALSE(this->acquire(1, far, stop.get_token()).admitted);
+  EXPECT_EQ(this->remaining(), 2U);
+  EXPECT_EQ(this->limited_->check(Cost{1}).delay, 10s);
+}
+
+TYPED_TEST(AcquireTest, FullQueueIsWaitedForUntilThereIsATurn) {
+  this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 1}).value());
+  EXPECT_TRUE(this->limited_->check(Cost{2}).admitted);
+  const Decision turn = this->acquire(1, far);
+  EXPECT_TRUE(turn.admitted);
+  EXPECT_EQ(this->elapsed(), 20s);
+  EXPECT_EQ(turn.charged_at, start + 20s);
+}
+
+TYPED_TEST(AcquireTest, CostZeroDoesNotWaitUnlessThereIsADebt) {
+  this->exhaust_one_a_second();
+  EXPECT_TRUE(this->acquire(0, far).admitted);
+  EXPECT_EQ(this->clock_->waits, 0);
+}
+
+// A real thread, held by a clock that the test moves.
+TYPED_TEST(AcquireTest, ThreadThatWaitsIsWokenByTheClockAndByAStop) {
+  const auto clock = std::make_shared<ManualClock>(start);
+  TypeParam limited(Limit::gcra({.rate = {1, 1s}, .burst = 1}).value(), clock);
+  EXPECT_TRUE(limited.check(Cost{1}).admitted);
+  Decision woken_by_clock;
+  std::jthread waiter([&] { woken_by_clock = limited.acquire(Cost{1}, far); });
+  clock->await_waiters(1);
+  clock->advance(1s);
+  waiter.join();
+  EXPECT_TRUE(woken_by_clock.admitted);
+
+  Decision woken_by_stop{.admitted = true};
+  std::jthread other([&](std::stop_token stop) { woken_by_stop = limited.acquire(Cost{1}, far, stop); });
+  clock->await_waiters(1);
+  other.request_stop();
+  other.join();
+  EXPECT_FALSE(woken_by_stop.admitted);
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,158 @@
+// Limiter: one limit for one thing, on a clock that the test moves.
+#include "weir/limiter.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace weir {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Instant start{1'700'000'000s};
+
+std::vector<Limit> one_of_each(std::uint64_t capacity, Duration per) {
+  const BucketNumbers bucket{.rate = {1, per}, .burst = capacity};
+  const WindowNumbers window{.limit = capacity, .window = per};
+  return {Limit::token_bucket(bucket).value(),
+          Limit::gcra(bucket).value(),
+          Limit::leaky_bucket(bucket).value(),
+          Limit::leaky_bucket(QueueNumbers{.rate = bucket.rate, .queue = capacity - 1}).value(),
+          Limit::fixed_window(window).value(),
+          Limit::sliding_window_log(window).value(),
+          Limit::sliding_window_counter(window).value()};
+}
+
+class LimiterTest : public testing::Test {
+ protected:
+  void limit_to(const Limit& limit) { limiter_ = Limiter::create(limit, clock_).value(); }
+  Decision check(std::uint64_t cost = 1) { return limiter_.check(Cost{cost}); }
+  [[nodiscard]] std::uint64_t remaining() const { return limiter_.peek(Cost{0}).remaining; }
+
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(start);
+  Limiter limiter_ = Limiter::create(Limit::gcra({.rate = {1, 10s}, .burst = 5}).value(), clock_).value();
+};
+
+TEST_F(LimiterTest, AdmitsUntilTheLimitAndThenAsTimePasses) {
+  for (std::uint64_t left = 5; left > 0; --left) {
+    const Decision decision = check();
+    EXPECT_TRUE(decision);
+    EXPECT_EQ(decision.limit, 5U);
+    EXPECT_EQ(decision.remaining, left - 1);
+    EXPECT_EQ(decision.charged_at, start);
+  }
+  EXPECT_EQ(check().retry_after, 10s);
+  clock_->advance(10s - 1us);
+  EXPECT_FALSE(check());
+  clock_->advance(1us);
+  EXPECT_TRUE(check());
+}
+
+TEST_F(LimiterTest, ChecksOneUnlessToldOtherwise) {
+  EXPECT_EQ(limiter_.check().remaining, 4U);
+  EXPECT_EQ(limiter_.peek().remaining, 3U);
+}
+
+TEST_F(LimiterTest, PeekAnswersWhatCheckWouldAndChargesNothing) {
+  for (const Limit& limit : one_of_each(3, 10s)) {
+    limit_to(limit);
+    for (const std::uint64_t cost : {1U, 0U, 2U, 1U, 3U, 4U}) {
+      const Decision peeked = limiter_.peek(Cost{cost});
+      EXPECT_EQ(limiter_.peek(Cost{cost}), peeked);
+      EXPECT_EQ(check(cost), peeked) << name_of(limit.algorithm()) << " cost " << cost;
+    }
+  }
+}
+
+TEST_F(LimiterTest, RefundGivesBackWhatWasCharged) {
+  for (const Limit& limit : one_of_each(5, 10s)) {
+    limit_to(limit);
+    std::ignore = check(1);
+    const Decision charge = check(3);
+    limiter_.refund(Cost{3}, charge);
+    EXPECT_EQ(remaining(), 4U) << name_of(limit.algorithm());
+  }
+}
+
+TEST_F(LimiterTest, SettleUpChargesIntoDebt) {
+  for (const Limit& limit : one_of_each(5, 10s)) {
+    limit_to(limit);
+    const Decision charge = check(3);
+    limiter_.settle(Cost{3}, Cost{4}, charge);
+    EXPECT_EQ(remaining(), 1U) << name_of(limit.algorithm());
+    limiter_.settle(Cost{3}, Cost{5}, charge);
+    EXPECT_FALSE(limiter_.peek(Cost{0})) << name_of(limit.algorithm());
+  }
+}
+
+TEST_F(LimiterTest, SettleDownGivesBackTheRest) {
+  for (const Limit& limit : one_of_each(5, 10s)) {
+    if (limit.algorithm() == Algorithm::leaky_bucket_queue) continue;  // a turn is given back whole
+    limit_to(limit);
+    const Decision charge = check(5);
+    limiter_.settle(Cost{5}, Cost{2}, charge);
+    EXPECT_EQ(remaining(), 3U) << name_of(limit.algorithm());
+  }
+}
+
+TEST_F(LimiterTest, ResetIsAsIfNeverUsed) {
+  for (const Limit& limit : one_of_each(5, 10s)) {
+    limit_to(limit);
+    const Decision fresh = limiter_.peek(Cost{5});
+    const Decision charge = check(5);
+    limiter_.settle(Cost{5}, Cost{9}, charge);
+    limiter_.reset();
+    EXPECT_EQ(limiter_.peek(Cost{5}), fresh) << name_of(limit.algorithm());
+    EXPECT_TRUE(check(5)) << name_of(limit.algorithm());
+    EXPECT_FALSE(check()) << name_of(limit.algorithm());
+  }
+}
+
+TEST_F(LimiterTest, QueueReportsTheDelayAndDoesNotWait) {
+  limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 2}).value());
+  EXPECT_EQ(check().delay, 0s);
+  EXPECT_EQ(check().delay, 10s);
+  EXPECT_EQ(check().charged_at, start + 20s);
+  EXPECT_FALSE(check());
+}
+
+TEST_F(LimiterTest, ClockThatStepsBackNeitherRefillsNorTraps) {
+  for (const Limit& limit : one_of_each(3, 10s)) {
+    limit_to(limit);
+    std::ignore = check(3);
+    for (const Instant earlier : {start - 1s, start - 1h, Instant::min()}) {
+      clock_->set(earlier);
+      EXPECT_FALSE(check()) << name_of(limit.algorithm());
+    }
+    clock_->set(start + std::chrono::years{100});
+    EXPECT_TRUE(check(3)) << name_of(limit.algorithm());
+    clock_->set(start);
+  }
+}
+
+TEST_F(LimiterTest, MovedLimiterRemembersItsUsage) {
+  std::ignore = check(4);
+  Limiter moved = std::move(limiter_);
+  EXPECT_EQ(moved.peek(Cost{0}).remaining, 1U);
+  limiter_ = std::move(moved);
+  EXPECT_EQ(remaining(), 1U);
+}
+
+TEST(Limiter, MissingClockIsRefusedByName) {
+  const auto refused = Limiter::create(Limit::gcra({.rate = {1, 1s}}).value(), nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(), "clock: is missing: pass a WallClock, or a ManualClock in a test");
+}
+
+TEST(Limiter, RunsOnTheWallClock) {
+  auto limiter = Limiter::create(Limit::gcra({.rate = {1, 24h}, .burst = 2}).value(), std::make_shared<WallClock>());
+  EXPECT_TRUE(limiter.value().check(Cost{2}));
+  EXPECT_FALSE(limiter.value().check());
+}
+
+}  // namespace
+}  // namespace weir
