@@ -1,0 +1,181 @@
+// KeyedLimiter: the same limit for each of many keys, on a clock that the test moves.
+#include "weir/keyed_limiter.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace weir {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Instant start{1'700'000'000s};
+
+std::vector<Limit> one_of_each(std::uint64_t capacity, Duration per) {
+  const BucketNumbers bucket{.rate = {1, per}, .burst = capacity};
+  const WindowNumbers window{.limit = capacity, .window = per};
+  return {Limit::token_bucket(bucket).value(),
+          Limit::gcra(bucket).value(),
+          Limit::leaky_bucket(bucket).value(),
+          Limit::leaky_bucket(QueueNumbers{.rate = bucket.rate, .queue = capacity - 1}).value(),
+          Limit::fixed_window(window).value(),
+          Limit::sliding_window_log(window).value(),
+          Limit::sliding_window_counter(window).value()};
+}
+
+class KeyedLimiterTest : public testing::Test {
+ protected:
+  void limit_to(const Limit& limit) { limiter_ = KeyedLimiter::create(limit, clock_).value(); }
+  Decision check(std::string_view key, std::uint64_t cost = 1) { return limiter_.check(key, Cost{cost}); }
+  [[nodiscard]] std::uint64_t remaining(std::string_view key) const { return limiter_.peek(key, Cost{0}).remaining; }
+
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(start);
+  KeyedLimiter limiter_ = KeyedLimiter::create(Limit::gcra({.rate = {1, 10s}, .burst = 3}).value(), clock_).value();
+};
+
+TEST_F(KeyedLimiterTest, EveryKeyHasALimitOfItsOwn) {
+  for (const Limit& limit : one_of_each(3, 10s)) {
+    limit_to(limit);
+    EXPECT_TRUE(check("anna", 3));
+    EXPECT_FALSE(check("anna"));
+    EXPECT_TRUE(check("bert", 3)) << name_of(limit.algorithm());
+    EXPECT_EQ(remaining("carl"), 3U) << name_of(limit.algorithm());
+  }
+}
+
+TEST_F(KeyedLimiterTest, AnyBytesAreAKey) {
+  const std::string long_key(10'000, 'x');
+  const std::vector<std::string_view> keys{"", std::string_view("\0", 1), std::string_view("\0\0", 2), long_key, "x"};
+  for (const std::string_view key : keys) EXPECT_TRUE(check(key, 3));
+  for (const std::string_view key : keys) EXPECT_FALSE(check(key));
+}
+
+TEST_F(KeyedLimiterTest, ChecksOneUnlessToldOtherwise) {
+  EXPECT_EQ(limiter_.check("anna").remaining, 2U);
+  EXPECT_EQ(limiter_.peek("anna").remaining, 1U);
+}
+
+TEST_F(KeyedLimiterTest, PeekAnswersWhatCheckWouldAndChargesNothing) {
+  for (const Limit& limit : one_of_each(3, 10s)) {
+    limit_to(limit);
+    for (const std::uint64_t cost : {1U, 0U, 2U, 1U, 3U, 4U}) {
+      const Decision peeked = limiter_.peek("anna", Cost{cost});
+      EXPECT_EQ(limiter_.peek("anna", Cost{cost}), peeked);
+      EXPECT_EQ(check("anna", cost), peeked) << name_of(limit.algorithm()) << " cost " << cost;
+    }
+  }
+}
+
+TEST_F(KeyedLimiterTest, RefundAndSettleCorrectTheKeyThatWasCharged) {
+  for (const Limit& limit : one_of_each(5, 10s)) {
+    limit_to(limit);
+    std::ignore = check("bert", 2);
+    const Decision charge = check("anna", 4);
+    limiter_.refund("anna", Cost{4}, charge);
+    EXPECT_EQ(remaining("anna"), 5U) << name_of(limit.algorithm());
+    const Decision second = check("anna", 3);
+    limiter_.settle("anna", Cost{3}, Cost{4}, second);
+    EXPECT_EQ(remaining("anna"), 1U) << name_of(limit.algorithm());
+    limiter_.settle("anna", Cost{3}, Cost{100}, second);
+    EXPECT_FALSE(limiter_.peek("anna", Cost{0})) << name_of(limit.algorithm());
+    EXPECT_EQ(remaining("bert"), 3U) << name_of(limit.algorithm());
+  }
+}
+
+TEST_F(KeyedLimiterTest, ResetIsAsIfTheKeyWasNeverSeen) {
+  for (const Limit& limit : one_of_each(5, 10s)) {
+    limit_to(limit);
+    std::ignore = check("anna", 5);
+    std::ignore = check("bert", 5);
+    limiter_.reset("anna");
+    EXPECT_EQ(remaining("anna"), 5U) << name_of(limit.algorithm());
+    EXPECT_EQ(remaining("bert"), 0U) << name_of(limit.algorithm());
+    EXPECT_TRUE(check("anna", 5));
+    EXPECT_FALSE(check("anna"));
+  }
+}
+
+TEST_F(KeyedLimiterTest, BatchEqualsItsRequestsCheckedInOrder) {
+  for (const Limit& limit : one_of_each(3, 10s)) {
+    limit_to(limit);
+    KeyedLimiter one_by_one = KeyedLimiter::create(limit, clock_).value();
+    std::vector<std::string> keys;
+    for (int i = 0; i < 200; ++i) keys.push_back("key" + std::to_string(i * i % 37));
+    std::vector<KeyedLimiter::Request> requests;
+    for (std::size_t i = 0; i < keys.size(); ++i) requests.push_back({.key = keys[i], .cost = Cost{i % 5}});
+    std::vector<Decision> decisions(requests.size());
+    limiter_.check(requests, decisions);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      EXPECT_EQ(decisions[i], one_by_one.check(requests[i].key, requests[i].cost))
+          << name_of(limit.algorithm()) << " request " << i;
+    }
+  }
+}
+
+TEST_F(KeyedLimiterTest, KeyThatOccursTwiceInABatchSeesItsFirstCharge) {
+  const std::array<KeyedLimiter::Request, 3> requests{{{"anna", Cost{2}}, {"bert", Cost{2}}, {"anna", Cost{2}}}};
+  std::array<Decision, 3> decisions;
+  limiter_.check(requests, decisions);
+  EXPECT_TRUE(decisions[0]);
+  EXPECT_TRUE(decisions[1]);
+  EXPECT_FALSE(decisions[2]);
+  EXPECT_EQ(decisions[2].remaining, 1U);
+}
+
+TEST_F(KeyedLimiterTest, EmptyBatchIsNothing) {
+  limiter_.check(std::span<const KeyedLimiter::Request>{}, std::span<Decision>{});
+  EXPECT_EQ(remaining("anna"), 3U);
+}
+
+TEST_F(KeyedLimiterTest, MovedLimiterRemembersItsKeys) {
+  std::ignore = check("anna", 2);
+  KeyedLimiter moved = std::move(limiter_);
+  EXPECT_EQ(moved.peek("anna", Cost{0}).remaining, 1U);
+}
+
+TEST_F(KeyedLimiterTest, UsageStaysWithinTheBudgetAndCountsWhatFoundNoRoom) {
+  constexpr std::size_t budget = std::size_t{1} << 20;
+  limiter_ = KeyedLimiter::create(Limit::gcra({.rate = {1, 1h}, .burst = 3}).value(), clock_, {.memory_budget = budget})
+                 .value();
+  EXPECT_EQ(limiter_.usage().overflowed, 0U);
+  std::ignore = check("anna", 2);
+  for (int i = 0; i < 200'000; ++i) {
+    std::ignore = check("key" + std::to_string(i));
+    ASSERT_LE(limiter_.usage().bytes, budget);
+  }
+  EXPECT_GT(limiter_.usage().bytes, 0U);
+  EXPECT_GT(limiter_.usage().overflowed, 0U);
+  EXPECT_EQ(remaining("anna"), 1U);
+}
+
+TEST(KeyedLimiter, MissingClockIsRefusedByName) {
+  const Limit limit = Limit::gcra({.rate = {1, 1s}}).value();
+  EXPECT_EQ(KeyedLimiter::create(limit, nullptr).error().message(),
+            "clock: is missing: pass a WallClock, or a ManualClock in a test");
+  EXPECT_EQ(KeyedLimiter::restore("anywhere", limit, nullptr, {}).error().where, "clock");
+}
+
+TEST(KeyedLimiter, BudgetThatIsTooSmallIsRefusedWithOneThatIsNot) {
+  const auto clock = std::make_shared<ManualClock>(start);
+  for (const Limit& limit : one_of_each(100, 10s)) {
+    for (const std::size_t budget : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
+      const auto refused = KeyedLimiter::create(limit, clock, {.memory_budget = budget});
+      ASSERT_FALSE(refused) << name_of(limit.algorithm());
+      EXPECT_EQ(refused.error().where, "memory_budget");
+      const std::string& what = refused.error().what;
+      const std::string least = "give at least ";
+      ASSERT_NE(what.find(least), std::string::npos) << what;
+      const std::size_t enough = std::stoull(what.substr(what.find(least) + least.size()));
+      EXPECT_TRUE(KeyedLimiter::create(limit, clock, {.memory_budget = enough})) << what;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,153 @@
+// Many threads on one limit admit exactly what one thread would.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "weir/keyed_limiter.h"
+#include "weir/limiter.h"
+
+namespace weir {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int threads = 4;
+constexpr int attempts = 2000;
+constexpr std::uint64_t capacity = 1000;
+const Instant start{1'700'000'000s};
+
+std::vector<Limit> one_of_each() {
+  const BucketNumbers bucket{.rate = {1, 1h}, .burst = capacity};
+  const WindowNumbers window{.limit = capacity, .window = 1h};
+  return {Limit::token_bucket(bucket).value(),
+          Limit::gcra(bucket).value(),
+          Limit::leaky_bucket(bucket).value(),
+          Limit::leaky_bucket(QueueNumbers{.rate = bucket.rate, .queue = capacity - 1}).value(),
+          Limit::fixed_window(window).value(),
+          Limit::sliding_window_log(window).value(),
+          Limit::sliding_window_counter(window).value()};
+}
+
+// Runs work(thread) on all threads at once.
+template <class Work>
+void all_at_once(Work work) {
+  std::latch begin(threads);
+  std::vector<std::jthread> running;
+  for (int thread = 0; thread < threads; ++thread) {
+    running.emplace_back([&, thread] {
+      begin.arrive_and_wait();
+      work(thread);
+    });
+  }
+}
+
+TEST(LimiterStress, ThreadsOnOneLimiterAdmitExactlyTheCapacity) {
+  for (const Limit& limit : one_of_each()) {
+    Limiter limiter = Limiter::create(limit, std::make_shared<ManualClock>(start)).value();
+    std::atomic<std::uint64_t> admitted{0};
+    all_at_once([&](int) {
+      for (int i = 0; i < attempts; ++i) admitted += limiter.check() ? 1 : 0;
+    });
+    EXPECT_EQ(admitted, capacity) << name_of(limit.algorithm());
+  }
+}
+
+TEST(LimiterStress, ThreadsOnOneKeyAdmitExactlyTheCapacity) {
+  for (const Limit& limit : one_of_each()) {
+    KeyedLimiter limiter = KeyedLimiter::create(limit, std::make_shared<ManualClock>(start)).value();
+    std::atomic<std::uint64_t> admitted{0};
+    all_at_once([&](int thread) {
+      for (int i = 0; i < attempts; ++i) {
+        admitted += limiter.check("anna") ? 1 : 0;
+        std::ignore = limiter.check("only " + std::to_string(thread));
+      }
+    });
+    EXPECT_EQ(admitted, capacity) << name_of(limit.algorithm());
+    for (int thread = 0; thread < threads; ++thread) {
+      EXPECT_EQ(limiter.peek("only " + std::to_string(thread), Cost{0}).remaining, 0U);
+    }
+  }
+}
+
+TEST(LimiterStress, BatchesAndSingleChecksTogetherAdmitExactlyTheCapacity) {
+  KeyedLimiter limiter =
+      KeyedLimiter::create(Limit::gcra({.rate = {1, 1h}, .burst = capacity}).value(), std::make_shared<ManualClock>(start))
+          .value();
+  std::atomic<std::uint64_t> admitted{0};
+  all_at_once([&](int thread) {
+    const std::vector<KeyedLimiter::Request> requests(20, {.key = "anna"});
+    std::vector<Decision> decisions(requests.size());
+    for (int i = 0; i < attempts / 20; ++i) {
+      if (thread % 2 == 0) {
+        limiter.check(requests, decisions);
+      } else {
+        for (Decision& decision : decisions) decision = limiter.check("anna");
+      }
+      for (const Decision& decision : decisions) admitted += decision ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(admitted, capacity);
+}
+
+// What is charged and given back by all leaves nothing behind.
+TEST(LimiterStress, ChargesAndRefundsOfManyThreadsBalance) {
+  for (const Limit& limit : one_of_each()) {
+    if (limit.algorithm() == Algorithm::leaky_bucket_queue) continue;  // only the newest turn can be given back
+    const auto clock = std::make_shared<ManualClock>(start);
+    Limiter one = Limiter::create(limit, clock).value();
+    KeyedLimiter many = KeyedLimiter::create(limit, clock).value();
+    all_at_once([&](int) {
+      for (int i = 0; i < attempts; ++i) {
+        const Decision first = one.check(Cost{2});
+        const Decision second = many.check("anna", Cost{2});
+        one.refund(Cost{2}, first);
+        many.settle("anna", Cost{2}, Cost{0}, second);
+      }
+    });
+    EXPECT_EQ(one.peek(Cost{0}).remaining, capacity) << name_of(limit.algorithm());
+    EXPECT_EQ(many.peek("anna", Cost{0}).remaining, capacity) << name_of(limit.algorithm());
+  }
+}
+
+TEST(LimiterStress, WaitersAreAdmittedAsTimePassesAndEachOnce) {
+  const auto clock = std::make_shared<ManualClock>(start);
+  Limiter limiter = Limiter::create(Limit::gcra({.rate = {1, 1s}, .burst = 1}).value(), clock).value();
+  EXPECT_TRUE(limiter.check());
+  std::atomic<int> admitted{0};
+  std::vector<std::jthread> waiters;
+  for (int i = 0; i < 8; ++i) {
+    waiters.emplace_back([&] {
+      if (limiter.acquire(Cost{1}, Instant::max())) {
+        ++admitted;
+        admitted.notify_one();
+      }
+    });
+  }
+  for (int second = 0; second < 8; ++second) {
+    clock->await_waiters(8 - second);
+    EXPECT_EQ(admitted, second);
+    clock->advance(1s);
+    admitted.wait(second);
+  }
+}
+
+TEST(LimiterStress, ClockIsMonotoneForEveryThread) {
+  const WallClock clock;
+  all_at_once([&](int) {
+    Instant before = clock.now();
+    for (int i = 0; i < 20'000; ++i) {
+      const Instant now = clock.now();
+      if (now < before) ADD_FAILURE() << "went back by " << (before - now).count() << " us";
+      before = now;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace weir
