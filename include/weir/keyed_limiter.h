@@ -31,8 +31,8 @@ class KeyedLimiter {
   };
 
   struct Usage {
-    std::size_t bytes = 0;             // of the budget
-    std::uint64_t overflowed = 0;      // decisions on a shared state, for want of room
+    std::size_t bytes = 0;         // of the budget
+    std::uint64_t overflowed = 0;  // decisions on a shared state, for want of room
   };
 
   static Result<KeyedLimiter> create(const Limit& limit, std::shared_ptr<const Clock> clock, Options options);

@@ -31,10 +31,10 @@ struct FineSpan {
 
 struct ArrivalLimit {
   std::uint64_t burst = 0;
-  std::int64_t count = 0;       // N
-  std::int64_t per = 0;         // P
-  FineSpan token;               // what one token is worth
-  FineSpan fill;                // what `burst` tokens are worth
+  std::int64_t count = 0;  // N
+  std::int64_t per = 0;    // P
+  FineSpan token;          // what one token is worth
+  FineSpan fill;           // what `burst` tokens are worth
   bool counts_in_64_bits = false;
 
   ArrivalLimit() = default;
@@ -50,7 +50,8 @@ struct ArrivalLimit {
 
   // What `tokens` are worth in time, for up to two bursts.
   [[nodiscard]] constexpr FineSpan worth(std::uint64_t tokens) const noexcept {
-    if (tokens == 1) [[likely]] return token;
+    if (tokens == 1) [[likely]]
+      return token;
     const auto n = static_cast<std::int64_t>(tokens);
     const std::int64_t nths = n * token.nths;
     return {n * token.whole + nths / count, nths % count};
@@ -58,7 +59,8 @@ struct ArrivalLimit {
 
   // How many whole tokens `span` is worth.
   [[nodiscard]] constexpr std::uint64_t tokens_in(FineSpan span) const noexcept {
-    if (counts_in_64_bits) [[likely]] return static_cast<std::uint64_t>((span.whole * count + span.nths) / per);
+    if (counts_in_64_bits) [[likely]]
+      return static_cast<std::uint64_t>((span.whole * count + span.nths) / per);
     const Wide units = Wide{static_cast<std::uint64_t>(span.whole)} * static_cast<std::uint64_t>(count) +
                        static_cast<std::uint64_t>(span.nths);
     return static_cast<std::uint64_t>(units / static_cast<std::uint64_t>(per));
@@ -98,7 +100,9 @@ struct ArrivalState {
 
 // The operations that every algorithm on an arrival time shares.
 struct ArrivalOperations {
-  static Decision decide(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant now_instant) noexcept {
+  // Always inlined, so that the state stays in registers where the table decides.
+  [[gnu::always_inline]] static Decision decide(const ArrivalLimit& limit, ArrivalState& state, Cost cost,
+                                                Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     const FineSpan before = state.used(limit, now);
     Decision decision{.limit = limit.burst, .charged_at = instant_at(now)};

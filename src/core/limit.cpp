@@ -35,13 +35,20 @@ tl::unexpected<Error> not_positive(std::string_view field, Duration duration) {
 
 std::string_view name_of(Algorithm algorithm) noexcept {
   switch (algorithm) {
-    case Algorithm::token_bucket: return "token_bucket";
-    case Algorithm::gcra: return "gcra";
-    case Algorithm::leaky_bucket_meter: return "leaky_bucket_meter";
-    case Algorithm::leaky_bucket_queue: return "leaky_bucket_queue";
-    case Algorithm::fixed_window: return "fixed_window";
-    case Algorithm::sliding_window_log: return "sliding_window_log";
-    case Algorithm::sliding_window_counter: return "sliding_window_counter";
+    case Algorithm::token_bucket:
+      return "token_bucket";
+    case Algorithm::gcra:
+      return "gcra";
+    case Algorithm::leaky_bucket_meter:
+      return "leaky_bucket_meter";
+    case Algorithm::leaky_bucket_queue:
+      return "leaky_bucket_queue";
+    case Algorithm::fixed_window:
+      return "fixed_window";
+    case Algorithm::sliding_window_log:
+      return "sliding_window_log";
+    case Algorithm::sliding_window_counter:
+      return "sliding_window_counter";
   }
   return "unknown";
 }
@@ -62,8 +69,8 @@ Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst,
   }
   const auto longest_fill = static_cast<std::uint64_t>(longest.count());
   if (Wide{reduced_per} > Wide{longest_fill} * reduced.count) {
-    return failure("rate.per", text(rate.per) + " for " + text(rate.count) +
-                                   " is too slow: one every " + text(longest) + " (10 years) at the slowest");
+    return failure("rate.per", text(rate.per) + " for " + text(rate.count) + " is too slow: one every " +
+                                   text(longest) + " (10 years) at the slowest");
   }
   const std::uint64_t most_exact = largest_product / reduced.count;
   if (burst > most_exact) return too_large(burst_field, burst, most_exact, at_this_rate + " (to stay exact)");

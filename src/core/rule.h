@@ -19,17 +19,22 @@ namespace weir::core {
 // carry_over: applies these numbers to a state written under others. forget_at: from when on the state is as
 // good as never seen. A State that is default-constructed was never used.
 template <class A>
-concept DecidingAlgorithm =
-    std::constructible_from<typename A::Limit, const Limit&> && std::default_initializable<typename A::State> &&
-    requires(const typename A::Limit& limit, typename A::State& state, const typename A::State& seen, Cost cost,
-             Instant now) {
-      { A::decide(limit, state, cost, now) } noexcept -> std::same_as<Decision>;
-      { A::peek(limit, seen, cost, now) } noexcept -> std::same_as<Decision>;
-      { A::refund(limit, state, cost, now, now) } noexcept;
-      { A::owe(limit, state, cost, now) } noexcept;
-      { A::carry_over(limit, state, now) } noexcept;
-      { A::forget_at(limit, seen) } noexcept -> std::same_as<Instant>;
-    };
+concept DecidingAlgorithm = std::constructible_from<typename A::Limit, const Limit&> &&
+    std::default_initializable<typename A::State> && requires(const typename A::Limit& limit, typename A::State& state,
+                                                              const typename A::State& seen, Cost cost, Instant now) {
+  { A::decide(limit, state, cost, now) }
+  noexcept->std::same_as<Decision>;
+  { A::peek(limit, seen, cost, now) }
+  noexcept->std::same_as<Decision>;
+  { A::refund(limit, state, cost, now, now) }
+  noexcept;
+  { A::owe(limit, state, cost, now) }
+  noexcept;
+  { A::carry_over(limit, state, now) }
+  noexcept;
+  { A::forget_at(limit, seen) }
+  noexcept->std::same_as<Instant>;
+};
 
 template <DecidingAlgorithm... As>
 struct AlgorithmSet {
@@ -37,8 +42,8 @@ struct AlgorithmSet {
   using apply = Of<As...>;
 };
 
-using AllAlgorithms = AlgorithmSet<TokenBucket, Gcra, LeakyBucketMeter, LeakyBucketQueue, FixedWindow,
-                                   SlidingWindowLog, SlidingWindowCounter>;
+using AllAlgorithms = AlgorithmSet<TokenBucket, Gcra, LeakyBucketMeter, LeakyBucketQueue, FixedWindow, SlidingWindowLog,
+                                   SlidingWindowCounter>;
 
 // An algorithm with its compiled numbers.
 template <DecidingAlgorithm A>

@@ -55,12 +55,15 @@ Decision KeyedLimiter::check(std::string_view key, Cost cost) {
 void KeyedLimiter::check(std::span<const Request> requests, std::span<Decision> decisions) {
   assert(requests.size() == decisions.size());
   const Instant now = body_->clock->now();
-  std::array<table::Ask, 64> asks;
+  constexpr std::size_t most = 64;
+  std::array<std::string_view, most> keys;
+  std::array<table::KeyHash, most> hashes;
+  std::array<table::Ask, most> asks;
   while (!requests.empty()) {
-    const std::size_t count = std::min(requests.size(), asks.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      asks[i] = {.key = body_->table->hash(requests[i].key), .cost = requests[i].cost};
-    }
+    const std::size_t count = std::min(requests.size(), most);
+    for (std::size_t i = 0; i < count; ++i) keys[i] = requests[i].key;
+    body_->table->hash(std::span(keys).first(count), std::span(hashes).first(count));
+    for (std::size_t i = 0; i < count; ++i) asks[i] = {.key = hashes[i], .cost = requests[i].cost};
     body_->table->decide(body_->rule, std::span(asks).first(count), now, decisions.first(count));
     requests = requests.subspan(count);
     decisions = decisions.subspan(count);

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <utility>
 
 namespace weir::table {
 
@@ -30,9 +32,7 @@ class BucketLock {
     while ((word_.fetch_or(top_bit, std::memory_order_acquire) & top_bit) != 0) wait();
   }
 
-  void unlock() noexcept {
-    word_.store(word_.load(std::memory_order_relaxed) & ~top_bit, std::memory_order_release);
-  }
+  void unlock() noexcept { word_.store(word_.load(std::memory_order_relaxed) & ~top_bit, std::memory_order_release); }
 
  protected:
   [[nodiscard]] std::uint64_t first_tag() const noexcept { return word_.load(std::memory_order_relaxed) & ~top_bit; }
@@ -58,14 +58,12 @@ class alignas(64) Bucket : public BucketLock {
  public:
   static constexpr unsigned cells = 64 / (8 + sizeof(Payload));
 
-  // The cell with this tag; `cells` if there is none.
+  // The cell with this tag; `cells` if there is none. Without branches, which could not be predicted.
   [[nodiscard]] unsigned find(std::uint64_t tag) const noexcept {
-    if (first_tag() == tag) return 0;
-    if ((tags_[0] & ~top_bit) == tag) return 1;
-    for (unsigned cell = 2; cell < cells; ++cell) {
-      if (tags_[cell - 1] == tag) return cell;
-    }
-    return cells;
+    const auto matches = [&]<std::size_t... Cell>(std::index_sequence<Cell...>) {
+      return ((static_cast<unsigned>(this->tag(Cell) == tag) << Cell) | ...);
+    };
+    return static_cast<unsigned>(std::countr_zero(matches(std::make_index_sequence<cells>{}) | (1U << cells)));
   }
 
   [[nodiscard]] std::uint64_t tag(unsigned cell) const noexcept {

@@ -26,7 +26,8 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
                                                                std::size_t extra_bytes) {
   std::unique_ptr<Cells> cells(new Cells(budget, overflow_cells, extra_bytes));
   constexpr std::size_t segment_bytes = std::size_t{most_buckets} * bucket_bytes;
-  cells->directory_bits_ = std::max(1U, static_cast<unsigned>(std::bit_width(budget.total() / (segment_bytes / 2)) + 1));
+  cells->directory_bits_ =
+      std::max(1U, static_cast<unsigned>(std::bit_width(budget.total() / (segment_bytes / 2)) + 1));
   cells->directory_shift_ = 64 - cells->directory_bits_;
 
   const std::size_t segments = std::size_t{1} << cells->directory_bits_;
@@ -35,8 +36,8 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
   const std::size_t least =
       shape_bytes + overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page + extra_bytes;
   if (budget.total() < least) {
-    return failure("memory_budget", std::to_string(budget.total()) + " bytes is too small: give at least " +
-                                        std::to_string(least));
+    return failure("memory_budget",
+                   std::to_string(budget.total()) + " bytes is too small: give at least " + std::to_string(least));
   }
   auto shape = Region::reserve(shape_bytes);
   if (!shape) return tl::unexpected(shape.error());
@@ -70,7 +71,8 @@ template <class Payload>
 Cells<Payload>::~Cells() {
   if constexpr (std::is_same_v<Payload, LogPayload>) {
     const auto all = [] { return true; };
-    for_each(core::never, [&](KeyHash, Payload& payload) { dispose(payload); }, all);
+    for_each(
+        core::never, [&](KeyHash, Payload& payload) { dispose(payload); }, all);
     for (unsigned i = 0; i < overflow_cells_ && overflow_begin_ != nullptr; ++i) {
       dispose(bucket_at(overflow_bucket(i)).payload(i % bucket_cells));
     }
@@ -362,7 +364,7 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
   lock_buckets(segment, 0, buckets);
   const Locks locks{*this, segment, buckets};
   // In leaps, so that who puts the cells into another table in this order fills that one evenly.
-  constexpr std::uint32_t leap = 2531;
+  constexpr std::uint32_t leap = 1259;
   static_assert(leap % 2 == 1 && leap < most_buckets, "coprime to any number of buckets, about 0.618 of the most");
   for (std::uint32_t i = 0; i < buckets; ++i) {
     Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + std::size_t{i * leap % buckets} * bucket_bytes);

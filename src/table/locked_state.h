@@ -13,8 +13,8 @@ namespace weir::table {
 
 // decide and peek with the wait that only a queue knows.
 template <class A>
-Decision decide_state(const typename A::Limit& limit, typename A::State& state, Cost cost, Duration max_wait,
-                      Instant now) noexcept {
+[[gnu::always_inline]] inline Decision decide_state(const typename A::Limit& limit, typename A::State& state, Cost cost,
+                                                    Duration max_wait, Instant now) noexcept {
   if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
     return A::decide(limit, state, cost, now, max_wait);
   } else {

@@ -36,24 +36,37 @@ struct Lanes {
   }
 };
 
+[[nodiscard]] inline std::uint64_t word_at(std::string_view bytes, std::size_t i) noexcept {
+  static_assert(std::endian::native == std::endian::little, "words are read in the machine's order");
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + 8 * i, 8);
+  return word;
+}
+
+// The bytes after the last whole word, and the length on top.
+[[nodiscard]] inline std::uint64_t last_word(std::string_view bytes) noexcept {
+  const std::size_t left = bytes.size() % 8;
+  std::uint64_t last = std::uint64_t{bytes.size()} << 56;
+  if (left == 0) return last;
+  if (bytes.size() >= 8) {
+    std::uint64_t end = 0;
+    std::memcpy(&end, bytes.data() + bytes.size() - 8, 8);
+    return last | (end >> (8 * (8 - left)));
+  }
+  for (std::size_t i = 0; i < left; ++i) {
+    last |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  return last;
+}
+
 }  // namespace siphash_detail
 
 [[nodiscard]] inline std::uint64_t siphash13(const HashKey& key, std::string_view bytes) noexcept {
-  static_assert(std::endian::native == std::endian::little, "words are read in the machine's order");
   siphash_detail::Lanes lanes{key.first ^ 0x736f6d6570736575, key.second ^ 0x646f72616e646f6d,
                               key.first ^ 0x6c7967656e657261, key.second ^ 0x7465646279746573};
-  const char* at = bytes.data();
-  std::size_t left = bytes.size();
-  for (; left >= 8; at += 8, left -= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, 8);
-    lanes.absorb(word);
-  }
-  std::uint64_t last = std::uint64_t{bytes.size()} << 56;
-  for (std::size_t i = 0; i < left; ++i) {
-    last |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
-  }
-  lanes.absorb(last);
+  const std::size_t words = bytes.size() / 8;
+  for (std::size_t i = 0; i < words; ++i) lanes.absorb(siphash_detail::word_at(bytes, i));
+  lanes.absorb(siphash_detail::last_word(bytes));
   lanes.v2 ^= 0xff;
   lanes.round();
   lanes.round();

@@ -117,7 +117,8 @@ void get_state(Numbers& numbers, core::SlidingWindowLog::State& state, std::uint
   std::int64_t newest = core::never;
   for (std::uint32_t i = 0; i < size && numbers.result(); ++i) {
     newest = numbers.get<std::int64_t>([&](std::int64_t time) { return plausible(time) && time >= newest; });
-    const auto cost = numbers.get<std::uint32_t>([](std::uint32_t c) { return c >= 1 && c <= 2 * Limit::largest_log_limit; });
+    const auto cost =
+        numbers.get<std::uint32_t>([](std::uint32_t c) { return c >= 1 && c <= 2 * Limit::largest_log_limit; });
     state.ring->append(newest, cost);
   }
 }
@@ -149,8 +150,7 @@ template <class A, class Payload>
 Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<Payload>& cells, std::int64_t now) {
   Result<void> written;
   cells.for_each(
-      now,
-      [&](KeyHash hash, Payload& payload) { put_cell<A>(out, limit, Record::key, hash.value, payload, now); },
+      now, [&](KeyHash hash, Payload& payload) { put_cell<A>(out, limit, Record::key, hash.value, payload, now); },
       [&] {
         if (written) written = out.write_full_blocks();
         return written.has_value();
@@ -214,8 +214,8 @@ Result<Header> get_header(BlockReader& in, const std::filesystem::path& path, co
     return failure(path.string(), "has version " + std::to_string(header->version) + ", this weir reads version " +
                                       std::to_string(version));
   }
-  const std::int64_t window = std::visit(
-      []<class A>(const core::RuleOf<A>& of) { return window_of<A>(of.limit); }, rule);
+  const std::int64_t window =
+      std::visit([]<class A>(const core::RuleOf<A>& of) { return window_of<A>(of.limit); }, rule);
   if (header->algorithm != rule.index() || header->window != window) {
     return failure(path.string(), "holds the states of another algorithm or window than this limit has");
   }
@@ -227,8 +227,8 @@ Result<void> write(Table& table, const core::Rule& rule, const std::filesystem::
   if (!out) return tl::unexpected(out.error());
   const Result<void> written =
       table.with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-        out->put(Header{magic, version, static_cast<std::uint32_t>(rule.index()), window_of<A>(of.limit),
-                        table.hash_key()});
+        out->put(
+            Header{magic, version, static_cast<std::uint32_t>(rule.index()), window_of<A>(of.limit), table.hash_key()});
         return put_cells<A>(*out, of.limit, cells, core::micros(now));
       });
   if (!written) return written;
@@ -236,8 +236,8 @@ Result<void> write(Table& table, const core::Rule& rule, const std::filesystem::
   return out->commit();
 }
 
-Result<std::unique_ptr<Table>> read(const std::filesystem::path& path, const core::Rule& rule,
-                                    std::size_t budget_bytes, Instant now) {
+Result<std::unique_ptr<Table>> read(const std::filesystem::path& path, const core::Rule& rule, std::size_t budget_bytes,
+                                    Instant now) {
   Result<BlockReader> in = BlockReader::open(path);
   if (!in) return tl::unexpected(in.error());
   const Result<Header> header = get_header(*in, path, rule);

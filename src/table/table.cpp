@@ -1,9 +1,12 @@
 #include "table/table.h"
 
 #include <algorithm>
+#include <array>
+#include <new>
 #include <utility>
 
 #include "table/locked_state.h"
+#include "table/siphash_lanes.h"
 
 namespace weir::table {
 namespace {
@@ -24,11 +27,12 @@ Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const A
   return decision;
 }
 
+// Any key, any cost: what is seldom, one step at a time.
 template <class A, class Payload>
-Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask,
-                    Instant now) noexcept {
+[[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                      const Ask& ask, Instant now) noexcept {
   const bool charges = ask.cost.units() > 0 && ask.cost.units() <= capacity_of(limit);
-  if (!charges) [[unlikely]] return peek_one<A>(limit, cells, ask, now);
+  if (!charges) return peek_one<A>(limit, cells, ask, now);
   const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
   Decision decision;
   {
@@ -38,8 +42,77 @@ Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>
   }
   if (!decision.admitted) cells.give_up_if_fresh(slot);
   unlock(slot);
-  if (slot.overflowed) [[unlikely]] table.count_overflow();
+  if (slot.overflowed) table.count_overflow();
   return decision;
+}
+
+// A known key's cell, and the buckets that are locked for it.
+template <class Payload>
+struct Found {
+  Bucket<Payload>* home;
+  Bucket<Payload>* bucket;
+  unsigned cell;
+
+  void unlock() const noexcept {
+    for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
+  }
+};
+
+// The usual case, a known key, with nothing but registers in between. If the key is not known, or the table is
+// just changing its shape, the cell is none and nothing is locked.
+template <class Payload>
+[[gnu::always_inline]] inline Found<Payload> find_known(const Cells<Payload>& cells, KeyHash key) noexcept {
+  const Place place = cells.locate(key);
+  const std::uint64_t tag = Cells<Payload>::tag_of(key);
+  Bucket<Payload>* const home = &Cells<Payload>::bucket_at(place.home);
+  home->lock();
+  Found<Payload> found{home, home, home->find(tag)};
+  bool ends = false;
+  if (!cells.still_there(place)) [[unlikely]] {
+    found.cell = home->cells;
+    ends = true;
+  }
+  while (found.cell == home->cells) {
+    ends = ends || !found.bucket->goes_on() || found.bucket - home == Cells<Payload>::reach - 1;
+    if (ends) {
+      found.unlock();
+      break;
+    }
+    (++found.bucket)->lock();
+    found.cell = found.bucket->find(tag);
+  }
+  return found;
+}
+
+// Decisions are made where they will be: each function has one to return, or passes on what another returns.
+// Copying one just after it was written would stall on every field.
+template <class A, class Payload>
+[[gnu::always_inline]] inline Decision decide_found(const Found<Payload>& found, const typename A::Limit& limit,
+                                                    const Ask& ask, Instant now) noexcept {
+  Payload& payload = found.bucket->payload(found.cell);
+  auto state = Packing<A, Payload>::unpack(limit, payload, core::micros(now));
+  Decision decision = decide_state<A>(limit, state, ask.cost, ask.max_wait, now);
+  if (decision.admitted && ask.cost.units() > 0) payload = Packing<A, Payload>::pack(limit, state);
+  found.unlock();
+  return decision;
+}
+
+template <class A, class Payload>
+[[gnu::always_inline]] inline Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                                  const Ask& ask, Instant now) noexcept {
+  if constexpr (!std::is_same_v<Payload, LogPayload>) {
+    const Found<Payload> found = find_known(cells, ask.key);
+    if (found.cell < found.bucket->cells) [[likely]]
+      return decide_found<A>(found, limit, ask, now);
+  }
+  return decide_any<A>(table, limit, cells, ask, now);
+}
+
+template <class A, class Payload>
+void decide_batch(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, std::span<const Ask> asks,
+                  Instant now, Decision* decisions) noexcept {
+  for (const Ask& ask : asks) cells.prefetch(ask.key);
+  for (const Ask& ask : asks) new (decisions++) Decision(decide_one<A>(table, limit, cells, ask, now));
 }
 
 template <class Payload>
@@ -77,6 +150,16 @@ Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size
   return table;
 }
 
+void Table::hash(std::span<const std::string_view> keys, std::span<KeyHash> hashes) const noexcept {
+  std::size_t i = 0;
+  std::array<std::uint64_t, siphash_lanes> lanes;
+  for (; i + siphash_lanes <= keys.size(); i += siphash_lanes) {
+    siphash13_lanes(hash_key_, &keys[i], lanes.data());
+    for (std::size_t lane = 0; lane < siphash_lanes; ++lane) hashes[i + lane] = {lanes[lane]};
+  }
+  for (; i < keys.size(); ++i) hashes[i] = hash(keys[i]);
+}
+
 bool Table::holds(const core::Rule& rule) const noexcept {
   return std::visit(
       [&]<class A>(const core::RuleOf<A>& of) {
@@ -108,9 +191,8 @@ void Table::decide(const core::Rule& rule, std::span<const Ask> asks, Instant no
                    std::span<Decision> decisions) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     for (std::size_t begin = 0; begin < asks.size(); begin += prefetch_ahead) {
-      const std::size_t end = std::min(asks.size(), begin + prefetch_ahead);
-      for (std::size_t i = begin; i < end; ++i) cells.prefetch(asks[i].key);
-      for (std::size_t i = begin; i < end; ++i) decisions[i] = decide_one<A>(*this, of.limit, cells, asks[i], now);
+      const auto piece = asks.subspan(begin, std::min(prefetch_ahead, asks.size() - begin));
+      decide_batch<A>(*this, of.limit, cells, piece, now, &decisions[begin]);
     }
   });
 }

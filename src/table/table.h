@@ -44,6 +44,9 @@ class Table {
 
   [[nodiscard]] KeyHash hash(std::string_view key) const noexcept { return {siphash13(hash_key_, key)}; }
 
+  // The same for several keys; `hashes` has the length of `keys`.
+  void hash(std::span<const std::string_view> keys, std::span<KeyHash> hashes) const noexcept;
+
   // Whether this table can keep states of `rule`: the same algorithm, and numbers that fit.
   [[nodiscard]] bool holds(const core::Rule& rule) const noexcept;
 

@@ -110,9 +110,9 @@ class Query {
     Part& part = parts_[i];
     with(i, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>& cells) {
       part.place = cells.locate(check.ask.key);
-      part.slot = Slot{.first = part.overflows ? cells.overflow_bucket(cells.overflow_index(check.ask.key))
-                                               : part.place.home,
-                       .held = 1};
+      part.slot =
+          Slot{.first = part.overflows ? cells.overflow_bucket(cells.overflow_index(check.ask.key)) : part.place.home,
+               .held = 1};
     });
   }
 

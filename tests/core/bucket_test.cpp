@@ -64,9 +64,9 @@ TYPED_TEST(BucketTest, KeepsTheFractionOfAMicrosecond) {
                                                     {0us, 2, admitted(0, 857'143us)},
                                                     {0us, 1, denied(0, 428'572us, 857'143us)},
                                                     {428'571us, 1, denied(0, 1us, 428'572us)},
-                                                    {428'572us, 1, admitted(0, 857'143us)},   // 4/7 us late
+                                                    {428'572us, 1, admitted(0, 857'143us)},  // 4/7 us late
                                                     {857'142us, 1, denied(0, 1us, 428'573us)},
-                                                    {857'143us, 1, admitted(0, 857'143us)},   // 1/7 us late
+                                                    {857'143us, 1, admitted(0, 857'143us)},  // 1/7 us late
                                                     {1'285'714us, 1, denied(0, 1us, 428'572us)},
                                                     {1'285'715us, 1, admitted(0, 857'143us)},  // 5/7 us late
                                                     {3'000'000us, 2, admitted(0, 857'143us)},

@@ -23,8 +23,16 @@ class ClockExtremes : public testing::Test {
              {.capacity = is_log ? 65'536U : 4'294'967'295U, .count = 2'000'000, .per = 1s},
              {.capacity = 1, .count = 1, .per = ten_years},
              {.capacity = is_log ? 3U : 300'000'000U, .count = 1'000'000'007, .per = 1'000'000'006s},
-             {.capacity = is_log ? 3U : is_bucket<A> ? 1U : 4'294'967'295U, .count = two_to_53, .per = ten_years},
-             {.capacity = is_log ? 3U : is_bucket<A> ? two_to_53 : 9U, .count = 1'000, .per = 1ms},
+             {.capacity = is_log         ? 3U
+                          : is_bucket<A> ? 1U
+                                         : 4'294'967'295U,
+             .count = two_to_53,
+             .per = ten_years},
+             {.capacity = is_log         ? 3U
+                          : is_bucket<A> ? two_to_53
+                                         : 9U,
+             .count = 1'000,
+             .per = 1ms},
          }) {
       const auto limit = limit_of<A>(numbers);
       if (limit) limits.push_back(*limit);
@@ -34,8 +42,9 @@ class ClockExtremes : public testing::Test {
 
   static std::vector<Instant> instants() {
     const Instant today = at(1'800'000'000s);
-    return {today,          Instant::max(), today,           Instant::min(),        at(0us),  at(-1us),
-            Instant::min(), Instant::max(), today + 876'000h, Instant::max() - 1us, at(-1h), Instant::min() + 1us};
+    return {today,    Instant::max(),      today,          Instant::min(),   at(0us),
+            at(-1us), Instant::min(),      Instant::max(), today + 876'000h, Instant::max() - 1us,
+            at(-1h),  Instant::min() + 1us};
   }
 };
 

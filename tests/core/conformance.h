@@ -42,6 +42,13 @@ class Conformance : public testing::Test {
             {.capacity = 4, .count = 1, .per = Duration{10}}};
   }
 
+  // Stops at the first decision that differs.
+  static void expect_alike(const std::vector<Decision>& actual, const std::vector<Decision>& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i)
+      ASSERT_EQ(actual[i], expected[i]) << "of what is seen, number " << i;
+  }
+
   // Calls work(situation) for every situation that up to three operations lead to. Stops at the first failure
   // and tells how it came to it.
   template <class Work>

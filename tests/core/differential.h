@@ -67,9 +67,15 @@ class Differential {
   std::optional<std::string> apply(const Operation& operation) {
     now_ += operation.step;
     switch (operation.kind) {
-      case Operation::Kind::decide: decide(operation); break;
-      case Operation::Kind::refund: refund(operation.cost); break;
-      case Operation::Kind::settle_up: settle_up(operation.cost); break;
+      case Operation::Kind::decide:
+        decide(operation);
+        break;
+      case Operation::Kind::refund:
+        refund(operation.cost);
+        break;
+      case Operation::Kind::settle_up:
+        settle_up(operation.cost);
+        break;
     }
     for (const std::uint64_t cost : {std::uint64_t{0}, std::uint64_t{1}, operation.cost, limit_.capacity()}) {
       compare("peek", cost, peeked(cost, operation.max_wait),
@@ -120,8 +126,8 @@ class Differential {
     if constexpr (is_bucket<A>) {
       if (model_.backlog(now()) == 0) return;  // all has flowed in again
     }
-    const std::size_t chosen = std::is_same_v<A, LeakyBucketQueue> && choice % 2 == 0 ? charges_.size() - 1
-                                                                                     : choice % charges_.size();
+    const std::size_t chosen =
+        std::is_same_v<A, LeakyBucketQueue> && choice % 2 == 0 ? charges_.size() - 1 : choice % charges_.size();
     Charge& charge = charges_[chosen];
     std::uint64_t cost = 1 + choice / 2 % charge.left;
     if constexpr (std::is_same_v<A, LeakyBucketQueue>) {

@@ -32,11 +32,17 @@ TYPED_TEST(DifferentialProperty, AgreesWithItsModelWhereEveryMicrosecondCounts) 
   this->agrees_with_its_model(Scale::microseconds);
 }
 
-TYPED_TEST(DifferentialProperty, AgreesWithItsModelAtOrdinaryRates) { this->agrees_with_its_model(Scale::seconds); }
+TYPED_TEST(DifferentialProperty, AgreesWithItsModelAtOrdinaryRates) {
+  this->agrees_with_its_model(Scale::seconds);
+}
 
-TYPED_TEST(DifferentialProperty, AgreesWithItsModelAtManyPerMicrosecond) { this->agrees_with_its_model(Scale::fast); }
+TYPED_TEST(DifferentialProperty, AgreesWithItsModelAtManyPerMicrosecond) {
+  this->agrees_with_its_model(Scale::fast);
+}
 
-TYPED_TEST(DifferentialProperty, AgreesWithItsModelAtFewPerMonth) { this->agrees_with_its_model(Scale::slow); }
+TYPED_TEST(DifferentialProperty, AgreesWithItsModelAtFewPerMonth) {
+  this->agrees_with_its_model(Scale::slow);
+}
 
 }  // namespace
 }  // namespace weir::core

@@ -26,10 +26,14 @@ enum class Scale { microseconds, seconds, fast, slow };
 // in a long time.
 inline Numbers any_numbers(Scale scale) {
   switch (scale) {
-    case Scale::microseconds: return {any_count(1, 6), any_count(1, 9), Duration{any_between(1, 40)}};
-    case Scale::seconds: return {any_count(1, 50), any_count(1, 50), std::chrono::seconds{any_between(1, 60)}};
-    case Scale::fast: return {any_count(1, 60'000), any_count(1, 50'000'000), Duration{any_between(1, 1'000'000)}};
-    case Scale::slow: break;
+    case Scale::microseconds:
+      return {any_count(1, 6), any_count(1, 9), Duration{any_between(1, 40)}};
+    case Scale::seconds:
+      return {any_count(1, 50), any_count(1, 50), std::chrono::seconds{any_between(1, 60)}};
+    case Scale::fast:
+      return {any_count(1, 60'000), any_count(1, 50'000'000), Duration{any_between(1, 1'000'000)}};
+    case Scale::slow:
+      break;
   }
   return {any_count(1, 20), any_count(1, 1000), std::chrono::hours{any_between(1, 24 * 40)}};
 }
@@ -52,16 +56,23 @@ inline Duration any_step(const Numbers& numbers) {
   switch (any_between(0, 11)) {
     case 0:
     case 1:
-    case 2: return Duration{0};
+    case 2:
+      return Duration{0};
     case 3:
-    case 4: return Duration{any_between(1, 5)};
+    case 4:
+      return Duration{any_between(1, 5)};
     case 5:
-    case 6: return Duration{std::max<std::int64_t>(0, any_landmark(numbers) + any_between(-2, 2))};
+    case 6:
+      return Duration{std::max<std::int64_t>(0, any_landmark(numbers) + any_between(-2, 2))};
     case 7:
-    case 8: return Duration{any_between(0, 1 + any_landmark(numbers))};
-    case 9: return Duration{any_between(0, 20 * numbers.per.count())};
-    case 10: return Duration{any_between(0, std::int64_t{1} << any_between(1, 52))};
-    default: return Duration{-any_between(1, 1 + any_landmark(numbers))};
+    case 8:
+      return Duration{any_between(0, 1 + any_landmark(numbers))};
+    case 9:
+      return Duration{any_between(0, 20 * numbers.per.count())};
+    case 10:
+      return Duration{any_between(0, std::int64_t{1} << any_between(1, 52))};
+    default:
+      return Duration{-any_between(1, 1 + any_landmark(numbers))};
   }
 }
 
@@ -72,17 +83,23 @@ inline Duration any_forward_step(const Numbers& numbers) {
 inline std::uint64_t any_cost(const Numbers& numbers) {
   const auto capacity = static_cast<std::int64_t>(numbers.capacity);
   switch (any_between(0, 5)) {
-    case 0: return any_count(0, 1);
-    case 1: return any_count(capacity, capacity + 1);
-    case 2: return any_count(0, capacity + 2);
-    default: return any_count(1, 1 + capacity / 3);
+    case 0:
+      return any_count(0, 1);
+    case 1:
+      return any_count(capacity, capacity + 1);
+    case 2:
+      return any_count(0, capacity + 2);
+    default:
+      return any_count(1, 1 + capacity / 3);
   }
 }
 
 inline Operation any_operation(const Numbers& numbers) {
   using Kind = Operation::Kind;
   const auto kind = any_between(0, 10);
-  Operation operation{.kind = kind < 8 ? Kind::decide : kind < 10 ? Kind::refund : Kind::settle_up,
+  Operation operation{.kind = kind < 8    ? Kind::decide
+                              : kind < 10 ? Kind::refund
+                                          : Kind::settle_up,
                       .step = any_step(numbers),
                       .cost = any_cost(numbers)};
   if (any_between(0, 3) == 0) operation.max_wait = Duration{any_between(-1, any_landmark(numbers))};

@@ -137,7 +137,8 @@ TEST(LimitTest, BucketIsRefusedExactlyWhereItCouldNotBeKept) {
   const auto longest = static_cast<std::uint64_t>(ten_years.count());
   for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{7}, two_to_53, two_to_53 + 1, enormous}) {
     for (const Duration per : {1us, Duration{3}, ten_years, ten_years + 1us, Duration::max()}) {
-      for (const std::uint64_t burst : {std::uint64_t{1}, std::uint64_t{2}, longest, two_to_53 / 7, two_to_53, enormous}) {
+      for (const std::uint64_t burst :
+           {std::uint64_t{1}, std::uint64_t{2}, longest, two_to_53 / 7, two_to_53, enormous}) {
         const auto micros = static_cast<std::uint64_t>(per.count());
         const std::uint64_t reduced = count / std::gcd(count, micros);
         const bool exact = Wide{burst} * reduced <= two_to_53;

@@ -17,13 +17,15 @@ const Instant start = at(1'700'000'000'000'003us);
 
 // How many tokens there were in all, `elapsed` after a start with a full bucket.
 Int tokens_by(const weir::Limit& limit, Duration elapsed) {
-  return Int{limit.capacity()} + oracle::floor_divide(Int{elapsed.count()} * limit.rate().count, limit.rate().per.count());
+  return Int{limit.capacity()} +
+         oracle::floor_divide(Int{elapsed.count()} * limit.rate().count, limit.rate().per.count());
 }
 
 // The first microsecond by which there were so many.
 Duration time_of(const weir::Limit& limit, Int tokens) {
   const Int missing = std::max<Int>(0, tokens - Int{limit.capacity()});
-  return Duration{static_cast<std::int64_t>(oracle::ceil_divide(missing * limit.rate().per.count(), limit.rate().count))};
+  return Duration{
+      static_cast<std::int64_t>(oracle::ceil_divide(missing * limit.rate().per.count(), limit.rate().count))};
 }
 
 template <class A>
@@ -62,9 +64,10 @@ TYPED_TEST(LongRun, SevenPerThreeSecondsDoNotDriftInAWeekTakenOneByOne) {
 }
 
 TYPED_TEST(LongRun, WhoTakesAllThereIsAtAnyTimeHasExactlyRateTimesTimeAndBurst) {
-  const std::vector<Rate> rates{{1, 30 * 24h},        {1, 24h},          {3, 24h},           {7, 3s},
-                                {1000, 1s},           {999'983, 1s},     {1'000'003, 1s},    {48'611, 7h},
-                                {49'999'999, 1s},     {50'000'000, 1s},  {50'000'000, 999'983us}};
+  const std::vector<Rate> rates{
+      {1, 30 * 24h},          {1, 24h},        {3, 24h},     {7, 3s},          {1000, 1s},
+      {999'983, 1s},          {1'000'003, 1s}, {48'611, 7h}, {49'999'999, 1s}, {50'000'000, 1s},
+      {50'000'000, 999'983us}};
   for (const Rate& rate : rates) {
     const auto in_a_microsecond = rate.count / static_cast<std::uint64_t>(rate.per.count());
     const weir::Limit limit = this->limit(10 + 10 * in_a_microsecond, rate);
@@ -104,12 +107,13 @@ TEST(LongRunOfAQueue, TurnsDoNotDriftInAYear) {
 
 // The bucket of one token is full for a part of a microsecond before anybody can come.
 TEST(LongRunOfASingleToken, IsOnePerWholeMicrosecondsOfAToken) {
-  expect_rows<Gcra>(weir::Limit::gcra({.rate = {7, 3s}, .burst = 1}).value(), {
-                                                                                 {0us, 1, admitted(0, 428'572us)},
-                                                                                 {428'572us, 1, admitted(0, 428'572us)},
-                                                                                 {857'143us, 1, denied(0, 1us, 1us)},
-                                                                                 {857'144us, 1, admitted(0, 428'572us)},
-                                                                             });
+  expect_rows<Gcra>(weir::Limit::gcra({.rate = {7, 3s}, .burst = 1}).value(),
+                    {
+                        {0us, 1, admitted(0, 428'572us)},
+                        {428'572us, 1, admitted(0, 428'572us)},
+                        {857'143us, 1, denied(0, 1us, 1us)},
+                        {857'144us, 1, admitted(0, 428'572us)},
+                    });
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ TEST_F(SlidingWindowLogTest, DebtOnAFullLogAdmitsNoMoreThanTheExactLogAndKeepsTo
   subject_->owe(Cost{2}, at(5s));
   exact.owe(2, 5s / 1us);
   EXPECT_EQ(subject_->state().ring->size(), 3U);
-  for (const Duration now : {5s, 10s, 11s, 12s, 14s}) EXPECT_LE(remaining(now), std::max<oracle::Int>(0, exact.room(now / 1us)));
+  for (const Duration now : {5s, 10s, 11s, 12s, 14s})
+    EXPECT_LE(remaining(now), std::max<oracle::Int>(0, exact.room(now / 1us)));
   EXPECT_FALSE(peek(0, 9s).admitted);
   EXPECT_EQ(remaining(15s), 3U);
 }

@@ -64,9 +64,7 @@ class Subject {
   explicit Subject(const weir::Limit& limit) : limit_(limit), capacity_(limit.capacity()) {}
 
   Decision decide(Cost cost, Instant now) { return A::decide(limit_, state_, cost, now); }
-  Decision decide(Cost cost, Instant now, Duration max_wait) {
-    return A::decide(limit_, state_, cost, now, max_wait);
-  }
+  Decision decide(Cost cost, Instant now, Duration max_wait) { return A::decide(limit_, state_, cost, now, max_wait); }
   [[nodiscard]] Decision peek(Cost cost, Instant now) const { return A::peek(limit_, state_, cost, now); }
   [[nodiscard]] Decision peek(Cost cost, Instant now, Duration max_wait) const {
     return A::peek(limit_, state_, cost, now, max_wait);

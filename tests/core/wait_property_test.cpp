@@ -84,7 +84,8 @@ TYPED_TEST(WaitProperty, RefundWithinItsWindowRestoresWhatWasCharged) {
     if (!charge.admitted) return;
     const Duration later{any_between(0, numbers.per.count())};
     charged.refund(cost, charge.charged_at, now + later);
-    for (const Duration then : {later, later + microsecond, later + Duration{any_between(0, 3 * numbers.per.count())}}) {
+    for (const Duration then :
+         {later, later + microsecond, later + Duration{any_between(0, 3 * numbers.per.count())}}) {
       const Cost other{any_cost(numbers)};
       RC_ASSERT(charged.peek(other, now + then) == subject.peek(other, now + then));
     }

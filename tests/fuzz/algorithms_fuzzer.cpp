@@ -55,7 +55,9 @@ Operation next_operation(Bytes& bytes, const Numbers& numbers) {
   const std::uint64_t how = bytes.number(1);
   const std::uint64_t kind = how % 4;
   const auto step = static_cast<std::int64_t>(bytes.number(5)) * ((how & 8) != 0 ? 256 : 1);
-  Operation operation{.kind = kind == 1 ? Kind::refund : kind == 2 ? Kind::settle_up : Kind::decide,
+  Operation operation{.kind = kind == 1   ? Kind::refund
+                              : kind == 2 ? Kind::settle_up
+                                          : Kind::decide,
                       .step = Duration{(how & 4) != 0 ? -step : step},
                       .cost = bytes.number(2)};
   const auto sixteenths = static_cast<std::int64_t>(bytes.number(1));

@@ -197,6 +197,13 @@ TYPED_TEST(AcquireTest, TurnAfterTheDeadlineIsNotTaken) {
   EXPECT_TRUE(this->acquire(1, start + 10s).admitted);
 }
 
+TYPED_TEST(AcquireTest, FullQueueIsNotWaitedForWhenTheTurnWouldBeAfterTheDeadline) {
+  this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 1}).value());
+  EXPECT_TRUE(this->limited_->check(Cost{2}).admitted);
+  EXPECT_FALSE(this->acquire(1, start + 15s).admitted);
+  EXPECT_EQ(this->elapsed(), 0s);
+}
+
 TYPED_TEST(AcquireTest, StopWhileWaitingForATurnGivesTheTurnBack) {
   this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 2}).value());
   EXPECT_TRUE(this->limited_->check(Cost{1}).admitted);

@@ -30,14 +30,20 @@ class KeyedLimiterSnapshotTest : public testing::TestWithParam<Algorithm> {
     const BucketNumbers bucket{.rate = {7, 100s}, .burst = capacity};
     const WindowNumbers window{.limit = capacity, .window = 100s};
     switch (GetParam()) {
-      case Algorithm::token_bucket: return Limit::token_bucket(bucket).value();
-      case Algorithm::gcra: return Limit::gcra(bucket).value();
-      case Algorithm::leaky_bucket_meter: return Limit::leaky_bucket(bucket).value();
+      case Algorithm::token_bucket:
+        return Limit::token_bucket(bucket).value();
+      case Algorithm::gcra:
+        return Limit::gcra(bucket).value();
+      case Algorithm::leaky_bucket_meter:
+        return Limit::leaky_bucket(bucket).value();
       case Algorithm::leaky_bucket_queue:
         return Limit::leaky_bucket(QueueNumbers{.rate = bucket.rate, .queue = capacity - 1}).value();
-      case Algorithm::fixed_window: return Limit::fixed_window(window).value();
-      case Algorithm::sliding_window_log: return Limit::sliding_window_log(window).value();
-      case Algorithm::sliding_window_counter: break;
+      case Algorithm::fixed_window:
+        return Limit::fixed_window(window).value();
+      case Algorithm::sliding_window_log:
+        return Limit::sliding_window_log(window).value();
+      case Algorithm::sliding_window_counter:
+        break;
     }
     return Limit::sliding_window_counter(window).value();
   }

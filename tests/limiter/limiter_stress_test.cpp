@@ -76,9 +76,9 @@ TEST(LimiterStress, ThreadsOnOneKeyAdmitExactlyTheCapacity) {
 }
 
 TEST(LimiterStress, BatchesAndSingleChecksTogetherAdmitExactlyTheCapacity) {
-  KeyedLimiter limiter =
-      KeyedLimiter::create(Limit::gcra({.rate = {1, 1h}, .burst = capacity}).value(), std::make_shared<ManualClock>(start))
-          .value();
+  KeyedLimiter limiter = KeyedLimiter::create(Limit::gcra({.rate = {1, 1h}, .burst = capacity}).value(),
+                                              std::make_shared<ManualClock>(start))
+                             .value();
   std::atomic<std::uint64_t> admitted{0};
   all_at_once([&](int thread) {
     const std::vector<KeyedLimiter::Request> requests(20, {.key = "anna"});

@@ -27,14 +27,8 @@ struct LeakyBucketQueue : ArrivalOperations {
                          Duration max_wait = Duration::max()) noexcept {
     max_wait = std::max(max_wait, Duration::zero());
     const Duration turn = state.used(limit, micros(now)).rounded_up();
-    if (turn > max_wait) [[unlikely]] return cannot_wait(limit, state, cost, now, turn - max_wait);
-    Decision decision = ArrivalOperations::decide(limit, state, cost, now);
-    if (decision.admitted && cost.units() > 0) {
-      decision.delay = turn;
-      decision.charged_at += turn;
-    }
-    if (decision.reset_after > max_wait) decision.remaining = 0;
-    return decision;
+    return turn <= max_wait ? take_turn(limit, state, cost, now, max_wait)
+                            : cannot_wait(limit, state, cost, now, turn - max_wait);
   }
 
   static Decision peek(const Limit& limit, const State& state, Cost cost, Instant now,
@@ -55,6 +49,17 @@ struct LeakyBucketQueue : ArrivalOperations {
   }
 
  private:
+  static Decision take_turn(const Limit& limit, State& state, Cost cost, Instant now, Duration max_wait) noexcept {
+    const Duration turn = state.used(limit, micros(now)).rounded_up();
+    Decision decision = ArrivalOperations::decide(limit, state, cost, now);
+    if (decision.admitted && cost.units() > 0) {
+      decision.delay = turn;
+      decision.charged_at += turn;
+    }
+    if (decision.reset_after > max_wait) decision.remaining = 0;
+    return decision;
+  }
+
   // Nothing at all is admitted to someone who cannot wait for the next turn, so nothing remains.
   static Decision cannot_wait(const Limit& limit, const State& state, Cost cost, Instant now,
                               Duration sooner) noexcept {

@@ -39,8 +39,11 @@ struct SlidingWindowLog {
   static Decision decide(const Limit& limit, State& state, Cost cost, Instant now) noexcept {
     Decision decision = peek(limit, state, cost, now);
     if (!decision.admitted || cost.units() == 0) return decision;
-    if (!make_room(limit, state, micros(now))) [[unlikely]] return no_memory(limit, state, now);
-    charge(limit, state, static_cast<std::uint32_t>(cost.units()), micros(decision.charged_at));
+    if (make_room(limit, state, micros(now))) [[likely]] {
+      charge(limit, state, static_cast<std::uint32_t>(cost.units()), micros(decision.charged_at));
+    } else {
+      deny_for_want_of_memory(limit, decision, cost);
+    }
     return decision;
   }
 
@@ -85,8 +88,7 @@ struct SlidingWindowLog {
     const std::uint64_t used = state.empty() ? 0 : state.ring->cost_between(first, state.ring->size());
     const std::uint64_t more = std::min(cost.units(), 2 * limit.limit - std::min(used, 2 * limit.limit));
     if (more == 0 || !make_room(limit, state, now)) return;
-    charge(limit, state, static_cast<std::uint32_t>(more),
-           state.empty() ? now : std::max(now, state.ring->newest()));
+    charge(limit, state, static_cast<std::uint32_t>(more), state.empty() ? now : std::max(now, state.ring->newest()));
   }
 
   // Entries stay; none of them can lie in the future.
@@ -131,11 +133,10 @@ struct SlidingWindowLog {
   }
 
   // Without memory to remember the request, it cannot pass.
-  static Decision no_memory(const Limit& limit, const State& state, Instant now) noexcept {
-    Decision decision = peek(limit, state, Cost{0}, now);
+  static void deny_for_want_of_memory(const Limit& limit, Decision& decision, Cost cost) noexcept {
     decision.admitted = false;
+    decision.remaining += cost.units();
     decision.retry_after = Duration{limit.window};
-    return decision;
   }
 };
 
