@@ -305,6 +305,9 @@ class Cells {
   template <class Visit>
   void for_each_in(std::uint32_t segment, std::int64_t now, Visit& visit);
 
+  // What a segment takes in the five arrays of the shape.
+  static constexpr std::size_t segment_shape_bytes = 4 + 4 + 8 + 8 + 1;
+
   Budget& budget_;
   const unsigned overflow_cells_;
   const std::size_t extra_bytes_;

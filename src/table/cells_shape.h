@@ -32,9 +32,9 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
 
   const std::size_t segments = std::size_t{1} << cells->directory_bits_;
   const std::size_t overflow_buckets = (overflow_cells + bucket_cells - 1) / bucket_cells;
-  const std::size_t shape_bytes = segments * (4 + 4 + 8 + 8 + 1);
-  const std::size_t least =
-      shape_bytes + overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page + extra_bytes;
+  const std::size_t shape_bytes = segments * segment_shape_bytes;
+  const std::size_t least = overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page +
+                            2 * segment_shape_bytes + extra_bytes;
   if (budget.total() < least) {
     return failure("memory_budget",
                    std::to_string(budget.total()) + " bytes is too small: give at least " + std::to_string(least));
@@ -321,7 +321,7 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   if (!plan_smallest(begin, staying, staying_buckets) || !plan_smallest(middle, moving, moving_buckets)) {
     return false;
   }
-  const std::size_t after = std::size_t{staying_buckets + moving_buckets} * bucket_bytes;
+  const std::size_t after = std::size_t{staying_buckets + moving_buckets} * bucket_bytes + segment_shape_bytes;
   const std::size_t before = std::size_t{buckets} * bucket_bytes;
   if (after > before && !budget_.take(after - before)) return false;
   if (after < before) budget_.give(before - after);
