@@ -19,18 +19,16 @@
 
 namespace bench::table {
 
-// absl::flat_hash_map in 256 stripes, a lock each. The hash is computed once per look-up and picks the
-// stripe by its top bits, which the map inside does not use.
+// absl::flat_hash_map in 256 stripes, a lock each.
 class AbslStriped {
  public:
   explicit AbslStriped(Quota quota) : meter_(quota) {}
 
   bool decide(std::string_view key) {
     const absl::string_view name(key.data(), key.size());
-    const std::size_t hash = Map::hasher{}(name);
-    Stripe& stripe = stripes_[hash >> (8 * sizeof hash - 8)];
+    Stripe& stripe = stripes_[(Map::hasher{}(name) >> 32) % stripes_.size()];
     const std::lock_guard lock(stripe.mutex);
-    auto entry = stripe.map.find(name, hash);
+    auto entry = stripe.map.find(name);
     if (entry == stripe.map.end()) entry = stripe.map.try_emplace(name).first;
     return meter_.admit(entry->second, BlockClock::block_time());
   }
@@ -38,7 +36,7 @@ class AbslStriped {
   std::size_t decide(const KeyBlock& block) { return decide_one_by_one(*this, block); }
 
  private:
-  using Map = absl::flat_hash_map<std::string, weir::Instant>;
+  using Map = absl::flat_hash_map<std::string, TokenBucket>;
 
   struct alignas(64) Stripe {
     std::mutex mutex;
@@ -70,7 +68,7 @@ class StdMutex {
 
   Meter meter_;
   std::mutex mutex_;
-  std::unordered_map<std::string, weir::Instant, Hash, std::equal_to<>> map_;
+  std::unordered_map<std::string, TokenBucket, Hash, std::equal_to<>> map_;
 };
 
 static_assert(Contender<AbslStriped> && Contender<StdMutex>);

@@ -1,31 +1,39 @@
-// The token bucket of the baselines: one time of arrival, 8 bytes, 64-bit arithmetic, a yes or a no.
-// It does less than Weir (no remainders, no Decision to fill in), in the baselines' favour.
+// The token bucket of the baselines, as it is usually written: tokens and when they were last counted. It says
+// yes or no, where Weir fills in a whole Decision.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 
 #include "table/quota.h"
 #include "weir/time.h"
 
 namespace bench::table {
 
+// Default: a key that was never seen, full at the first look.
+struct TokenBucket {
+  double tokens = 0;
+  weir::Instant counted_at{};
+};
+
 class Meter {
  public:
   explicit Meter(Quota quota) noexcept
-      : token_(Quota::rate.per / static_cast<weir::Duration::rep>(Quota::rate.count)),
-        fill_(token_ * static_cast<weir::Duration::rep>(quota.burst)) {}
+      : per_microsecond_(static_cast<double>(Quota::rate.count) / static_cast<double>(Quota::rate.per.count())),
+        burst_(static_cast<double>(quota.burst)) {}
 
-  // `arrival` is default for a key that was never seen.
-  [[nodiscard]] bool admit(weir::Instant& arrival, weir::Instant now) const noexcept {
-    const weir::Instant next = std::max(arrival, now) + token_;
-    if (next - now > fill_) return false;
-    arrival = next;
+  [[nodiscard]] bool admit(TokenBucket& bucket, weir::Instant now) const noexcept {
+    const auto elapsed = static_cast<double>((now - bucket.counted_at).count());
+    bucket.tokens = std::min(burst_, bucket.tokens + elapsed * per_microsecond_);
+    bucket.counted_at = now;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
     return true;
   }
 
  private:
-  weir::Duration token_;
-  weir::Duration fill_;
+  double per_microsecond_;
+  double burst_;
 };
 
 }  // namespace bench::table

@@ -78,7 +78,8 @@ class Limit {
   Limit(Algorithm algorithm, Rate rate, std::uint64_t capacity) noexcept
       : algorithm_(algorithm), rate_(rate), capacity_(capacity) {}
 
-  static Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view burst_field);
+  static Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view field,
+                              std::uint64_t beyond);
   static Result<Limit> window(Algorithm algorithm, WindowNumbers numbers, std::uint64_t largest_limit);
 
   Algorithm algorithm_;

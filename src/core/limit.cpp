@@ -53,10 +53,12 @@ std::string_view name_of(Algorithm algorithm) noexcept {
   return "unknown";
 }
 
-Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view burst_field) {
+// `field` is the caller's name for the burst, and `beyond` what the burst has more than that field says.
+Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst, std::string_view field,
+                            std::uint64_t beyond) {
   if (rate.count == 0) return zero("rate.count");
   if (rate.per <= Duration::zero()) return not_positive("rate.per", rate.per);
-  if (burst == 0) return zero(burst_field);
+  if (burst == 0) return zero(field);
 
   const auto per = static_cast<std::uint64_t>(rate.per.count());
   const std::uint64_t common = std::gcd(rate.count, per);
@@ -73,11 +75,12 @@ Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst,
                                    text(longest) + " (10 years) at the slowest");
   }
   const std::uint64_t most_exact = largest_product / reduced.count;
-  if (burst > most_exact) return too_large(burst_field, burst, most_exact, at_this_rate + " (to stay exact)");
+  if (burst > most_exact)
+    return too_large(field, burst - beyond, most_exact - beyond, at_this_rate + " (to stay exact)");
   const auto most_filled = static_cast<std::uint64_t>(
       std::min<Wide>(Wide{longest_fill} * reduced.count / reduced_per, Wide{largest_product}));
   if (burst > most_filled) {
-    return too_large(burst_field, burst, most_filled, at_this_rate + " (to fill within 10 years)");
+    return too_large(field, burst - beyond, most_filled - beyond, at_this_rate + " (to fill within 10 years)");
   }
   return Limit(algorithm, reduced, burst);
 }
@@ -95,22 +98,22 @@ Result<Limit> Limit::window(Algorithm algorithm, WindowNumbers numbers, std::uin
 }
 
 Result<Limit> Limit::token_bucket(BucketNumbers numbers) {
-  return bucket(Algorithm::token_bucket, numbers.rate, numbers.burst, "burst");
+  return bucket(Algorithm::token_bucket, numbers.rate, numbers.burst, "burst", 0);
 }
 
 Result<Limit> Limit::gcra(BucketNumbers numbers) {
-  return bucket(Algorithm::gcra, numbers.rate, numbers.burst, "burst");
+  return bucket(Algorithm::gcra, numbers.rate, numbers.burst, "burst", 0);
 }
 
 Result<Limit> Limit::leaky_bucket(BucketNumbers numbers) {
-  return bucket(Algorithm::leaky_bucket_meter, numbers.rate, numbers.burst, "burst");
+  return bucket(Algorithm::leaky_bucket_meter, numbers.rate, numbers.burst, "burst", 0);
 }
 
 Result<Limit> Limit::leaky_bucket(QueueNumbers numbers) {
-  if (numbers.queue > largest_product) {
+  if (numbers.queue >= largest_product) {
     return too_large("queue", numbers.queue, largest_product - 1, "at any rate");
   }
-  return bucket(Algorithm::leaky_bucket_queue, numbers.rate, numbers.queue + 1, "queue");
+  return bucket(Algorithm::leaky_bucket_queue, numbers.rate, numbers.queue + 1, "queue", 1);
 }
 
 Result<Limit> Limit::fixed_window(WindowNumbers numbers) {

@@ -45,6 +45,7 @@ class LongRun : public testing::Test {
         taken += cost;
         ASSERT_TRUE(now - start == time_of(limit, taken)) << "at " << (now - start).count();
       } else {
+        ASSERT_GT(*decision.retry_after, 0us);
         now += *decision.retry_after;
       }
     }
