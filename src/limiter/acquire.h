@@ -16,7 +16,8 @@ inline Decision denied(Decision decision) noexcept {
   return decision;
 }
 
-// `Limited` offers peek(), decide(max_wait) and give_back(decision) for one caller's cost.
+// `Limited` offers peek(), decide(max_wait) and give_back(decision) for one caller's cost, and says whether its
+// limit is a queue: there, asking later does not bring the turn nearer.
 template <class Limited>
 Decision acquire(const Clock& clock, Limited limited, Instant deadline, const std::stop_token& stop) {
   for (;;) {
@@ -31,7 +32,8 @@ Decision acquire(const Clock& clock, Limited limited, Instant deadline, const st
       limited.give_back(decision);
       return denied(limited.peek());
     }
-    if (!decision.retry_after || *decision.retry_after > patience) return decision;
+    const bool turn_is_too_late = limited.is_queue() && decision.reset_after > patience;
+    if (turn_is_too_late || !decision.retry_after || *decision.retry_after > patience) return decision;
     clock.wait_until(now + *decision.retry_after, stop);
   }
 }

@@ -79,6 +79,9 @@ Decision KeyedLimiter::acquire(std::string_view key, Cost cost, Instant deadline
     Body& body;
     table::KeyHash key;
     Cost cost;
+    [[nodiscard]] bool is_queue() const {
+      return std::holds_alternative<core::RuleOf<core::LeakyBucketQueue>>(body.rule);
+    }
     Decision peek() { return body.table->peek(body.rule, {.key = key, .cost = cost}, body.clock->now()); }
     Decision decide(Duration max_wait) { return body.decide(key, cost, max_wait); }
     void give_back(const Decision& charge) {

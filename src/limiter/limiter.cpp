@@ -90,6 +90,7 @@ Decision Limiter::acquire(Cost cost, Instant deadline, std::stop_token stop) {
     const Limiter& limiter;
     Body& body;
     Cost cost;
+    [[nodiscard]] bool is_queue() const { return std::holds_alternative<Single<core::LeakyBucketQueue>>(body.single); }
     Decision peek() { return limiter.peek(cost); }
     Decision decide(Duration max_wait) { return body.decide(cost, max_wait); }
     void give_back(const Decision& charge) { body.refund(cost, charge.charged_at); }

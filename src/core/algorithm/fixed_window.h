@@ -33,7 +33,7 @@ struct FixedWindow {
   static Decision decide(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     const State current = at(limit, state, now);
-    Decision decision{.limit = limit.limit, .charged_at = instant_at(now)};
+    Decision decision{.limit = limit.limit, .charged_at = instant_at(std::max(now, current.end - limit.window))};
     std::uint64_t count = current.count;
     if (cost.units() > limit.limit) [[unlikely]] {
       decision.retry_after = std::nullopt;

@@ -36,7 +36,7 @@ struct SlidingWindowCounter {
   static Decision decide(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     State rolled = at(limit, state, now);
-    Decision decision{.limit = limit.limit, .charged_at = instant_at(now)};
+    Decision decision{.limit = limit.limit, .charged_at = instant_at(std::max(now, rolled.start))};
     const std::uint64_t used = weighted_previous(limit, rolled, now) + rolled.current;
     if (cost.units() > limit.limit) [[unlikely]] {
       decision.retry_after = std::nullopt;
