@@ -50,7 +50,7 @@ class KeyedLimiter {
   Decision check(std::string_view key, Cost cost = Cost{1});
 
   // The same as checking each in order, at one instant, several times faster for many keys.
-  // `decisions` has the length of `requests`.
+  // Decides as many as both spans hold.
   void check(std::span<const Request> requests, std::span<Decision> decisions);
 
   // What check(key, cost) would answer. Charges nothing.

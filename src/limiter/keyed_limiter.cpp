@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <utility>
 
 #include "core/rule.h"
@@ -53,7 +52,7 @@ Decision KeyedLimiter::check(std::string_view key, Cost cost) {
 }
 
 void KeyedLimiter::check(std::span<const Request> requests, std::span<Decision> decisions) {
-  assert(requests.size() == decisions.size());
+  requests = requests.first(std::min(requests.size(), decisions.size()));
   const Instant now = body_->clock->now();
   constexpr std::size_t most = 64;
   std::array<std::string_view, most> keys;

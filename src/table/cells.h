@@ -4,7 +4,7 @@
 // it, in proportion: home = low x homes / 2^32. A key lives in its home bucket or in one of the next `reach` - 1,
 // without wrapping: a segment has `reach` - 1 more buckets than homes. Each segment has a fixed slot of address
 // space and grows in place by an eighth; at the largest size it splits in two. So growing touches one segment
-// of at most 256 KiB, needs no second copy of the table, and nothing is ever freed under a reader's feet.
+// of at most 128 KiB, needs no second copy of the table, and nothing is ever freed under a reader's feet.
 //
 // Invariants.
 // 1. Any bucket lock of a segment freezes its shape: a change of shape takes all its bucket locks, in order.

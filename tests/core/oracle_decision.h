@@ -60,8 +60,8 @@ void describe(Decision& decision, const Model& model, Int now, Int max_wait) {
 
 // Decides and charges. `charged_at` is left alone: a model has its own idea of where a charge went (`where`).
 template <class Model>
-Decision decide(Model& model, Cost cost_, Int now, Int& where, Int max_wait = std::numeric_limits<Int>::max()) {
-  const Int cost = cost_.units();
+Decision decide(Model& model, Cost asked, Int now, Int& where, Int max_wait = std::numeric_limits<Int>::max()) {
+  const Int cost = asked.units();
   Decision decision{.limit = static_cast<std::uint64_t>(model.capacity())};
   if (admits(model, cost, now, max_wait)) {
     decision.admitted = true;
