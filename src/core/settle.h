@@ -19,7 +19,14 @@ void settle(const typename Algorithm::Limit& limit, typename Algorithm::State& s
             Instant now) noexcept {
   const auto reserved = settlement.reserved.units();
   const auto actual = settlement.actual.units();
-  if (actual < reserved) Algorithm::refund(limit, state, Cost{reserved - actual}, settlement.charged_at, now);
+  if (actual < reserved) {
+    const Cost unused{reserved - actual};
+    if constexpr (requires { Algorithm::refund_part(limit, state, unused, unused, now, now); }) {
+      Algorithm::refund_part(limit, state, unused, settlement.reserved, settlement.charged_at, now);
+    } else {
+      Algorithm::refund(limit, state, unused, settlement.charged_at, now);
+    }
+  }
   if (actual > reserved) Algorithm::owe(limit, state, Cost{actual - reserved}, now);
 }
 

@@ -211,10 +211,6 @@ void Table::refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charg
 }
 
 void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept {
-  if (settlement.actual <= settlement.reserved) {
-    const Cost unused{settlement.reserved.units() - settlement.actual.units()};
-    return refund(rule, key, unused, settlement.charged_at, now);
-  }
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     const Slot slot = cells.find_or_claim(key, core::micros(now));
     {
@@ -222,6 +218,7 @@ void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& 
       core::settle<A>(of.limit, locked.state(), settlement, now);
       locked.keep();
     }
+    if (settlement.actual <= settlement.reserved) cells.give_up_if_fresh(slot);
     unlock(slot);
   });
 }

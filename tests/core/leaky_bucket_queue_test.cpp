@@ -152,6 +152,20 @@ TEST_F(LeakyBucketQueueTest, TurnThatHasBegunGivesBackOnlyWhatIsLeftOfIt) {
   EXPECT_EQ(forget_at(), 15s);
 }
 
+TEST_F(LeakyBucketQueueTest, NewestTurnThatTurnsOutLighterShortensTheLine) {
+  use(1, 0s);
+  const Decision newest = charge(3, 0s);
+  settle(3, 1, newest, 0s);
+  EXPECT_EQ(remaining(0s), 2U);
+}
+
+TEST_F(LeakyBucketQueueTest, OlderTurnThatTurnsOutLighterLeavesTheLineAsItIs) {
+  const Decision older = charge(2, 0s);
+  use(1, 0s);
+  settle(2, 1, older, 0s);
+  EXPECT_EQ(remaining(0s), 1U);
+}
+
 TEST_F(LeakyBucketQueueTest, DebtLengthensTheLine) {
   const Decision only = charge(4, 0s);
   settle(4, 6, only, 0s);

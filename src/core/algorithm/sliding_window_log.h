@@ -42,7 +42,10 @@ struct SlidingWindowLog {
     if (make_room(limit, state, micros(now))) [[likely]] {
       charge(limit, state, static_cast<std::uint32_t>(cost.units()), micros(decision.charged_at));
     } else {
-      deny_for_want_of_memory(limit, decision, cost);
+      // Without memory to remember the request, it cannot pass.
+      decision = peek(limit, state, Cost{0}, now);
+      decision.admitted = false;
+      decision.retry_after = Duration{limit.window};
     }
     return decision;
   }
@@ -130,13 +133,6 @@ struct SlidingWindowLog {
 
   static bool full(const Limit& limit, const LogRing& ring) noexcept {
     return ring.size() >= limit.most_entries() && ring.size() > 0;
-  }
-
-  // Without memory to remember the request, it cannot pass.
-  static void deny_for_want_of_memory(const Limit& limit, Decision& decision, Cost cost) noexcept {
-    decision.admitted = false;
-    decision.remaining += cost.units();
-    decision.retry_after = Duration{limit.window};
   }
 };
 
