@@ -1,6 +1,6 @@
 // Fixed window: a count in each window, aligned to the epoch so that nodes agree.
 //
-// Simple and small, but at the seam of two windows nearly 2 x limit can pass within one window's length.
+// Simple and small, but at the seam of two windows 2 x limit can pass within one window's length.
 // When the clock steps back into an earlier window, the newest window goes on counting.
 #pragma once
 
@@ -9,21 +9,14 @@
 #include <optional>
 
 #include "core/instant.h"
+#include "core/window_limit.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
-#include "weir/limit.h"
 
 namespace weir::core {
 
 struct FixedWindow {
-  struct Limit {
-    std::uint64_t limit = 0;
-    std::int64_t window = 0;
-
-    Limit() = default;
-    explicit Limit(const weir::Limit& checked) noexcept
-        : limit(checked.capacity()), window(checked.rate().per.count()) {}
-  };
+  using Limit = WindowLimit;
 
   struct State {
     std::int64_t end = never;  // of the window that is counted; `never` with no count

@@ -11,21 +11,14 @@
 
 #include "core/instant.h"
 #include "core/product.h"
+#include "core/window_limit.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
-#include "weir/limit.h"
 
 namespace weir::core {
 
 struct SlidingWindowCounter {
-  struct Limit {
-    std::uint64_t limit = 0;
-    std::int64_t window = 0;
-
-    Limit() = default;
-    explicit Limit(const weir::Limit& checked) noexcept
-        : limit(checked.capacity()), window(checked.rate().per.count()) {}
-  };
+  using Limit = WindowLimit;
 
   struct State {
     std::int64_t start = never;  // of the current window

@@ -12,20 +12,15 @@
 
 #include "core/instant.h"
 #include "core/log_ring.h"
+#include "core/window_limit.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
-#include "weir/limit.h"
 
 namespace weir::core {
 
 struct SlidingWindowLog {
-  struct Limit {
-    std::uint64_t limit = 0;
-    std::int64_t window = 0;
-
-    Limit() = default;
-    explicit Limit(const weir::Limit& checked) noexcept
-        : limit(checked.capacity()), window(checked.rate().per.count()) {}
+  struct Limit : WindowLimit {
+    using WindowLimit::WindowLimit;
 
     [[nodiscard]] std::uint32_t most_entries() const noexcept { return static_cast<std::uint32_t>(limit); }
   };
