@@ -91,8 +91,10 @@ class LogRing {
 
  private:
   struct Entry {
-    Entry(std::int64_t time, std::uint32_t total_) noexcept
-        : time_low(static_cast<std::uint32_t>(time)), time_high(static_cast<std::int32_t>(time >> 32)), total(total_) {}
+    Entry(std::int64_t time, std::uint32_t total_with_it) noexcept
+        : time_low(static_cast<std::uint32_t>(time)),
+          time_high(static_cast<std::int32_t>(time >> 32)),
+          total(total_with_it) {}
 
     [[nodiscard]] std::int64_t time() const noexcept {
       return static_cast<std::int64_t>((static_cast<std::uint64_t>(static_cast<std::uint32_t>(time_high)) << 32) |

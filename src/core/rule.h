@@ -39,7 +39,7 @@ concept DecidingAlgorithm = std::constructible_from<typename A::Limit, const Lim
 template <DecidingAlgorithm... As>
 struct AlgorithmSet {
   template <template <class...> class Of>
-  using apply = Of<As...>;
+  using Apply = Of<As...>;
 };
 
 using AllAlgorithms = AlgorithmSet<TokenBucket, Gcra, LeakyBucketMeter, LeakyBucketQueue, FixedWindow, SlidingWindowLog,
@@ -55,7 +55,7 @@ struct RuleOf {
 template <class... As>
 using RuleVariant = std::variant<RuleOf<As>...>;
 
-using Rule = AllAlgorithms::apply<RuleVariant>;
+using Rule = AllAlgorithms::Apply<RuleVariant>;
 
 [[nodiscard]] Rule compile(const Limit& limit) noexcept;
 

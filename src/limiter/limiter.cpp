@@ -21,7 +21,7 @@ struct Single {
 template <class... As>
 using SingleVariant = std::variant<Single<As>...>;
 
-using AnySingle = core::AllAlgorithms::apply<SingleVariant>;
+using AnySingle = core::AllAlgorithms::Apply<SingleVariant>;
 
 }  // namespace
 
@@ -63,7 +63,7 @@ Result<Limiter> Limiter::create(const Limit& limit, std::shared_ptr<const Clock>
           state.ring = core::LogRing::create(rule.limit.most_entries());
           if (!state.ring) return false;
         }
-        body->single.template emplace<Single<A>>(rule.limit, std::move(state));
+        body->single = Single<A>{rule.limit, std::move(state)};
         return true;
       },
       core::compile(limit));

@@ -93,7 +93,7 @@ template <class LockNext, class Taken>
 typename Cells<Payload>::Vacancy Cells<Payload>::hop(Slot& slot, const Place& place, std::int64_t now,
                                                      LockNext& lock_next, Taken& taken) noexcept {
   const auto home = static_cast<std::uint64_t>(slot.first - segment_begin(place.segment)) / bucket_bytes;
-  const std::uint64_t end = std::min<std::uint64_t>(8 * reach, place.homes + reach - 1 - home);
+  const std::uint64_t end = std::min<std::uint64_t>(std::uint64_t{8} * reach, place.homes + reach - 1 - home);
   Vacancy vacancy{.bucket = reach, .cell = bucket_cells};
   for (; vacancy.bucket < end; ++vacancy.bucket) {
     if (slot.held <= vacancy.bucket) lock_next(slot, vacancy.bucket);

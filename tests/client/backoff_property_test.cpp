@@ -48,10 +48,10 @@ RC_GTEST_PROP(BackoffProperty, EveryWaitIsBetweenTheFloorAndItsBoundOnTop, ()) {
 TEST(BackoffProperty, JitterFillsTheWholeRangeEvenly) {
   const Duration bound = std::chrono::seconds{1};
   std::mt19937_64 source(7);
-  auto waits = Backoff::create(
-                   [&](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(source); },
-                   {.base = bound, .cap = bound})
-                   .value();
+  auto waits =
+      Backoff::create([&](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(source); },
+                      {.base = bound, .cap = bound})
+          .value();
   std::array<int, 10> parts{};
   for (int i = 0; i < 1000; ++i) {
     const auto part = static_cast<std::size_t>(waits.next() * 10 / (bound + Duration{1}));

@@ -137,10 +137,8 @@ TEST_F(ClientLimiterTest, EveryMemberHolds) {
 
 TEST_F(ClientLimiterTest, OrderOfArrivalDoesNotReopenTheGate) {
   const std::vector<Answer> answers{
-      {.denied = true, .retry_after = "40"},
-      {.denied = true, .retry_after = "5"},
-      {.rate_limit = R"("default";r=0;t=20)"},
-      {.rate_limit = R"("default";r=50;t=60)"},
+      {.denied = true, .retry_after = "40"},   {.denied = true, .retry_after = "5"},
+      {.rate_limit = R"("default";r=0;t=20)"}, {.rate_limit = R"("default";r=50;t=60)"},
       {.rate_limit = R"("default";r=1;t=50)"},
   };
   std::vector<std::size_t> order{0, 1, 2, 3, 4};
@@ -182,7 +180,7 @@ TEST_F(ClientLimiterTest, FieldThatCannotBeReadIsIgnored) {
            Answer{.rate_limit = R"("default";t=30)"},
            Answer{.rate_limit = R"("default";r=0;t=30,)"},
            Answer{.rate_limit = "limit=100, remaining=0, reset=5"},
-           Answer{.rate_limit = R"("default";r=0)"},       // until when, it does not say
+           Answer{.rate_limit = R"("default";r=0)"},  // until when, it does not say
            Answer{.rate_limit = R"("default";r=0;t=0)"},
            Answer{.rate_limit_policy = R"("default";q=1;w=60)"},
        }) {
@@ -192,10 +190,8 @@ TEST_F(ClientLimiterTest, FieldThatCannotBeReadIsIgnored) {
 }
 
 TEST_F(ClientLimiterTest, FieldThatCannotBeReadDoesNotSpoilTheOthers) {
-  limiter_.learn({.denied = true,
-                  .retry_after = "soon",
-                  .rate_limit = R"("default";r=0;t=30)",
-                  .rate_limit_policy = ","});
+  limiter_.learn(
+      {.denied = true, .retry_after = "soon", .rate_limit = R"("default";r=0;t=30)", .rate_limit_policy = ","});
   EXPECT_EQ(sent_at(), 30s);
 }
 
@@ -206,9 +202,8 @@ TEST_F(ClientLimiterTest, RetryAfterIsPreferredOverTheTimeUntilThereIsMore) {
 }
 
 TEST_F(ClientLimiterTest, DateThatHasPassedLeavesTheWordToRateLimit) {
-  limiter_.learn({.denied = true,
-                  .retry_after = "Sun, 06 Nov 1994 08:49:36 GMT",
-                  .rate_limit = R"("default";r=0;t=30)"});
+  limiter_.learn(
+      {.denied = true, .retry_after = "Sun, 06 Nov 1994 08:49:36 GMT", .rate_limit = R"("default";r=0;t=30)"});
   EXPECT_EQ(sent_at(), 30s);
 }
 

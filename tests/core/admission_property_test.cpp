@@ -69,7 +69,7 @@ Int most_in_any_stretch(const std::vector<Arrival>& admitted, Duration length) {
 template <class A>
 class AdmissionProperty : public testing::Test {};
 
-TYPED_TEST_SUITE(AdmissionProperty, AllAlgorithms::apply<testing::Types>);
+TYPED_TEST_SUITE(AdmissionProperty, AllAlgorithms::Apply<testing::Types>);
 
 // Log: the limit. Fixed window: two limits, at the seam. Counter: less than two. Buckets: the burst, and what
 // flows in meanwhile.

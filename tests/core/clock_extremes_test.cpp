@@ -48,7 +48,7 @@ class ClockExtremes : public testing::Test {
   }
 };
 
-TYPED_TEST_SUITE(ClockExtremes, AllAlgorithms::apply<testing::Types>);
+TYPED_TEST_SUITE(ClockExtremes, AllAlgorithms::Apply<testing::Types>);
 
 TYPED_TEST(ClockExtremes, AnyOrderOfExtremeInstantsIsDecidedWithinBounds) {
   const auto limits = this->limits();

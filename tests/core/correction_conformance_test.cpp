@@ -12,7 +12,7 @@ constexpr Cost enormous{std::numeric_limits<std::uint64_t>::max()};
 template <class A>
 class CorrectionConformance : public Conformance<A> {};
 
-TYPED_TEST_SUITE(CorrectionConformance, AllAlgorithms::apply<testing::Types>);
+TYPED_TEST_SUITE(CorrectionConformance, AllAlgorithms::Apply<testing::Types>);
 
 TYPED_TEST(CorrectionConformance, RefundRestoresWhatWasCharged) {
   this->for_every_cost([](const auto& situation, Cost cost) {

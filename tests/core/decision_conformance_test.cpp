@@ -14,7 +14,7 @@ class DecisionConformance : public Conformance<A> {
   using typename Conformance<A>::Situation;
 };
 
-TYPED_TEST_SUITE(DecisionConformance, AllAlgorithms::apply<testing::Types>);
+TYPED_TEST_SUITE(DecisionConformance, AllAlgorithms::Apply<testing::Types>);
 
 TYPED_TEST(DecisionConformance, FreshStateHasTheFullCapacityAndNoMore) {
   for (const Numbers& numbers : this->small_numbers()) {

@@ -26,7 +26,7 @@ class DifferentialProperty : public testing::Test {
   }
 };
 
-TYPED_TEST_SUITE(DifferentialProperty, AllAlgorithms::apply<testing::Types>);
+TYPED_TEST_SUITE(DifferentialProperty, AllAlgorithms::Apply<testing::Types>);
 
 TYPED_TEST(DifferentialProperty, AgreesWithItsModelWhereEveryMicrosecondCounts) {
   this->agrees_with_its_model(Scale::microseconds);

@@ -36,7 +36,7 @@ class WaitProperty : public testing::Test {
   }
 };
 
-TYPED_TEST_SUITE(WaitProperty, AllAlgorithms::apply<testing::Types>);
+TYPED_TEST_SUITE(WaitProperty, AllAlgorithms::Apply<testing::Types>);
 
 TYPED_TEST(WaitProperty, LoneCallerIsAdmittedAtRetryAfterAndNotAMicrosecondEarlier) {
   this->after_any_trace([](const auto& subject, const Numbers& numbers, Instant now) {

@@ -89,7 +89,7 @@ struct Runs {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using Runners = AllAlgorithms::apply<Runs>;
+  using Runners = AllAlgorithms::Apply<Runs>;
   Bytes bytes({data, size});
   const std::size_t algorithm = bytes.number(1) % std::size(Runners::of);
   Numbers numbers;

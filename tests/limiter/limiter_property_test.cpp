@@ -28,7 +28,7 @@ class LimiterProperty : public testing::Test {
   static Instant any_time() { return Instant{std::chrono::seconds{any_between(1'600'000'000, 4'000'000'000)}}; }
 };
 
-TYPED_TEST_SUITE(LimiterProperty, AllAlgorithms::apply<testing::Types>);
+TYPED_TEST_SUITE(LimiterProperty, AllAlgorithms::Apply<testing::Types>);
 
 TYPED_TEST(LimiterProperty, OneLimiterIsTheCore) {
   EXPECT_TRUE(rc::check([this] {

@@ -75,8 +75,8 @@ TEST(HttpDate, TwoDigitYearIsTheLatestThatIsNotOverFiftyYearsAhead) {
       {2025y, "00", 2000y}, {1999y, "00", 2000y}, {1999y, "48", 2048y}, {1999y, "49", 1949y}, {2080y, "10", 2110y},
   };
   for (const CenturyRow& row : rows) {
-    const auto date = parse_http_date("Friday, 15-Nov-" + std::string(row.year) + " 00:00:00 GMT",
-                                      sys_days{row.now / 11 / 1});
+    const auto date =
+        parse_http_date("Friday, 15-Nov-" + std::string(row.year) + " 00:00:00 GMT", sys_days{row.now / 11 / 1});
     EXPECT_EQ(date, Instant{sys_days{row.expected / 11 / 15}}) << row.year << " read in " << static_cast<int>(row.now);
   }
 }
@@ -96,18 +96,18 @@ TEST(HttpDate, WhatIsNoDateIsRefused) {
   for (const std::string_view text : {
            "",
            "now",
-           "Sun, 06 Nov 1994 08:49:37",        // no zone
-           "Sun, 06 Nov 1994 08:49:37 UTC",    // another zone
-           "Sun, 06 Nov 1994 08:49:37 gmt",    // case counts
+           "Sun, 06 Nov 1994 08:49:37",      // no zone
+           "Sun, 06 Nov 1994 08:49:37 UTC",  // another zone
+           "Sun, 06 Nov 1994 08:49:37 gmt",  // case counts
            "sun, 06 Nov 1994 08:49:37 GMT",
            "Sun, 06 NOV 1994 08:49:37 GMT",
-           "Sun, 6 Nov 1994 08:49:37 GMT",     // two digits for the day
+           "Sun, 6 Nov 1994 08:49:37 GMT",  // two digits for the day
            "Sun,  6 Nov 1994 08:49:37 GMT",
-           "Sun, 06 Nov 94 08:49:37 GMT",      // four for the year
-           "Sunday, 06-Nov-1994 08:49:37 GMT", // but two in RFC 850
-           "Sun, 06-Nov-94 08:49:37 GMT",      // whose days are written out
+           "Sun, 06 Nov 94 08:49:37 GMT",       // four for the year
+           "Sunday, 06-Nov-1994 08:49:37 GMT",  // but two in RFC 850
+           "Sun, 06-Nov-94 08:49:37 GMT",       // whose days are written out
            "Sunday, 06 Nov 1994 08:49:37 GMT",
-           "Sun Nov 6 08:49:37 1994",          // asctime pads the day
+           "Sun Nov 6 08:49:37 1994",  // asctime pads the day
            "Sun Nov 006 08:49:37 1994",
            "Sun Nov  6 08:49:37 1994 GMT",
            "Sun, 06 Nov 1994 24:00:00 GMT",

@@ -30,8 +30,7 @@ TEST(RateLimitField, ReadsWhatIsLeftAndWhenThereIsMore) {
            Row{R"("default";r=0;t=0)", {limit("default", 0, 0s)}},
            Row{R"("default";r=7)", {limit("default", 7)}},
            Row{R"("";t=5;r=1)", {limit("", 1, 5s)}},
-           Row{R"("a";r=1;t=2;pk=:cHsdsRa894==:, "b";r=3;t=4)",
-               {limit("a", 1, 2s, "cHsdsRa894=="), limit("b", 3, 4s)}},
+           Row{R"("a";r=1;t=2;pk=:cHsdsRa894==:, "b";r=3;t=4)", {limit("a", 1, 2s, "cHsdsRa894=="), limit("b", 3, 4s)}},
            Row{R"("say \"hi\" \\";r=1)", {limit(R"(say \"hi\" \\)", 1)}},
            Row{R"("a";r=999999999999999)", {limit("a", 999'999'999'999'999)}},
        }) {
@@ -56,19 +55,19 @@ TEST(RateLimitField, AbsurdTimeIsHeldToTheLongestWait) {
 
 TEST(RateLimitField, OneWrongMemberRefusesTheWholeField) {
   for (const std::string_view wrong : {
-           R"("b")",               // r is required
+           R"("b")",  // r is required
            R"("b";t=1)",
-           R"("b";r)",             // and an Integer
+           R"("b";r)",  // and an Integer
            R"("b";r=1.0)",
            R"("b";r="1")",
-           R"("b";r=-1)",          // not below zero
+           R"("b";r=-1)",  // not below zero
            R"("b";r=1;t=-1)",
            R"("b";r=1;t=1.5)",
            R"("b";r=1;t)",
-           R"("b";r=1;pk="x")",    // a Byte Sequence
+           R"("b";r=1;pk="x")",  // a Byte Sequence
            R"("b";r=1;pk=:x:)",
            R"("b";r=1000000000000000)",
-           R"(b;r=1)",             // a String
+           R"(b;r=1)",  // a String
            R"(1;r=1)",
            R"(("b");r=1)",
            R"("b";r=1;)",
@@ -97,12 +96,13 @@ TEST(RateLimitField, TooManyMembersRefuseTheField) {
 }
 
 TEST(RateLimitPolicyField, ReadsEveryParameterOfAPolicy) {
-  const std::string_view field =
-      R"("permin";q=50;w=60,"peruser";q=65535;qu="content-bytes";w=10;pk=:sdfjLJUOUH==:)";
-  const Policies expected{
-      {.name = "permin", .quota = 50, .window = 60s, .unit = QuotaUnit::requests},
-      {.name = "peruser", .quota = 65535, .window = 10s, .unit = QuotaUnit::content_bytes,
-       .partition_key = "sdfjLJUOUH=="}};
+  const std::string_view field = R"("permin";q=50;w=60,"peruser";q=65535;qu="content-bytes";w=10;pk=:sdfjLJUOUH==:)";
+  const Policies expected{{.name = "permin", .quota = 50, .window = 60s, .unit = QuotaUnit::requests},
+                          {.name = "peruser",
+                           .quota = 65535,
+                           .window = 10s,
+                           .unit = QuotaUnit::content_bytes,
+                           .partition_key = "sdfjLJUOUH=="}};
   EXPECT_EQ(parse_rate_limit_policy(field), expected);
 }
 

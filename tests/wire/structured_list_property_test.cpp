@@ -21,10 +21,10 @@ bool reader_accepts(std::string_view field) {
 
 // Pieces that are near to being a list, so that random joins are often well-formed and often just not.
 const std::vector<std::string> pieces{
-    " ",  "\t",  ",",   ", ",      ";",    "; ",   "=",     "a",     "*b",       "a=1",  ";r=1",    ";t",
-    "-",  "1",   "42",  "1.5",     ".",    "\"",   "\"x\"", "\\",    "\\\"",     ":",    ":YQ==:",  ":YQ:",
-    "=",  "?1",  "?0",  "@",       "@7",   "%\"",  "%c3",   "%a9",   "%e2%82",   "%ac",  "%ed%a0",  "%f0%9f",
-    "(",  ")",   "tok", "to:k/en", "\x7f", "\xc3", "A",     "12345", "67890123", "9999", "%\"%c3%a9\"", "\"y\";q=5"};
+    " ", "\t", ",",   ", ",      ";",    "; ",   "=",     "a",     "*b",       "a=1",  ";r=1",        ";t",
+    "-", "1",  "42",  "1.5",     ".",    "\"",   "\"x\"", "\\",    "\\\"",     ":",    ":YQ==:",      ":YQ:",
+    "=", "?1", "?0",  "@",       "@7",   "%\"",  "%c3",   "%a9",   "%e2%82",   "%ac",  "%ed%a0",      "%f0%9f",
+    "(", ")",  "tok", "to:k/en", "\x7f", "\xc3", "A",     "12345", "67890123", "9999", "%\"%c3%a9\"", "\"y\";q=5"};
 
 RC_GTEST_PROP(StructuredListProperty, AgreesWithTheGrammar, ()) {
   const auto chosen = *rc::gen::resize(12, rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(pieces)));

@@ -11,13 +11,17 @@ using Item = std::optional<BareItem>;
 
 constexpr BareItem other{};
 
-constexpr bool is_printable(char c) noexcept { return c >= ' ' && c <= '~'; }
+constexpr bool is_printable(char c) noexcept {
+  return c >= ' ' && c <= '~';
+}
 
 constexpr bool is_token_char(char c) noexcept {
   return is_alpha(c) || is_digit(c) || std::string_view{"!#$%&'*+-.^_`|~:/"}.find(c) != std::string_view::npos;
 }
 
-constexpr bool is_base64_char(char c) noexcept { return is_alpha(c) || is_digit(c) || c == '+' || c == '/'; }
+constexpr bool is_base64_char(char c) noexcept {
+  return is_alpha(c) || is_digit(c) || c == '+' || c == '/';
+}
 
 Item take_number(std::string_view& rest) noexcept {
   const bool negative = take(rest, '-');
@@ -146,12 +150,18 @@ std::optional<BareItem> take_bare_item(std::string_view& rest) noexcept {
   if (first == '-' || is_digit(first)) return take_number(rest);
   if (first == '*' || is_alpha(first)) return take_token(rest);
   switch (first) {
-    case '"': return take_string(rest);
-    case ':': return take_byte_sequence(rest);
-    case '?': return take_boolean(rest);
-    case '@': return take_date(rest);
-    case '%': return take_display_string(rest);
-    default: return {};
+    case '"':
+      return take_string(rest);
+    case ':':
+      return take_byte_sequence(rest);
+    case '?':
+      return take_boolean(rest);
+    case '@':
+      return take_date(rest);
+    case '%':
+      return take_display_string(rest);
+    default:
+      return {};
   }
 }
 

@@ -5,7 +5,9 @@
 namespace weir::wire {
 namespace {
 
-constexpr bool begins_key(char c) noexcept { return is_lower(c) || c == '*'; }
+constexpr bool begins_key(char c) noexcept {
+  return is_lower(c) || c == '*';
+}
 
 constexpr bool is_key_char(char c) noexcept {
   return begins_key(c) || is_digit(c) || c == '_' || c == '-' || c == '.';

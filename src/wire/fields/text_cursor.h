@@ -7,11 +7,21 @@
 
 namespace weir::wire {
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
-constexpr bool is_alpha(char c) noexcept { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
-constexpr bool is_space(char c) noexcept { return c == ' '; }
-constexpr bool is_space_or_tab(char c) noexcept { return c == ' ' || c == '\t'; }
+constexpr bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_lower(char c) noexcept {
+  return c >= 'a' && c <= 'z';
+}
+constexpr bool is_alpha(char c) noexcept {
+  return is_lower(c) || (c >= 'A' && c <= 'Z');
+}
+constexpr bool is_space(char c) noexcept {
+  return c == ' ';
+}
+constexpr bool is_space_or_tab(char c) noexcept {
+  return c == ' ' || c == '\t';
+}
 
 constexpr bool take(std::string_view& rest, char expected) noexcept {
   if (!rest.starts_with(expected)) return false;
