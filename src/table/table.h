@@ -1,6 +1,6 @@
 // Key -> state in memory, for one limit: compact, bounded, concurrent. Callable from any thread.
 //
-// A key costs 16 bytes and the slack of an open table (20 at most at scale) where the state is one time with
+// A key costs 16 bytes and the slack of an open table (21 at most at scale) where the state is one time with
 // a small remainder or count; 32 and the slack where it is not; a log adds 16 bytes and 12 per entry of its
 // limit. The key itself is not kept, only a keyed hash: at 50 million live keys the odds that any two share a
 // state are about 1 in 15,000. A state that is as good as never seen is free space.
