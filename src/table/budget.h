@@ -1,6 +1,7 @@
 // The bytes that a table may use, and does. Callable from any thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 
@@ -8,17 +9,17 @@ namespace weir::table {
 
 class Budget {
  public:
-  explicit Budget(std::size_t total) noexcept : total_(total) {}
+  explicit Budget(std::size_t total) noexcept : most_(total), total_(total) {}
 
-  [[nodiscard]] std::size_t total() const noexcept { return total_; }
+  [[nodiscard]] std::size_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool has(std::size_t bytes) const noexcept { return used() + bytes <= total_; }
+  [[nodiscard]] bool has(std::size_t bytes) const noexcept { return used() + bytes <= total(); }
 
   // Takes `bytes`, or nothing if there are not that many left.
   [[nodiscard]] bool take(std::size_t bytes) noexcept {
     std::size_t used = used_.load(std::memory_order_relaxed);
     do {
-      if (used + bytes > total_) return false;
+      if (used + bytes > total()) return false;
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
     return true;
   }
@@ -26,10 +27,14 @@ class Budget {
   // For what cannot be refused: a log that a raised limit made longer.
   void take_regardless(std::size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
 
+  // A new total, at most the first one. What is used beyond it stays: live states are never evicted.
+  void resize(std::size_t total) noexcept { total_.store(std::min(total, most_), std::memory_order_relaxed); }
+
   void give(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:
-  const std::size_t total_;
+  const std::size_t most_;
+  std::atomic<std::size_t> total_;
   std::atomic<std::size_t> used_{0};
 };
 

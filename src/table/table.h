@@ -56,6 +56,13 @@ class Table {
   // The same as deciding each in order, with the memory latencies overlapped.
   void decide(const core::Rule& rule, std::span<const Ask> asks, Instant now, std::span<Decision> decisions) noexcept;
 
+  // Brings the key's bucket on its way into the cache.
+  void prefetch(KeyHash key) const noexcept {
+    if (narrow_) narrow_->prefetch(key);
+    if (wide_) wide_->prefetch(key);
+    if (log_) log_->prefetch(key);
+  }
+
   void refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept;
   void settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept;
   void reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
@@ -82,7 +89,9 @@ class Table {
   }
 
   void count_overflow() noexcept { overflowed_.fetch_add(1, std::memory_order_relaxed); }
-  [[nodiscard]] Budget& budget() noexcept { return budget_; }
+
+  // At most the budget that the table was created with. States beyond a smaller one stay.
+  void resize_budget(std::size_t bytes) noexcept { budget_.resize(bytes); }
 
  private:
   Table(std::size_t budget_bytes, HashKey hash_key) noexcept : hash_key_(hash_key), budget_(budget_bytes) {}
