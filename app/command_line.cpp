@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/demo.h"
-#include "app/suggestion.h"
+#include "policy/suggestion.h"
 
 namespace weir::app {
 namespace {
@@ -57,7 +57,7 @@ int explain_unknown(const CLI::App& line, const std::string& word) {
                            : takes_commands      ? "unknown command"
                                                  : "unexpected argument";
   std::string problem = fmt::format("{} `{}`", kind, word);
-  if (const auto meant = closest(word, known_words(line))) problem += fmt::format("; did you mean `{}`?", *meant);
+  if (const auto meant = policy::closest(word, known_words(line))) problem += fmt::format("; did you mean `{}`?", *meant);
   return explain_misuse(line, problem);
 }
 

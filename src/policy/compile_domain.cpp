@@ -1,0 +1,107 @@
+#include "policy/compile_domain.h"
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "policy/scalar.h"
+
+namespace weir::policy {
+namespace {
+
+constexpr std::size_t most_descriptor_limits = 100'000;
+
+class DomainCompiler {
+ public:
+  DomainCompiler(Ruleset& ruleset, Problems& problems) : ruleset_(ruleset), problems_(problems) {
+    for (const CompiledLimit& limit : ruleset.limits) taken_.insert(limit.name);
+  }
+
+  // A name that only one limit has is that limit's; all others are called by their place.
+  void count_names(const std::vector<DescriptorSpec>& descriptors) {
+    for (const DescriptorSpec& spec : descriptors) {
+      if (spec.rate_limit && !spec.name.empty()) ++named_[spec.name];
+      count_names(spec.descriptors);
+    }
+  }
+
+  std::vector<Descriptor> compile(const std::vector<DescriptorSpec>& specs, const std::string& path) {
+    std::vector<Descriptor> compiled;
+    for (const DescriptorSpec& spec : specs) {
+      const std::string step = spec.value ? spec.key + "_" + *spec.value : spec.key;
+      compiled.push_back(compile(spec, path + "/" + step));
+    }
+    return compiled;
+  }
+
+ private:
+  Descriptor compile(const DescriptorSpec& spec, const std::string& path) {
+    Descriptor descriptor;
+    descriptor.key = spec.key;
+    if (spec.value) {
+      const bool wildcard = spec.value->find('*') != std::string::npos;
+      descriptor.kind = wildcard ? Descriptor::Value::wildcard : Descriptor::Value::exact;
+      descriptor.value = *spec.value;
+    }
+    descriptor.unlimited = spec.unlimited;
+    descriptor.shadow_mode = spec.shadow_mode;
+    descriptor.share_threshold = spec.share_threshold;
+    descriptor.name = spec.name;
+    descriptor.replaces = spec.replaces;
+    if (spec.rate_limit) descriptor.limit = add_limit(spec, path);
+    descriptor.children = compile(spec.descriptors, path);
+    return descriptor;
+  }
+
+  std::string name_for(const DescriptorSpec& spec, const std::string& path) {
+    const bool own = !spec.name.empty() && named_[spec.name] == 1 && !taken_.contains(spec.name);
+    std::string name = own ? spec.name : path;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}#{}", path, i);
+    return name;
+  }
+
+  std::optional<std::uint32_t> add_limit(const DescriptorSpec& spec, const std::string& path) {
+    const auto numbers = Limit::fixed_window(spec.rate_limit->value);
+    if (!numbers) {
+      problems_.error(spec.rate_limit->at, fmt::format("rate_limit: {}", numbers.error().what));
+      return {};
+    }
+    if (ruleset_.limits.size() >= most_descriptor_limits) {
+      problems_.error(spec.at, fmt::format("too many limits: at most {}", most_descriptor_limits));
+      return {};
+    }
+    CompiledLimit limit;
+    limit.at = spec.at;
+    limit.name = name_for(spec, path);
+    limit.algorithm = PolicyAlgorithm::fixed_window;
+    limit.live.by_tier.assign(ruleset_.tiers.names.size(), *numbers);
+    limit.mode = spec.shadow_mode ? Mode::shadow : Mode::enforce;
+    limit.by_descriptor = true;
+    ruleset_.limits.push_back(std::move(limit));
+    return static_cast<std::uint32_t>(ruleset_.limits.size() - 1);
+  }
+
+  Ruleset& ruleset_;
+  Problems& problems_;
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> named_;
+};
+
+}  // namespace
+
+void compile_domains(const std::vector<DomainSpec>& domains, Ruleset& ruleset, Problems& problems) {
+  DomainCompiler compiler(ruleset, problems);
+  for (const DomainSpec& spec : domains) compiler.count_names(spec.descriptors);
+  std::unordered_set<std::string> seen;
+  for (const DomainSpec& spec : domains) {
+    if (!seen.insert(spec.name.value).second) {
+      problems.error(spec.name.at, fmt::format("the domain {} is there twice", quoted(spec.name.value)));
+    }
+    ruleset.domains.push_back({spec.name.value, compiler.compile(spec.descriptors, spec.name.value)});
+  }
+}
+
+}  // namespace weir::policy

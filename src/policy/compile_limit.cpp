@@ -1,0 +1,127 @@
+#include "policy/compile_limit.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "policy/cost_rule.h"
+#include "policy/numbers.h"
+#include "policy/routes_once.h"
+#include "policy/scalar.h"
+#include "policy/tiered.h"
+
+namespace weir::policy {
+namespace {
+
+void check_all_fields(const NumbersSpec& numbers, const std::vector<TierOverrideSpec>& overrides,
+                      PolicyAlgorithm algorithm, Problems& problems) {
+  check_fields(numbers, algorithm, problems);
+  for (const TierOverrideSpec& spec : overrides) check_fields(spec.numbers, algorithm, problems);
+}
+
+bool is_bucket(const Limit& limit) {
+  return limit.algorithm() <= Algorithm::leaky_bucket_meter;
+}
+
+// Token bucket, GCRA and the leaky bucket as a meter are one arithmetic under three names.
+bool judges_alike(const std::optional<Limit>& a, const std::optional<Limit>& b) {
+  if (!a || !b) return !a && !b;
+  if (is_bucket(*a) && is_bucket(*b)) return a->rate() == b->rate() && a->capacity() == b->capacity();
+  return a == b;
+}
+
+void compile_candidate(const LimitSpec& spec, const Numbered& live, const Tiers& tiers, CompiledLimit& limit,
+                       Problems& problems) {
+  const CandidateSpec& own = *spec.candidate;
+  Numbered candidate;
+  candidate.algorithm = own.algorithm ? own.algorithm->value : live.algorithm;
+  const std::size_t errors = problems.errors();
+  check_all_fields(own.numbers, own.tier_overrides, candidate.algorithm, problems);
+  Numbers base = live.numbers;
+  if (candidate.algorithm != PolicyAlgorithm::leaky_bucket) base.queue.reset();
+  candidate.numbers = inherited(numbers_of(own.numbers), base);
+  candidate.overrides_of_another = own.tier_overrides.empty();
+  candidate.overrides = own.tier_overrides.empty() ? live.overrides : find_tiers(own.tier_overrides, tiers, problems);
+  if (problems.errors() > errors) return;
+  limit.candidate = compile_tiers(candidate, tiers, {own.at, "candidate: "}, problems);
+  if (!limit.candidate) return;
+  limit.candidate_algorithm = candidate.algorithm;
+  check_costs(spec, *limit.candidate, tiers, "candidate's ", problems);
+  const auto& a = limit.candidate->by_tier;
+  const auto& b = limit.live.by_tier;
+  if (std::equal(a.begin(), a.end(), b.begin(), b.end(), judges_alike)) {
+    problems.error(own.at, "the candidate judges exactly as its limit does: there is nothing to compare");
+  }
+}
+
+// Without the key of its last alternative, a request would escape its limit by leaving out a header.
+Missing missing_by_default(const ConsumerKey& key) {
+  const auto& last = key.alternatives.back();
+  const bool by_header =
+      std::any_of(last.begin(), last.end(), [](const KeyPart& part) { return part.kind == KeyPart::Kind::header; });
+  return by_header ? Missing::share : Missing::skip;
+}
+
+void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
+  RoutesOnce once;
+  for (const auto& route : spec.routes) {
+    if (const auto before = once.add(route)) {
+      problems.error(route.at, fmt::format("route {} is here twice: the first is in line {}",
+                                           quoted(route.value.text()), before->line));
+    }
+    limit.routes.push_back(route.value);
+  }
+}
+
+// What needs no more than its own field.
+void compile_manner(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
+  limit.mode = spec.mode.value;
+  limit.on_store_failure = spec.on_store_failure.value;
+  limit.consistency = spec.consistency.value;
+  if (spec.warn_first) limit.warn_first = WarnFirst{spec.warn_first->count.value, spec.warn_first->per.value};
+  if (spec.penalty) {
+    limit.penalty = Penalty{spec.penalty->after.value, spec.penalty->within.value, spec.penalty->block.value};
+  }
+  if (!spec.local_share) return;
+  limit.local_share = spec.local_share->value;
+  if (spec.on_store_failure.value != OnStoreFailure::local) {
+    problems.error(spec.local_share->at, fmt::format("local_share is for on_store_failure: local, and here it is {}",
+                                                     name_of(spec.on_store_failure.value)));
+  }
+}
+
+}  // namespace
+
+std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, Problems& problems) {
+  const std::size_t errors = problems.errors();
+  if (!spec.algorithm) problems.error(spec.at, "algorithm is missing");
+  if (!spec.consumer_key) problems.error(spec.at, "consumer_key is missing");
+  if (problems.errors() > errors) return {};
+
+  CompiledLimit limit;
+  limit.at = spec.at;
+  limit.name = spec.name.value;
+  limit.when = spec.when.value;
+  limit.consumer_key = spec.consumer_key->value;
+  limit.missing = spec.missing ? spec.missing->value : missing_by_default(limit.consumer_key);
+  limit.algorithm = spec.algorithm->value;
+  compile_routes(spec, limit, problems);
+  compile_manner(spec, limit, problems);
+
+  const Numbered live{.algorithm = limit.algorithm,
+                      .numbers = numbers_of(spec.numbers),
+                      .overrides = find_tiers(spec.tier_overrides, tiers, problems)};
+  const std::size_t before_numbers = problems.errors();
+  check_all_fields(spec.numbers, spec.tier_overrides, limit.algorithm, problems);
+  if (problems.errors() > before_numbers) return {};
+  auto numbers = compile_tiers(live, tiers, {spec.at, ""}, problems);
+  if (!numbers) return {};
+  limit.live = *std::move(numbers);
+  limit.cost = compile_cost(spec, limit.live, tiers, problems);
+  if (spec.candidate) compile_candidate(spec, live, tiers, limit, problems);
+  if (problems.errors() > errors) return {};
+  return limit;
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,15 @@
+// LimitSpec -> CompiledLimit.
+#pragma once
+
+#include <optional>
+
+#include "policy/problem.h"
+#include "policy/ruleset.h"
+#include "policy/spec.h"
+
+namespace weir::policy {
+
+// None if there is an error; `problems` says which.
+[[nodiscard]] std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, Problems& problems);
+
+}  // namespace weir::policy

@@ -1,0 +1,183 @@
+#include "policy/diff.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "policy/coverage.h"
+#include "policy/diff/parts.h"
+#include "policy/words.h"
+
+namespace weir::policy {
+namespace {
+
+using diff_parts::Changes;
+using diff_parts::Side;
+
+using LimitsByName = std::map<std::string_view, const CompiledLimit*>;
+
+LimitsByName limits_by_name(const Ruleset& ruleset) {
+  LimitsByName limits;
+  for (const CompiledLimit& limit : ruleset.limits) {
+    if (!limit.by_descriptor) limits.emplace(limit.name, &limit);
+  }
+  return limits;
+}
+
+const CompiledLimit* find(const LimitsByName& limits, std::string_view name) {
+  const auto found = limits.find(name);
+  return found == limits.end() ? nullptr : found->second;
+}
+
+Changes compare_limit(const Side& before, const Side& after) {
+  Changes changes;
+  diff_parts::compare_numbers(before, after, changes);
+  diff_parts::compare_scope(before, after, changes);
+  diff_parts::compare_cost(before, after, changes);
+  diff_parts::compare_response(before, after, changes);
+  diff_parts::compare_candidates(before, after, changes);
+  if (before.limit.mode == after.limit.mode && after.limit.mode == Mode::enforce) return changes;
+  // What is never denied, or was not until now, is not changed by numbers.
+  for (Change& change : changes) change.direction = Direction::neutral;
+  if (before.limit.mode != after.limit.mode) {
+    const bool enforced = after.limit.mode == Mode::enforce;
+    changes.insert(changes.begin(),
+                   {after.limit.name, enforced ? "is enforced now" : "is only watched now, mode: shadow",
+                    enforced ? Direction::tighter : Direction::looser});
+  }
+  return changes;
+}
+
+bool denies_somebody(const CompiledLimit& limit) {
+  return limit.mode == Mode::enforce && std::any_of(limit.live.by_tier.begin(), limit.live.by_tier.end(),
+                                                    [](const auto& numbers) { return numbers.has_value(); });
+}
+
+Change whole_limit(const CompiledLimit& limit, std::string_view verb, Direction direction) {
+  const std::string_view mode = limit.mode == Mode::shadow ? ", mode: shadow" : "";
+  return {limit.name, fmt::format("{}, {} {}{}", verb, name_of(limit.algorithm), limit_text(limit), mode),
+          denies_somebody(limit) ? direction : Direction::neutral};
+}
+
+// Limits that are only in one of the two, each found again under another name if there is one that is the same.
+class Strays {
+ public:
+  Strays(const Ruleset& before, const Ruleset& after) : before_(before), after_(after) {}
+
+  void removed(const CompiledLimit& limit) { removed_.push_back(&limit); }
+  void added(const CompiledLimit& limit) { added_[limit_text(limit)].push_back(&limit); }
+
+  // Those that were renamed, into `changes`; they are neither added nor removed then.
+  void match(Changes& changes) {
+    for (const CompiledLimit*& limit : removed_) {
+      const auto found = added_.find(limit_text(*limit));
+      if (found == added_.end()) continue;
+      auto& alike = found->second;
+      const auto same = std::find_if(alike.begin(), alike.end(), [&](const CompiledLimit* other) {
+        return compare_limit({before_, *limit}, {after_, *other}).empty();
+      });
+      if (same == alike.end()) continue;
+      changes.push_back({(*same)->name, fmt::format("was '{}', states start afresh", limit->name), Direction::neutral});
+      alike.erase(same);
+      limit = nullptr;
+    }
+  }
+
+  void tell(Changes& changes) const {
+    for (const CompiledLimit* limit : removed_) {
+      if (limit != nullptr) changes.push_back(whole_limit(*limit, "removed", Direction::looser));
+    }
+    std::vector<const CompiledLimit*> added;
+    for (const auto& [text, alike] : added_) added.insert(added.end(), alike.begin(), alike.end());
+    std::sort(added.begin(), added.end());  // all in one vector: in file order
+    for (const CompiledLimit* limit : added) changes.push_back(whole_limit(*limit, "added", Direction::tighter));
+  }
+
+ private:
+  const Ruleset& before_;
+  const Ruleset& after_;
+  std::vector<const CompiledLimit*> removed_;
+  std::map<std::string, std::vector<const CompiledLimit*>> added_;
+};
+
+void compare_limits(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const LimitsByName old_limits = limits_by_name(before);
+  const LimitsByName new_limits = limits_by_name(after);
+  Strays strays(before, after);
+  for (const CompiledLimit& limit : before.limits) {
+    if (limit.by_descriptor) continue;
+    const CompiledLimit* now = find(new_limits, limit.name);
+    if (now == nullptr) {
+      strays.removed(limit);
+    } else {
+      const Changes some = compare_limit({before, limit}, {after, *now});
+      changes.insert(changes.end(), some.begin(), some.end());
+    }
+  }
+  for (const CompiledLimit& limit : after.limits) {
+    if (!limit.by_descriptor && find(old_limits, limit.name) == nullptr) strays.added(limit);
+  }
+  strays.match(changes);
+  strays.tell(changes);
+}
+
+std::vector<std::string> only_in(const std::vector<RouteTemplate>& some, const std::vector<RouteTemplate>& others) {
+  std::vector<std::string> texts;
+  texts.reserve(others.size());
+  for (const RouteTemplate& route : others) texts.push_back(route.text());
+  std::sort(texts.begin(), texts.end());
+  std::vector<std::string> only;
+  for (const RouteTemplate& route : some) {
+    if (!std::binary_search(texts.begin(), texts.end(), route.text())) only.push_back(route.text());
+  }
+  return only;
+}
+
+// Known routes are labels; they matter to verdicts only where a limit counts by route.
+void compare_labels(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const auto by_route = [](const Ruleset& ruleset) {
+    return std::any_of(ruleset.limits.begin(), ruleset.limits.end(),
+                       [](const CompiledLimit& limit) { return has_part(limit.consumer_key, KeyPart::Kind::route); });
+  };
+  const Direction direction = by_route(before) || by_route(after) ? Direction::different : Direction::neutral;
+  const auto tell = [&](const std::vector<std::string>& routes, std::string_view verb) {
+    if (!routes.empty()) changes.push_back({"routes", fmt::format("{} {}", list_text(routes), verb), direction});
+  };
+  tell(only_in(before.labels, after.labels), "no longer known");
+  tell(only_in(after.labels, before.labels), "known now");
+}
+
+}  // namespace
+
+std::vector<Change> diff(const Ruleset& before, const Ruleset& after) {
+  Changes changes;
+  diff_parts::compare_identity(before, after, changes);
+  diff_parts::compare_tiers(before, after, changes);
+  compare_limits(before, after, changes);
+  diff_parts::compare_domains(before, after, changes);
+  compare_labels(before, after, changes);
+  return changes;
+}
+
+bool may_deny_more(const std::vector<Change>& changes) noexcept {
+  return std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+    return change.direction == Direction::tighter || change.direction == Direction::different;
+  });
+}
+
+namespace diff_parts {
+
+Direction direction_of(bool after_is_as_strict, bool before_is_as_strict) noexcept {
+  if (after_is_as_strict) return before_is_as_strict ? Direction::neutral : Direction::tighter;
+  return before_is_as_strict ? Direction::looser : Direction::different;
+}
+
+Direction together(Direction a, Direction b) noexcept {
+  if (a == b || b == Direction::neutral) return a;
+  return a == Direction::neutral ? b : Direction::different;
+}
+
+}  // namespace diff_parts
+}  // namespace weir::policy

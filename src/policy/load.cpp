@@ -1,0 +1,157 @@
+#include "policy/load.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "policy/compile.h"
+#include "policy/lint.h"
+#include "policy/openapi/reader.h"
+#include "policy/policy_reader.h"
+#include "policy/rls/reader.h"
+#include "policy/yaml/document.h"
+
+namespace weir::policy {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_files = 1'000;
+constexpr std::size_t most_bytes_together = 8 * yaml::most_bytes;
+
+std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
+  if (!domain) return {};
+  PolicySpec policy;
+  policy.identity = Identity::defaults();
+  policy.domains.push_back(*std::move(domain));
+  return policy;
+}
+
+// Which of the three formats it is, its root says.
+std::optional<PolicySpec> read(const yaml::Node& root, Problems& problems) {
+  if (root.find("openapi") != nullptr) return openapi::read(root, problems);
+  if (const auto* swagger = root.find("swagger")) {
+    problems.error(swagger->at, "OpenAPI 2 (swagger) is not read: convert it to 3.0 or 3.1");
+    return {};
+  }
+  if (root.find("domain") != nullptr) return with_domain(rls::read(root, problems));
+  return read_policy(root, problems);
+}
+
+std::optional<PolicySpec> read_text(std::string_view text, Problems& problems) {
+  const auto root = yaml::parse(text, problems);
+  if (!root) return {};
+  return read(*root, problems);
+}
+
+Loaded finish(const std::optional<PolicySpec>& spec, Problems& problems) {
+  Loaded loaded;
+  if (spec) loaded.ruleset = compile(*spec, problems);
+  if (loaded.ruleset != nullptr) lint(*spec, *loaded.ruleset, problems);
+  loaded.problems = problems.sorted();
+  return loaded;
+}
+
+Loaded refused(const fs::path& path, std::string message) {
+  Problems problems(path.string());
+  problems.error({}, std::move(message));
+  return {nullptr, problems.sorted()};
+}
+
+// One byte beyond what is allowed is enough for the parser to refuse it.
+Result<std::string> read_file(const fs::path& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  const auto unreadable = [&] {
+    return failure(path.string(), "cannot be read: " + std::generic_category().message(errno));
+  };
+  if (file == nullptr) return unreadable();
+  std::string text(yaml::most_bytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) return unreadable();
+  return text;
+}
+
+Result<std::vector<fs::path>> files_in(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator each(directory, error), end; !error && each != end; each.increment(error)) {
+    const fs::path& path = each->path();
+    const bool yaml = path.extension() == ".yaml" || path.extension() == ".yml";
+    // Kubernetes mounts a ConfigMap with hidden folders beside the links to what is in them.
+    const bool hidden = path.filename().native().starts_with('.');
+    std::error_code unknown;
+    if (yaml && !hidden && each->is_regular_file(unknown)) files.push_back(path);
+  }
+  if (error) return failure(directory.string(), "cannot be read: " + error.message());
+  if (files.empty()) return failure(directory.string(), "no *.yaml or *.yml in this directory");
+  if (files.size() > most_files) {
+    return failure(directory.string(), fmt::format("{} files: at most {}", files.size(), most_files));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems) {
+  const auto root = yaml::parse(text, problems);
+  if (!root) return {};
+  if (root->find("domain") == nullptr) {
+    problems.error(root->at, "domain is missing: a directory holds files of envoyproxy/ratelimit");
+    return {};
+  }
+  return rls::read(*root, problems);
+}
+
+// Each file is compiled by itself, so that what is wrong in it is said with its name; then all are one.
+Loaded load_directory(const fs::path& directory) {
+  const auto files = files_in(directory);
+  if (!files) return refused(directory, files.error().what);
+  Loaded loaded;
+  rls::Domains domains;
+  bool good = true;
+  std::size_t bytes = 0;
+  for (const fs::path& path : *files) {
+    const auto text = read_file(path);
+    if (!text) return refused(path, text.error().what);
+    bytes += text->size();
+    if (bytes > most_bytes_together) {
+      return refused(path,
+                     fmt::format("the files up to this one have {} bytes: at most {}", bytes, most_bytes_together));
+    }
+    Problems problems(path.string());
+    auto domain = read_domain(*text, problems);
+    if (domain) domains.add(*domain, problems);
+    const Loaded alone = finish(with_domain(std::move(domain)), problems);
+    good = good && alone.ruleset != nullptr;
+    std::copy(alone.problems.begin(), alone.problems.end(), std::back_inserter(loaded.problems));
+  }
+  if (!good) return loaded;
+  Problems problems(directory.string());
+  loaded.ruleset = compile(std::move(domains).take(), problems);
+  const auto more = problems.sorted();
+  std::copy(more.begin(), more.end(), std::back_inserter(loaded.problems));
+  return loaded;
+}
+
+}  // namespace
+
+Loaded load_text(std::string_view text, std::string file) {
+  Problems problems(std::move(file));
+  return finish(read_text(text, problems), problems);
+}
+
+Loaded load_path(const std::filesystem::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return load_directory(path);
+  const auto text = read_file(path);
+  if (!text) return refused(path, text.error().what);
+  return load_text(*text, path.string());
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,27 @@
+// Text -> Ruleset. The one way in for all three formats: policy.yaml, OpenAPI with x-rate-limit, and the files of
+// envoyproxy/ratelimit. Which it is, the text says (`openapi:`, `domain:`).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/problem.h"
+#include "policy/ruleset.h"
+
+namespace weir::policy {
+
+struct Loaded {
+  std::shared_ptr<const Ruleset> ruleset;  // none if there is an error
+  std::vector<Problem> problems;           // errors, and warnings (lint.h), in the order of their places
+};
+
+// `file` is the name that the problems carry.
+[[nodiscard]] Loaded load_text(std::string_view text, std::string file);
+
+// A file, or a directory of envoyproxy/ratelimit's.
+[[nodiscard]] Loaded load_path(const std::filesystem::path& path);
+
+}  // namespace weir::policy

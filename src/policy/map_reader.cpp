@@ -1,0 +1,106 @@
+#include "policy/map_reader.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include "policy/suggestion.h"
+
+namespace weir::policy {
+
+const std::string* single_value(const yaml::Node& node, std::string_view field, Form form, Problems& problems) {
+  if (node.is_null()) {
+    problems.error(node.at, fmt::format("{} has no value", field));
+    return nullptr;
+  }
+  if (!node.is_scalar()) {
+    problems.error(node.at, fmt::format("{} has to be a single value, not {}", field, name_of(node.kind)));
+    return nullptr;
+  }
+  if (form == Form::number && node.quoted) {
+    problems.error(node.at, fmt::format("{} {}: write it without quotes", field, quoted(node.text)));
+    return nullptr;
+  }
+  return &node.text;
+}
+
+const std::vector<yaml::Node>* items_of(const yaml::Node& node, std::string_view field, Problems& problems) {
+  if (!node.is_sequence()) {
+    problems.error(node.at, fmt::format("{} has to be a list, not {}", field, name_of(node.kind)));
+    return nullptr;
+  }
+  if (node.items.empty()) {
+    problems.error(node.at, fmt::format("{} is an empty list", field));
+    return nullptr;
+  }
+  return &node.items;
+}
+
+void report(const Error& error, std::string_view field, Mark at, Problems& problems) {
+  problems.error(at, fmt::format("{} {}: {}", field, error.where, error.what));
+}
+
+MapReader::MapReader(const yaml::Node& node, std::string_view what, Problems& problems)
+    : node_(node), problems_(problems) {
+  if (!node.is_map()) problems.error(node.at, fmt::format("{} has to be a map, not {}", what, name_of(node.kind)));
+}
+
+const yaml::Node* MapReader::find(std::string_view field) {
+  known_.emplace_back(field);
+  const yaml::Node* value = node_.find(field);
+  if (value == nullptr || !value->is_null()) return value;
+  problems_.error(value->at, fmt::format("{} has no value", field));
+  return nullptr;
+}
+
+const yaml::Node* MapReader::require(std::string_view field, std::string_view instead) {
+  const yaml::Node* value = find(field);
+  if (is_map() && node_.find(field) == nullptr) {
+    problems_.error(node_.at, fmt::format("{} is missing{}{}", field, instead.empty() ? "" : ": write ", instead));
+  }
+  return value;
+}
+
+void MapReader::refuse(std::string_view field, std::string_view why) {
+  for (const yaml::Member& member : node_.members) {
+    if (member.key.value == field) problems_.error(member.key.at, fmt::format("{} has no place here: {}", field, why));
+  }
+  // Known only to whoever writes it: not a suggestion for other words.
+  refused_.emplace_back(field);
+}
+
+std::optional<Written<std::uint64_t>> MapReader::whole(std::string_view field, Bounds bounds) {
+  return value(field, Form::number, [&](std::string_view text) { return parse_whole(text, bounds); });
+}
+
+std::optional<Written<Duration>> MapReader::duration(std::string_view field) {
+  return value(field, Form::text, parse_duration);
+}
+
+std::optional<Written<std::string>> MapReader::header_name(std::string_view field) {
+  return value(field, Form::text, parse_header_name);
+}
+
+std::optional<Written<std::size_t>> MapReader::one_of(std::string_view field, const std::vector<std::string>& names) {
+  return value(field, Form::text, [&](std::string_view text) -> Result<std::size_t> {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    const std::string near = did_you_mean(text, names);
+    return failure(quoted(text),
+                   near.empty() ? fmt::format("unknown; write {}", fmt::join(names, ", ")) : "unknown" + near);
+  });
+}
+
+void MapReader::finish() {
+  const auto is_in = [](const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  for (const yaml::Member& member : node_.members) {
+    const std::string& field = member.key.value;
+    if (is_in(known_, field) || is_in(refused_, field)) continue;
+    problems_.error(member.key.at, fmt::format("unknown field {}{}", quoted(field), did_you_mean(field, known_)));
+  }
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,174 @@
+#include "policy/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace weir::policy {
+namespace {
+
+enum class Spelling { rate_and_burst, spelled_out, either };
+
+struct Field {
+  std::string_view name;
+  Mark at;
+  Spelling spelling;
+};
+
+std::vector<Field> fields_of(const NumbersSpec& spec) {
+  std::vector<Field> fields;
+  const auto add = [&](const auto& value, std::string_view name, Spelling spelling) {
+    if (value) fields.push_back({name, value->at, spelling});
+  };
+  add(spec.rate, "rate", Spelling::rate_and_burst);
+  add(spec.burst, "burst", Spelling::rate_and_burst);
+  add(spec.capacity, "capacity", Spelling::spelled_out);
+  add(spec.refill_rate, "refill_rate", Spelling::spelled_out);
+  add(spec.leak_rate, "leak_rate", Spelling::spelled_out);
+  add(spec.limit, "limit", Spelling::spelled_out);
+  add(spec.window, "window_seconds", Spelling::spelled_out);
+  add(spec.queue, "queue", Spelling::either);
+  std::stable_sort(fields.begin(), fields.end(), [](const Field& a, const Field& b) { return a.at < b.at; });
+  return fields;
+}
+
+bool has_field(PolicyAlgorithm algorithm, std::string_view field) {
+  if (field == "rate") return true;
+  if (is_window(algorithm)) return field == "limit" || field == "window_seconds";
+  const bool leaky = algorithm == PolicyAlgorithm::leaky_bucket;
+  return field == "burst" || field == "capacity" || field == (leaky ? "leak_rate" : "refill_rate") ||
+         (leaky && field == "queue");
+}
+
+// What the algorithm has, in both spellings.
+std::string_view spellings(PolicyAlgorithm algorithm) {
+  if (is_window(algorithm)) return "rate, or limit and window_seconds";
+  if (algorithm == PolicyAlgorithm::leaky_bucket)
+    return "rate and burst (or queue), or leak_rate and capacity (or queue)";
+  return "rate and burst, or refill_rate and capacity";
+}
+
+template <class T>
+std::optional<Given<T>> given(const std::optional<Written<T>>& written, std::string_view field) {
+  if (!written) return {};
+  return Given<T>{written->value, written->at, field};
+}
+
+template <class T>
+std::optional<T> first(const std::optional<T>& a, const std::optional<T>& b) {
+  return a ? a : b;
+}
+
+tl::unexpected<NumbersError> missing(std::string_view field) {
+  const std::string_view how = field == "rate" ? ": write it like 100/min" : "";
+  return tl::unexpected<NumbersError>({{}, fmt::format("{} is missing{}", field, how)});
+}
+
+// An error of weir::Limit, under the name and at the place of the number that it is about.
+NumbersError placed(const Error& error, const Numbers& numbers) {
+  const auto at = [&](const auto& number) {
+    return NumbersError{number->at, fmt::format("{}: {}", number->field, error.what)};
+  };
+  if (error.where == "burst" && numbers.burst) return at(numbers.burst);
+  if (error.where == "queue" && numbers.queue) return at(numbers.queue);
+  if (error.where == "limit" && numbers.limit) return at(numbers.limit);
+  if (error.where == "window" && numbers.window) return at(numbers.window);
+  if (numbers.rate) return at(numbers.rate);
+  return {{}, error.message()};
+}
+
+Result<Limit> make_bucket(PolicyAlgorithm algorithm, const Numbers& numbers, std::uint64_t burst) {
+  const Rate rate = numbers.rate->value;
+  if (algorithm == PolicyAlgorithm::token_bucket) return Limit::token_bucket({rate, burst});
+  if (algorithm == PolicyAlgorithm::gcra) return Limit::gcra({rate, burst});
+  if (numbers.queue) return Limit::leaky_bucket(QueueNumbers{rate, numbers.queue->value});
+  return Limit::leaky_bucket(BucketNumbers{rate, burst});
+}
+
+Result<Limit> make_window(PolicyAlgorithm algorithm, WindowNumbers numbers) {
+  if (algorithm == PolicyAlgorithm::fixed_window) return Limit::fixed_window(numbers);
+  if (algorithm == PolicyAlgorithm::sliding_window_log) return Limit::sliding_window_log(numbers);
+  return Limit::sliding_window_counter(numbers);
+}
+
+void check_queue(const NumbersSpec& spec, Problems& problems) {
+  if (!spec.queue || (!spec.burst && !spec.capacity)) return;
+  const auto& burst = spec.burst ? *spec.burst : *spec.capacity;
+  problems.error(std::max(spec.queue->at, burst.at),
+                 fmt::format("queue and {} exclude each other: with a queue requests wait, with a burst they do not",
+                             spec.burst ? "burst" : "capacity"));
+}
+
+}  // namespace
+
+void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& problems) {
+  if (algorithm == PolicyAlgorithm::leaky_bucket) check_queue(spec, problems);
+  const std::vector<Field> fields = fields_of(spec);
+  const Field* first_spelled = nullptr;
+  for (const Field& field : fields) {
+    if (!has_field(algorithm, field.name)) {
+      problems.error(field.at, fmt::format("{} is not a field of {}: it has {}", field.name, name_of(algorithm),
+                                           spellings(algorithm)));
+      continue;
+    }
+    if (field.spelling == Spelling::either) continue;
+    if (first_spelled != nullptr && first_spelled->spelling != field.spelling) {
+      problems.error(field.at, fmt::format("{} and {} are two spellings of one thing: write {}", first_spelled->name,
+                                           field.name, spellings(algorithm)));
+      break;
+    }
+    if (first_spelled == nullptr) first_spelled = &field;
+  }
+}
+
+Numbers numbers_of(const NumbersSpec& spec) {
+  Numbers numbers;
+  numbers.rate = first(given(spec.rate, "rate"),
+                       first(given(spec.refill_rate, "refill_rate"), given(spec.leak_rate, "leak_rate")));
+  numbers.burst = first(given(spec.burst, "burst"), given(spec.capacity, "capacity"));
+  numbers.queue = given(spec.queue, "queue");
+  numbers.limit = given(spec.limit, "limit");
+  numbers.window = given(spec.window, "window_seconds");
+  if (spec.rate) {
+    numbers.limit = Given<std::uint64_t>{spec.rate->value.count, spec.rate->at, "rate"};
+    numbers.window = Given<Duration>{spec.rate->value.per, spec.rate->at, "rate"};
+  }
+  return numbers;
+}
+
+Numbers inherited(const Numbers& own, const Numbers& base) {
+  return {.rate = first(own.rate, base.rate),
+          .burst = own.queue ? own.burst : first(own.burst, base.burst),
+          .queue = own.burst ? own.queue : first(own.queue, base.queue),
+          .limit = first(own.limit, base.limit),
+          .window = first(own.window, base.window)};
+}
+
+tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Numbers& numbers) {
+  const auto checked = [&](Result<Limit> limit) -> tl::expected<Limit, NumbersError> {
+    if (limit) return *limit;
+    return tl::unexpected<NumbersError>(placed(limit.error(), numbers));
+  };
+  if (is_window(algorithm)) {
+    if (!numbers.limit) return missing(numbers.window ? "limit" : "rate");
+    if (!numbers.window) return missing("window_seconds");
+    return checked(make_window(algorithm, {numbers.limit->value, numbers.window->value}));
+  }
+  const bool leaky = algorithm == PolicyAlgorithm::leaky_bucket;
+  if (!numbers.rate) {
+    const bool spelled_out = numbers.burst && numbers.burst->field == "capacity";
+    return missing(!spelled_out ? "rate" : leaky ? "leak_rate" : "refill_rate");
+  }
+  std::uint64_t burst = 1;
+  if (numbers.burst) {
+    burst = numbers.burst->value;
+  } else if (!leaky) {
+    if (numbers.rate->field != "rate") return missing("capacity");
+    burst = numbers.rate->value.count;
+  }
+  return checked(make_bucket(algorithm, numbers, burst));
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,205 @@
+#include "policy/route_template.h"
+
+#include <algorithm>
+#include <array>
+
+#include "policy/segment_text.h"
+
+namespace weir::policy {
+namespace {
+
+using What = std::optional<std::string>;  // what is wrong, if anything is
+
+constexpr bool is_letter_or_digit(char c) noexcept {
+  return (c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z');
+}
+
+constexpr char to_upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
+}
+
+bool contains_any(std::string_view text, std::string_view characters) noexcept {
+  return text.find_first_of(characters) != std::string_view::npos;
+}
+
+bool is_token(std::string_view text) noexcept {  // RFC 9110
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter_or_digit(c) || std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
+  });
+}
+
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+// Splits off the method, if there is one, and whatever is between it and the path.
+What take_method(std::string_view& rest, RouteTemplate& route) {
+  if (rest.starts_with('/')) return {};
+  const std::size_t space = rest.find_first_of(" \t");
+  if (space == std::string_view::npos) {
+    return "the path must begin with '/': write " + quoted("/" + std::string(rest)) + " or 'METHOD /path'";
+  }
+  const std::string_view method = rest.substr(0, space);
+  if (!is_token(method)) return quoted(method) + " is not a method: write one like GET or POST, then the path";
+  if (method.size() > max_method_length) {
+    return "the method is too long: at most " + std::to_string(max_method_length) + " characters";
+  }
+  route.method.emplace(method);
+  std::transform(method.begin(), method.end(), route.method->begin(), to_upper);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t", space), rest.size()));
+  if (!rest.starts_with('/')) return "the path after the method must begin with '/'";
+  return {};
+}
+
+// What cannot stand anywhere in the path of a template.
+What wrong_in_path(std::string_view path) {
+  if (std::any_of(path.begin(), path.end(), is_control)) return "control characters cannot be in a route";
+  if (contains_any(path, " ")) return "there is a space in the path: encode it as %20, and write the method in front";
+  if (contains_any(path, "?#")) return "a route is a path only: leave out the query and the fragment ('?', '#')";
+  if (contains_any(path, "\\")) return "'\\' separates nothing in a route: write '/'";
+  if (contains_any(path, ";")) return "path parameters (';') are not compared: leave them out";
+  return {};
+}
+
+What wrong_parameter_name(std::string_view name) {
+  if (name.empty()) return "a parameter needs a name: write {name}, or * for one without";
+  if (name.starts_with('*') || name.ends_with('*') || name.ends_with('+')) {
+    return "{" + std::string(name) + "} matches one segment only: for the rest of the path, write ** last";
+  }
+  if (contains_any(name, ":")) return "{" + std::string(name) + "}: patterns are not supported, write the name only";
+  return {};
+}
+
+What add_parameter(std::string_view name, RouteTemplate& route) {
+  if (auto wrong = wrong_parameter_name(name)) return wrong;
+  const auto same_name = [&](const Segment& s) { return !s.is_literal() && s.text == name; };
+  if (std::any_of(route.segments.begin(), route.segments.end(), same_name)) {
+    return "{" + std::string(name) + "} is there twice: give each parameter a name of its own";
+  }
+  route.segments.push_back({Segment::Kind::parameter, std::string(name), {}});
+  return {};
+}
+
+What add_literal(std::string_view written, RouteTemplate& route) {
+  std::string decoded(written);
+  decoded.resize(decode(written, decoded.data()));
+  std::string key = decoded;
+  const SegmentText compared = segment_text(key);
+  if (contains_any(decoded, "/\\")) return quoted(written) + " has an encoded slash in it: write two segments";
+  if (compared.has_parameters || compared.may_end_path) {
+    return quoted(written) +
+           " has an encoded ';', '?', '#' or control character in it, which servers read "
+           "differently: use a parameter, {name}, for such a segment";
+  }
+  if (compared.dots > 0) return quoted(written) + " cannot be in a route: requests are compared without dot segments";
+  if (compared.text.empty()) return quoted(written) + " is an empty name to some servers: use a parameter, {name}";
+  std::string text(compared.text);
+  route.segments.push_back({Segment::Kind::literal, std::move(decoded), std::move(text)});
+  return {};
+}
+
+What add_segment(std::string_view written, RouteTemplate& route) {
+  if (route.trailing_wildcard) return "** can only be the last segment";
+  if (written.empty()) return "there is an empty segment ('//'): write one slash";
+  if (written == "**") {
+    route.trailing_wildcard = true;
+    return {};
+  }
+  if (route.segments.size() == max_route_segments) {
+    return "too many segments: at most " + std::to_string(max_route_segments) + ", then ** for the rest";
+  }
+  if (written == "*") {
+    route.segments.push_back({Segment::Kind::parameter, {}, {}});
+    return {};
+  }
+  const std::string_view inner = written.substr(1, std::max<std::size_t>(written.size(), 2) - 2);
+  if (written.front() == '{' && written.size() >= 2 && written.back() == '}' && !contains_any(inner, "{}")) {
+    return add_parameter(inner, route);
+  }
+  if (contains_any(written, "{}")) {
+    return quoted(written) + ": a parameter fills a whole segment, as in /{name}/ (encode a brace as %7B or %7D)";
+  }
+  if (contains_any(written, "*")) {
+    return quoted(written) + ": * and ** fill a whole segment (encode an asterisk as %2A)";
+  }
+  return add_literal(written, route);
+}
+
+What parse_path(std::string_view path, RouteTemplate& route) {
+  if (auto wrong = wrong_in_path(path)) return wrong;
+  if (path == "/") return {};
+  path.remove_prefix(1);
+  if (path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) path.remove_suffix(1);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    if (auto wrong = add_segment(path.substr(0, slash), route)) return wrong;
+    if (slash == std::string_view::npos) return {};
+    path.remove_prefix(slash + 1);
+  }
+}
+
+// Percent-encodes all but what RFC 3986 lets stand in a segment, and what has a meaning here.
+std::string encoded(std::string_view literal) {
+  constexpr std::array<char, 16> digits{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+  std::string text;
+  for (const char c : literal) {
+    if (is_letter_or_digit(c) || std::string_view{"-._~!$&'()+,=:@"}.find(c) != std::string_view::npos) {
+      text += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      text += {'%', digits.at(byte >> 4), digits.at(byte & 15U)};
+    }
+  }
+  return text;
+}
+
+bool same_segment(const Segment& a, const Segment& b) noexcept {
+  return a.kind == b.kind && a.key == b.key;
+}
+
+bool covers_method(const RouteTemplate& a, const RouteTemplate& b) noexcept {
+  return !a.method || a.method == b.method || (b.method == "HEAD" && a.method == "GET");
+}
+
+}  // namespace
+
+std::string RouteTemplate::text() const {
+  std::string text = method ? *method + " " : std::string();
+  for (const Segment& segment : segments) {
+    if (segment.is_literal()) {
+      text += "/" + encoded(segment.text);
+    } else {
+      text += segment.text.empty() ? "/*" : "/{" + segment.text + "}";
+    }
+  }
+  if (trailing_wildcard) return text + "/**";
+  return segments.empty() ? text + "/" : text;
+}
+
+Result<RouteTemplate> parse_route(std::string_view text) {
+  const std::string where = "route " + quoted(text.substr(0, max_route_length));
+  if (text.size() > max_route_length) {
+    return failure(where, "too long: at most " + std::to_string(max_route_length) + " characters");
+  }
+  if (text.empty()) return failure(where, "a route is a path, with or without a method: write 'GET /path' or '/path'");
+  RouteTemplate route;
+  std::string_view rest = text;
+  if (auto wrong = take_method(rest, route)) return failure(where, *wrong);
+  if (auto wrong = parse_path(rest, route)) return failure(where, *wrong);
+  return route;
+}
+
+bool same_route(const RouteTemplate& a, const RouteTemplate& b) noexcept {
+  return a.method == b.method && a.trailing_wildcard == b.trailing_wildcard &&
+         std::equal(a.segments.begin(), a.segments.end(), b.segments.begin(), b.segments.end(), same_segment);
+}
+
+bool covers(const RouteTemplate& a, const RouteTemplate& b) noexcept {
+  if (!covers_method(a, b) || a.segments.size() > b.segments.size()) return false;
+  if (!a.trailing_wildcard && (b.trailing_wildcard || a.segments.size() != b.segments.size())) return false;
+  return std::equal(
+      a.segments.begin(), a.segments.end(), b.segments.begin(),
+      [](const Segment& ours, const Segment& theirs) { return !ours.is_literal() || same_segment(ours, theirs); });
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,115 @@
+// A policy, checked and compiled: immutable, shared by all who judge by it. Made by load() (load.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "policy/mark.h"
+#include "policy/route_template.h"
+#include "policy/vocabulary.h"
+#include "weir/cost.h"
+#include "weir/limit.h"
+
+namespace weir::policy {
+
+// The numbers for each tier: those of the limit, unless the tier has its own. Empty: unlimited.
+// All have one algorithm; windows may differ between tiers, and then the states do too.
+struct TieredLimit {
+  std::vector<std::optional<Limit>> by_tier;  // one for each of Tiers::names
+};
+
+struct RouteCost {
+  RouteTemplate route;
+  Cost cost;
+};
+
+struct HeaderCost {
+  std::string header;              // lower case
+  std::vector<Cost> most_by_tier;  // max_cost, or the burst of the tier
+};
+
+struct CostRule {
+  Cost fixed{1};                     // where nothing below says otherwise
+  std::vector<RouteCost> by_route;   // the most specific one counts
+  std::optional<HeaderCost> header;  // believed from a trusted proxy only
+};
+
+// The first `count` denials of a consumer in any stretch of `per` are admitted with a warning.
+struct WarnFirst {
+  std::uint64_t count = 0;
+  Duration per{};
+
+  friend bool operator==(const WarnFirst&, const WarnFirst&) = default;
+};
+
+// A consumer denied `after` times in any stretch of `within` is denied outright for `block`.
+struct Penalty {
+  std::uint64_t after = 0;
+  Duration within{};
+  Duration block{};
+
+  friend bool operator==(const Penalty&, const Penalty&) = default;
+};
+
+struct CompiledLimit {
+  Mark at;
+  std::string name;
+  std::vector<RouteTemplate> routes;  // none: every request
+  When when;
+  ConsumerKey consumer_key;
+  Missing missing = Missing::skip;
+  PolicyAlgorithm algorithm = PolicyAlgorithm::token_bucket;
+  TieredLimit live;
+  CostRule cost;
+  Mode mode = Mode::enforce;
+  std::optional<PolicyAlgorithm> candidate_algorithm;
+  std::optional<TieredLimit> candidate;
+  std::optional<WarnFirst> warn_first;
+  std::optional<Penalty> penalty;
+  OnStoreFailure on_store_failure = OnStoreFailure::local;
+  std::uint32_t local_share = 500'000;  // in millionths
+  Consistency consistency = Consistency::exact;
+  bool by_descriptor = false;  // reached through a Domain only, never by a route
+};
+
+struct Tiers {
+  std::optional<std::string> from_header;  // lower case
+  std::vector<std::string> names;          // the first is the default
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const noexcept;
+};
+
+// A node of the tree of descriptors. Match per level: the exact value, then wildcards in file order, then any.
+struct Descriptor {
+  enum class Value : std::uint8_t { exact, wildcard, any };
+
+  std::string key;
+  Value kind = Value::any;
+  std::string value;
+  bool unlimited = false;
+  bool shadow_mode = false;
+  bool share_threshold = false;         // all values that match a wildcard share one counter
+  std::optional<std::uint32_t> limit;   // of Ruleset::limits
+  std::string name;
+  std::vector<std::string> replaces;
+  std::vector<Descriptor> children;
+};
+
+struct Domain {
+  std::string name;
+  std::vector<Descriptor> descriptors;
+};
+
+struct Ruleset {
+  Identity identity;
+  Tiers tiers;
+  std::vector<CompiledLimit> limits;  // in file order
+  std::vector<Domain> domains;
+  std::vector<RouteTemplate> labels;  // known routes beyond those of the limits
+  std::string digest;                 // names the meaning: the same for two texts that mean the same
+};
+
+}  // namespace weir::policy

@@ -1,0 +1,83 @@
+// The words of the policy language that mean the same as written and as compiled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/address.h"
+
+namespace weir::policy {
+
+// As the policy names them: a leaky bucket is a meter or a queue by its numbers.
+enum class PolicyAlgorithm : std::uint8_t {
+  token_bucket,
+  gcra,
+  leaky_bucket,
+  fixed_window,
+  sliding_window_log,
+  sliding_window_counter,
+};
+
+[[nodiscard]] std::string_view name_of(PolicyAlgorithm algorithm) noexcept;
+[[nodiscard]] constexpr bool is_window(PolicyAlgorithm algorithm) noexcept {
+  return algorithm >= PolicyAlgorithm::fixed_window;
+}
+
+enum class Missing : std::uint8_t { skip, share, deny };
+enum class Mode : std::uint8_t { enforce, shadow };
+enum class OnStoreFailure : std::uint8_t { local, open, closed };
+enum class Consistency : std::uint8_t { exact, leased, approximate };
+
+[[nodiscard]] std::string_view name_of(Missing missing) noexcept;
+[[nodiscard]] std::string_view name_of(Mode mode) noexcept;
+[[nodiscard]] std::string_view name_of(OnStoreFailure choice) noexcept;
+[[nodiscard]] std::string_view name_of(Consistency consistency) noexcept;
+
+struct When {
+  enum class Kind : std::uint8_t { always, authenticated, anonymous, ip_in, ip_not_in };
+
+  Kind kind = Kind::always;
+  std::vector<AddressRange> ranges;  // ip_in, ip_not_in
+
+  friend bool operator==(const When&, const When&) = default;
+};
+
+struct KeyPart {
+  enum class Kind : std::uint8_t { user, api_key, ip, global, route, header };
+
+  Kind kind = Kind::global;
+  std::string header;  // lower case
+
+  friend bool operator==(const KeyPart&, const KeyPart&) = default;
+};
+
+// Of the alternatives the first whose parts are all present is the key: [[user], [ip, route]] for [user, ip+route].
+struct ConsumerKey {
+  std::vector<std::vector<KeyPart>> alternatives;
+
+  friend bool operator==(const ConsumerKey&, const ConsumerKey&) = default;
+};
+
+// Words as the policy writes them: `user`, `header:x-login-name`, `[user, ip+route]`, `anonymous`.
+[[nodiscard]] std::string text_of(const KeyPart& part);
+[[nodiscard]] std::string text_of(const ConsumerKey& key);
+[[nodiscard]] std::string text_of(const When& when);
+
+// Who is calling, and whom we believe about it. Header names are in lower case.
+struct Identity {
+  std::vector<AddressRange> trusted_proxies;  // by default loopback
+  std::string user_header = "x-user-id";
+  std::string api_key_header = "x-api-key";
+  bool api_key_verified = false;               // by the trusted proxy: then from nobody else
+  std::optional<std::string> address_header;   // the one header that names the client's address, where only one does
+  unsigned ipv6_prefix = 64;
+
+  [[nodiscard]] static Identity defaults();
+
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+}  // namespace weir::policy

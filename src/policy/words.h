@@ -1,0 +1,49 @@
+// Numbers in the words of the policy language, as a person would write them: `1000/min, burst 100`.
+// For messages, explanations and comparisons; nothing reads them back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/ruleset.h"
+#include "weir/limit.h"
+#include "weir/time.h"
+
+namespace weir::policy {
+
+// `90 s`, `10 min`, `1 day`: in the largest unit that is exact.
+[[nodiscard]] std::string duration_text(Duration duration);
+
+// `1000/min`, or `6000 per 2 min`: as it is, not in lowest terms.
+[[nodiscard]] std::string rate_text(Rate rate);
+
+// The rate of a limit. Of a bucket, which keeps it in lowest terms only, per second, minute, hour or day:
+// the first that is a whole number, otherwise `1 per 7 s`. Of a window, its limit per window.
+[[nodiscard]] std::string rate_text(const Limit& limit);
+
+// `100/min, burst 20`, `10/s, queue 100`, `10/min`.
+[[nodiscard]] std::string numbers_text(const Limit& limit);
+
+// None is `unlimited`.
+[[nodiscard]] std::string numbers_text(const std::optional<Limit>& limit);
+
+struct Texts {
+  std::string before;
+  std::string after;
+};
+
+// What differs between two limits of one algorithm, and only that; both rates in one unit, so that 60/min
+// against 61/min does not read `1/s -> 61/min`.
+[[nodiscard]] Texts numbers_texts(const Limit& before, const Limit& after);
+
+// `POST /login, GET /me and 3 more`; without routes `every request`.
+[[nodiscard]] std::string routes_text(const std::vector<RouteTemplate>& routes);
+
+// `10/min by ip on POST /login when anonymous`, with the numbers of the default tier.
+[[nodiscard]] std::string limit_text(const CompiledLimit& limit);
+
+// `a, b and 3 more`: the first few, so that a line stays a line.
+[[nodiscard]] std::string list_text(const std::vector<std::string>& items);
+
+}  // namespace weir::policy

@@ -1,0 +1,124 @@
+// Warnings about how a limit counts; each beside a policy that is nearly the same and fine.
+#include <gtest/gtest.h>
+
+#include "tests/policy/linted.h"
+
+namespace weir::policy {
+namespace {
+
+Lines warnings_for(const std::string& numbers) {
+  return warnings_of({"name: a, consumer_key: ip, " + numbers});
+}
+
+TEST(Lint, WarnsOfAFixedWindowOnARouteThatIsWrittenTo) {
+  EXPECT_EQ(warnings_for("routes: [GET /me, PUT /me], algorithm: fixed_window, rate: 10/min"),
+            Lines{"3:71: 'a' is a fixed window on PUT /me, which is written to: nearly twice the limit can pass around "
+                  "the end of a window; use sliding_window_counter or token_bucket"});
+}
+
+TEST(Lint, KnowsFromElsewhereThatARouteIsWrittenTo) {
+  const Lines warning{
+      "3:62: 'a' is a fixed window on POST /api/orders, which is written to: nearly twice the limit can pass around "
+      "the "
+      "end of a window; use sliding_window_counter or token_bucket"};
+  const std::string fixed = "name: a, routes: [/api/**], consumer_key: ip, algorithm: fixed_window, rate: 10/min";
+  EXPECT_EQ(warnings_of({fixed, "name: b, routes: [POST /api/orders], consumer_key: ip, algorithm: gcra, rate: 1/s"}),
+            warning);
+  EXPECT_EQ(warnings_of({fixed + ", cost: { POST /api/orders: 2 }"}), warning);
+  EXPECT_EQ(warnings_of({fixed, "name: b, routes: [POST /orders], consumer_key: ip, algorithm: gcra, rate: 1/s"}),
+            Lines{});
+}
+
+TEST(Lint, AcceptsAFixedWindowOnReadsAndAsABackstop) {
+  EXPECT_EQ(warnings_for("routes: [GET /me, /search], algorithm: fixed_window, rate: 10/min"), Lines{});
+  EXPECT_EQ(warnings_for("algorithm: fixed_window, rate: 10/min"), Lines{});
+  EXPECT_EQ(warnings_for("routes: [PUT /me], algorithm: sliding_window_counter, rate: 10/min"), Lines{});
+}
+
+TEST(Lint, WarnsOfTiersThatNobodyCanHave) {
+  const std::string limit =
+      "- { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s, tier_overrides: { pro: { rate: "
+      "2/s }, internal: unlimited } }\n";
+  EXPECT_EQ(problems_of("version: 1\nlimits:\n" + limit),
+            (Lines{"3:78: 'a' has numbers for the tier 'pro', but nothing says who has it: set tiers.from",
+                   "3:98: 'a' has numbers for the tier 'internal', but nothing says who has it: set tiers.from"}));
+  EXPECT_EQ(problems_of("version: 1\ntiers: { from: { header: X-Plan }, default: free }\nlimits:\n" + limit), Lines{});
+}
+
+TEST(Lint, AcceptsNumbersForTheDefaultTier) {
+  EXPECT_EQ(
+      problems_of("version: 1\ntiers: { default: free }\nlimits:\n"
+                  "- { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s, tier_overrides: { free: { rate: 2/s } } "
+                  "}\n"),
+      Lines{});
+}
+
+TEST(Lint, WarnsOfABurstFarAboveTheRate) {
+  EXPECT_EQ(warnings_for("algorithm: token_bucket, rate: 100/min, burst: 6001"),
+            Lines{"3:79: 'a' lets 6001 pass at once, more than 10 times its rate of 100/min and more than 1 h of it: "
+                  "lower the burst, or raise the rate"});
+  EXPECT_EQ(warnings_for("algorithm: token_bucket, capacity: 11, refill_rate: 0.002"),
+            Lines{"3:67: 'a' lets 11 pass at once, more than 10 times its rate of 1 per 500 s and more than 1 h of it: "
+                  "lower the burst, or raise the rate"});
+}
+
+TEST(Lint, AcceptsAnHourOfTheRateADaysQuotaAndAFewOfASlowRate) {
+  EXPECT_EQ(warnings_for("algorithm: token_bucket, rate: 100/min, burst: 6000"), Lines{});
+  EXPECT_EQ(warnings_for("algorithm: token_bucket, rate: 1000/day"), Lines{});
+  EXPECT_EQ(warnings_for("algorithm: token_bucket, rate: 100/h, burst: 1000"), Lines{});
+  EXPECT_EQ(warnings_for("algorithm: token_bucket, capacity: 10, refill_rate: 0.002"), Lines{});
+}
+
+TEST(Lint, WarnsOfABurstBelowTheRatesOwnSecond) {
+  EXPECT_EQ(warnings_for("algorithm: gcra, rate: 6000/min, burst: 99"),
+            Lines{"3:72: 'a' has a burst of 99, less than one second of 6000/min brings: who sends once a second can "
+                  "never reach the rate; raise the burst to 100 or more"});
+  EXPECT_EQ(warnings_for("algorithm: gcra, rate: 6000/min, burst: 100"), Lines{});
+  EXPECT_EQ(warnings_for("algorithm: gcra, rate: 100/s"), Lines{});
+  EXPECT_EQ(warnings_for("algorithm: leaky_bucket, rate: 100/s"), Lines{});
+}
+
+TEST(Lint, LooksAtTheBurstOfEachTier) {
+  EXPECT_EQ(
+      problems_of("version: 1\ntiers: { from: { header: X-Plan }, default: free }\nlimits:\n"
+                  "- { name: a, consumer_key: ip, algorithm: gcra, rate: 60/min, burst: 20,\n"
+                  "    tier_overrides: { pro: { rate: 3000/min }, max: { burst: 100000 } } }\n"),
+      (Lines{"5:36: 'a' for pro has a burst of 20, less than one second of 3000/min brings: who sends once a "
+             "second can never reach the rate; raise the burst to 50 or more",
+             "5:62: 'a' for max lets 100000 pass at once, more than 10 times its rate of 60/min and more than 1 h "
+             "of it: lower the burst, or raise the rate"}));
+}
+
+TEST(Lint, WarnsOfLeasingWhereNothingCanBeChargedAhead) {
+  EXPECT_EQ(warnings_for("algorithm: sliding_window_log, rate: 10/min, consistency: leased"),
+            Lines{"3:90: 'a' is a sliding_window_log, where each request counts from its own instant: none can be "
+                  "charged ahead, as leasing does; use 'consistency: exact', or another algorithm"});
+  EXPECT_EQ(
+      warnings_for("algorithm: leaky_bucket, rate: 10/min, queue: 5, consistency: leased"),
+      Lines{"3:94: 'a' is a queue, where each request has a turn of its own: none can be charged ahead, as leasing "
+            "does; use 'consistency: exact', or another algorithm"});
+}
+
+TEST(Lint, AcceptsLeasingWhereASliceCanBeChargedAhead) {
+  for (const std::string algorithm :
+       {"token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_counter"}) {
+    EXPECT_EQ(warnings_for("algorithm: " + algorithm + ", rate: 10/min, consistency: leased"), Lines{});
+  }
+  EXPECT_EQ(warnings_for("algorithm: sliding_window_log, rate: 10/min, consistency: approximate"), Lines{});
+}
+
+TEST(Lint, WarnsOfResponsesThatShadowModeNeverGives) {
+  const std::string responses =
+      "algorithm: gcra, rate: 1/s, warn_first: { count: 3, per: 1h }, penalty: { after: 5, within: 1min, block: 10min "
+      "}";
+  EXPECT_EQ(
+      warnings_for("mode: shadow, " + responses),
+      (Lines{"3:86: 'a' has warn_first, which does nothing in 'mode: shadow': nobody is denied; leave it out until "
+             "the limit is enforced",
+             "3:118: 'a' has a penalty, which does nothing in 'mode: shadow': nobody is denied; leave it out until "
+             "the limit is enforced"}));
+  EXPECT_EQ(warnings_for(responses), Lines{});
+}
+
+}  // namespace
+}  // namespace weir::policy

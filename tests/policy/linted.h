@@ -1,0 +1,45 @@
+// Policies as text, and what is said about them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/load.h"
+
+namespace weir::policy {
+
+using Lines = std::vector<std::string>;
+
+// Everything that loading has to say, as LINE:COLUMN: message; mistakes with `error:` in front.
+inline Lines problems_of(std::string_view text) {
+  Lines lines;
+  for (const Problem& problem : load_text(text, "p").problems) {
+    lines.push_back((problem.severity == Severity::error ? "error: " : "") + problem.text().substr(2));
+  }
+  return lines;
+}
+
+// Limits in flow style, one a line, from line 3 on.
+inline std::string policy_of(const Lines& limits) {
+  std::string text = "version: 1\nlimits:\n";
+  for (const std::string& limit : limits) text += "- { " + limit + " }\n";
+  return text;
+}
+
+inline Lines warnings_of(const Lines& limits) {
+  return problems_of(policy_of(limits));
+}
+
+inline std::shared_ptr<const Ruleset> loaded(std::string_view text) {
+  const Loaded loaded = load_text(text, "p");
+  for (const Problem& problem : loaded.problems) {
+    EXPECT_EQ(problem.severity, Severity::warning) << problem.text();
+  }
+  return loaded.ruleset;
+}
+
+}  // namespace weir::policy

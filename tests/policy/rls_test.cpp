@@ -1,0 +1,195 @@
+// The configuration of envoyproxy/ratelimit, read as it is.
+#include "policy/rls/reader.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "policy/load.h"
+#include "tests/policy/mistake_files.h"
+
+namespace weir::policy::rls {
+namespace {
+
+using std::chrono::days;
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+struct Reading {
+  std::optional<DomainSpec> domain;
+  std::string problems;
+};
+
+Reading reading(std::string_view text) {
+  Problems problems("ratelimit.yaml");
+  Reading result;
+  if (const auto root = yaml::parse(text, problems)) result.domain = read(*root, problems);
+  result.problems = said(problems.sorted());
+  return result;
+}
+
+// The only descriptor of a domain, which is right.
+DescriptorSpec descriptor(const std::string& fields) {
+  const Reading result = reading("domain: d\ndescriptors:\n  - { " + fields + " }\n");
+  EXPECT_EQ(result.problems, "");
+  return result.domain && result.domain->descriptors.size() == 1 ? result.domain->descriptors[0] : DescriptorSpec{};
+}
+
+Duration window_of(const std::string& unit) {
+  const auto read = descriptor("key: k, rate_limit: { requests_per_unit: 1, unit: " + unit + " }");
+  return read.rate_limit ? read.rate_limit->value.window : Duration{};
+}
+
+class RlsMistakes : public testing::TestWithParam<MistakeFile> {};
+
+TEST_P(RlsMistakes, AreRefusedWithTheirPlace) {
+  const Reading result = reading(GetParam().text);
+  EXPECT_EQ(result.problems, GetParam().expected);
+  EXPECT_FALSE(result.domain);
+}
+
+INSTANTIATE_TEST_SUITE_P(EachFile, RlsMistakes, testing::ValuesIn(mistake_files("mistakes_rls")),
+                         [](const auto& file) { return file.param.name; });
+
+TEST(RlsReader, ReadsTheTreeOfDescriptorsWithPlaces) {
+  const Reading result = reading(R"(domain: mongo_cps
+descriptors:
+  - key: database
+    value: users
+    rate_limit: { unit: second, requests_per_unit: 500 }
+    descriptors:
+      - key: path
+        rate_limit: { unit: minute, requests_per_unit: 7 }
+  - key: database
+)");
+  EXPECT_EQ(result.problems, "");
+  ASSERT_TRUE(result.domain);
+  EXPECT_EQ(result.domain->name.value, "mongo_cps");
+  EXPECT_EQ(result.domain->name.at, (Mark{1, 9}));
+  ASSERT_EQ(result.domain->descriptors.size(), 2U);
+  const DescriptorSpec& users = result.domain->descriptors[0];
+  EXPECT_EQ(users.at, (Mark{3, 5}));
+  EXPECT_EQ(users.key, "database");
+  EXPECT_EQ(users.value, "users");
+  EXPECT_EQ(users.rate_limit->value.limit, 500U);
+  EXPECT_EQ(users.rate_limit->value.window, seconds{1});
+  ASSERT_EQ(users.descriptors.size(), 1U);
+  EXPECT_EQ(users.descriptors[0].value, std::nullopt);
+  EXPECT_EQ(users.descriptors[0].rate_limit->value.limit, 7U);
+  EXPECT_FALSE(result.domain->descriptors[1].rate_limit);
+}
+
+TEST(RlsReader, KnowsEveryUnitInAnyCase) {
+  EXPECT_EQ(window_of("second"), seconds{1});
+  EXPECT_EQ(window_of("MINUTE"), minutes{1});
+  EXPECT_EQ(window_of("Hour"), hours{1});
+  EXPECT_EQ(window_of("day"), days{1});
+  EXPECT_EQ(window_of("week"), days{7});
+  EXPECT_EQ(window_of("month"), days{30});
+  EXPECT_EQ(window_of("year"), days{365});
+}
+
+TEST(RlsReader, TakesAnyScalarAsAValue) {
+  EXPECT_EQ(descriptor("key: code, value: 401").value, "401");
+  EXPECT_EQ(descriptor("key: code, value: 010").value, "010");
+  EXPECT_EQ(descriptor("key: flag, value: true").value, "true");
+  EXPECT_EQ(descriptor("key: path, value: '/api*'").value, "/api*");
+}
+
+TEST(RlsReader, TakesAnEmptyValueForNone) {
+  EXPECT_EQ(descriptor("key: k, value: ''").value, std::nullopt);
+  EXPECT_EQ(descriptor("key: k, value: null").value, std::nullopt);
+}
+
+TEST(RlsReader, ReadsTheSwitches) {
+  const auto plain = descriptor("key: k");
+  EXPECT_FALSE(plain.shadow_mode || plain.detailed_metric || plain.share_threshold || plain.unlimited);
+  const auto all = descriptor(
+      "key: k, value: a*, shadow_mode: true, detailed_metric: Yes, share_threshold: on,"
+      "rate_limit: { unit: day, requests_per_unit: 4294967295 }");
+  EXPECT_TRUE(all.shadow_mode && all.detailed_metric && all.share_threshold);
+  EXPECT_EQ(all.rate_limit->value.limit, 4'294'967'295U);
+}
+
+TEST(RlsReader, ReadsUnlimited) {
+  const auto free = descriptor("key: k, rate_limit: { unlimited: true, name: free }");
+  EXPECT_TRUE(free.unlimited);
+  EXPECT_EQ(free.name, "free");
+  EXPECT_FALSE(free.rate_limit);
+}
+
+TEST(RlsReader, ReadsWhatALimitReplaces) {
+  const auto read = descriptor(
+      "key: k, rate_limit: { unit: day, requests_per_unit: 1, name: a, replaces: [{ name: b }, { name: c }] }");
+  EXPECT_EQ(read.name, "a");
+  EXPECT_EQ(read.replaces, (std::vector<std::string>{"b", "c"}));
+}
+
+TEST(RlsReader, LetsOneKeyHaveSeveralValuesAndOneValueSeveralKeys) {
+  const Reading result = reading(R"(domain: d
+descriptors:
+  - { key: a, value: b }
+  - { key: a, value: c }
+  - { key: b, value: b }
+  - { key: a }
+  - { key: a, value: b_c }
+  - { key: a_b, value: c }
+)");
+  EXPECT_EQ(result.problems, "");
+  EXPECT_EQ(result.domain->descriptors.size(), 6U);
+}
+
+TEST(RlsReader, SaysEveryMistakeAtOnce) {
+  EXPECT_EQ(reading("domain: d\ndescriptors:\n  - kye: a\n  - key: b\n    rate_limit: { unit: eon }\n").problems,
+            "3:5: unknown field 'kye', did you mean 'key'?\n"
+            "3:5: a descriptor's key is missing or empty\n"
+            "5:17: requests_per_unit is missing");
+}
+
+TEST(RlsReader, WarnsOfWhatHasNoEffect) {
+  EXPECT_EQ(reading("domain: d\n").problems, "1:1: warning: no descriptors: nothing is limited");
+  EXPECT_EQ(reading("domain: d\ndescriptors: [{ key: k, shadow_mode: true }]\n").problems,
+            "2:38: warning: shadow_mode has no effect: the descriptor has no rate_limit");
+  EXPECT_EQ(
+      reading("domain: d\ndescriptors: [{ key: k, rate_limit: { unlimited: true, requests_per_unit: 5 } }]\n").problems,
+      "2:75: warning: requests_per_unit has no effect beside unlimited");
+}
+
+TEST(RlsDomains, AreTakenInTheOrderOfTheirFiles) {
+  Problems problems("any.yaml");
+  Domains domains;
+  domains.add({{"b", {1, 9}}, {}}, problems);
+  domains.add({{"a", {1, 9}}, {}}, problems);
+  const PolicySpec policy = std::move(domains).take();
+  EXPECT_EQ(policy.identity, Identity::defaults());
+  ASSERT_EQ(policy.domains.size(), 2U);
+  EXPECT_EQ(policy.domains[0].name.value, "b");
+  EXPECT_EQ(policy.domains[1].name.value, "a");
+}
+
+TEST(RlsDomains, AreInOneFileEach) {
+  Domains domains;
+  Problems first("one.yaml");
+  Problems second("two.yaml");
+  domains.add({{"a", {3, 9}}, {}}, first);
+  domains.add({{"a", {1, 9}}, {}}, second);
+  EXPECT_EQ(said(first.sorted()), "");
+  EXPECT_EQ(said(second.sorted()), "1:9: domain 'a' is already in one.yaml:3:9");
+  EXPECT_EQ(std::move(domains).take().domains.size(), 1U);
+}
+
+TEST(RlsExamples, LoadWithoutProblems) {
+  const auto folder = source_folder() / "examples" / "ratelimit";
+  EXPECT_EQ(said(load_path(folder / "accounts.yaml").problems), "");
+  EXPECT_EQ(said(load_path(folder / "messaging.yaml").problems), "");
+  const Loaded both = load_path(folder);
+  EXPECT_EQ(said(both.problems), "");
+  ASSERT_TRUE(both.ruleset);
+  EXPECT_EQ(both.ruleset->domains.size(), 2U);
+}
+
+}  // namespace
+}  // namespace weir::policy::rls
