@@ -1,0 +1,42 @@
+// An API of many routes, as large companies have them, and requests to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/route_tree.h"
+
+namespace bench::match {
+
+inline constexpr std::size_t routes_of_api = 10'000;
+
+// All routes of the API, a limit each: 500 resources in two versions and under a few areas, of 20 routes each, with two
+// to seven segments, most of them with a method and with parameters.
+[[nodiscard]] std::vector<weir::engine::RouteEntry> large_api();
+
+// Ten of them, one of each kind of route.
+[[nodiscard]] std::vector<weir::engine::RouteEntry> small_api();
+
+struct Request {
+  std::string_view method;
+  std::string_view target;
+  std::uint32_t limit = 0;  // the limit of the route that it was drawn for
+};
+
+// Requests in the order in which they are made, their texts one behind the other.
+class Requests {
+ public:
+  // Draws the routes uniformly, and values for their parameters.
+  Requests(const std::vector<weir::engine::RouteEntry>& routes, std::size_t count, std::uint64_t seed);
+
+  [[nodiscard]] const std::vector<Request>& all() const noexcept { return requests_; }
+
+ private:
+  std::string texts_;
+  std::vector<Request> requests_;
+};
+
+}  // namespace bench::match

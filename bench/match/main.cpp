@@ -1,0 +1,103 @@
+// What it takes to find the limits that cover a request, from the request's method and target, with ten routes and with
+// ten thousand. Both are given requests of the same kind from memory of the same size, and take turns.
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <vector>
+
+#include "match/api.h"
+
+namespace bench::match {
+namespace {
+
+using weir::engine::Matches;
+using weir::engine::PathReader;
+using weir::engine::RouteEntry;
+using weir::engine::RouteTree;
+
+constexpr std::size_t requests_per_round = 65'536;
+constexpr int rounds = 41;
+
+double thread_cpu_ns() {
+  std::timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+class Contender {
+ public:
+  explicit Contender(const std::vector<RouteEntry>& routes)
+      : routes_(routes), requests_(routes_, requests_per_round, 1), tree_(RouteTree::build(routes_)), matches_(tree_) {}
+
+  // Whether each request is covered by the limit that it was drawn for.
+  bool is_right() {
+    return std::all_of(requests_.all().begin(), requests_.all().end(), [&](const Request& request) {
+      tree_.match(request.method, reader_.read(request.target), matches_);
+      const auto all = matches_.all();
+      return std::any_of(all.begin(), all.end(), [&](const auto& match) { return match.limit == request.limit; });
+    });
+  }
+
+  void run() {
+    const double start = thread_cpu_ns();
+    for (const Request& request : requests_.all()) {
+      tree_.match(request.method, reader_.read(request.target), matches_);
+      found_ += matches_.all().size();
+    }
+    const double matched = thread_cpu_ns();
+    for (const Request& request : requests_.all()) found_ += reader_.read(request.target).pieces.size();
+    const double read = thread_cpu_ns();
+    match_ns_.push_back((matched - start) / requests_per_round);
+    read_ns_.push_back((read - matched) / requests_per_round);
+  }
+
+  double report(const char* name) {
+    const auto median = [](std::vector<double>& values) {
+      std::sort(values.begin(), values.end());
+      return values[values.size() / 2];
+    };
+    const double whole = median(match_ns_);
+    const double quarter = match_ns_[match_ns_.size() / 4];
+    const double three_quarters = match_ns_[match_ns_.size() * 3 / 4];
+    std::printf("%-14s %8.1f ns a request, half of the rounds within %.1f to %.1f; %.1f ns of it to read the path\n",
+                name, whole, quarter, three_quarters, median(read_ns_));
+    return whole;
+  }
+
+  [[nodiscard]] std::size_t found() const { return found_; }
+
+ private:
+  std::vector<RouteEntry> routes_;
+  Requests requests_;
+  RouteTree tree_;
+  Matches matches_;
+  PathReader reader_;
+  std::vector<double> match_ns_;
+  std::vector<double> read_ns_;
+  std::size_t found_ = 0;
+};
+
+int run() {
+  Contender few(small_api());
+  Contender many(large_api());
+  if (!few.is_right() || !many.is_right()) {
+    std::fprintf(stderr, "match: a request was not found\n");
+    return 1;
+  }
+  for (int i = 0; i < rounds; ++i) {
+    few.run();
+    many.run();
+  }
+  const double few_ns = few.report("10 routes");
+  const double many_ns = many.report("10000 routes");
+  if (few.found() == 0 || many.found() == 0) return 1;  // uses what was found, so that finding it is not left out
+  std::printf("match: 10 routes %.1f ns, 10000 routes %.1f ns, ratio %.2fx\n", few_ns, many_ns, many_ns / few_ns);
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench::match
+
+int main() {
+  return bench::match::run();
+}

@@ -1,0 +1,34 @@
+// An access log as a busy API behind nginx writes it: combined lines, in order, about 2,000 a second.
+//
+// Addresses come by Zipf's law (50,000 of them, exponent 0.99), a third of the requests is signed in, routes are
+// drawn by weight with fresh numbers in them, and one line in 5,000 is no request. Every run gives the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "table/zipf.h"
+
+namespace bench::simulate {
+
+class AccessLog {
+ public:
+  AccessLog();
+
+  // With its line break.
+  void append_line(std::string& log);
+
+ private:
+  void append_client(std::string& log);
+  void append_time(std::string& log);
+  void append_request(std::string& log);
+  void append_tail(std::string& log);
+  [[nodiscard]] std::uint32_t below(std::uint32_t bound);
+
+  std::mt19937_64 random_;
+  bench::table::Zipf address_;
+  std::uint64_t micros_;
+};
+
+}  // namespace bench::simulate

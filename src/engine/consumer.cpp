@@ -1,0 +1,130 @@
+#include "engine/consumer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace weir::engine {
+namespace {
+
+using policy::KeyPart;
+
+// The tag of the counter that requests without a key share; no KeyPart has it.
+constexpr char shared_tag = '\x7f';
+
+void append_part(std::string& key, KeyPart::Kind kind, std::string_view name, std::string_view value) {
+  const auto append_text = [&](std::string_view text) {
+    const auto length = static_cast<std::uint32_t>(text.size());
+    char bytes[sizeof length];
+    std::memcpy(bytes, &length, sizeof length);
+    key.append(bytes, sizeof length);
+    key.append(text);
+  };
+  key.push_back(static_cast<char>(kind));
+  if (kind == KeyPart::Kind::header) append_text(name);
+  append_text(value);
+}
+
+bool append(const KeyPart& part, const policy::Identity& identity, const Caller& caller, const Query& query,
+            std::string_view route, std::string& key) {
+  using Kind = KeyPart::Kind;
+  std::string_view value;
+  switch (part.kind) {
+    case Kind::user:
+      value = caller.user;
+      break;
+    case Kind::api_key:
+      value = caller.api_key;
+      break;
+    case Kind::header:
+      value = sole_header(query, part.header);
+      break;
+    case Kind::route:
+      value = route;
+      break;
+    case Kind::global:
+      append_part(key, part.kind, {}, {});
+      return true;
+    case Kind::ip: {
+      if (!caller.address) return false;
+      const bool is_v6 = caller.address->family == policy::Address::Family::v6;
+      const policy::Address network = is_v6 ? caller.address->network(identity.ipv6_prefix) : *caller.address;
+      char bytes[17];
+      bytes[0] = static_cast<char>(is_v6 ? identity.ipv6_prefix : 32);
+      std::memcpy(bytes + 1, network.bytes.data(), 16);
+      append_part(key, part.kind, {}, {bytes, is_v6 ? std::size_t{17} : std::size_t{5}});
+      return true;
+    }
+  }
+  if (value.empty()) return false;
+  append_part(key, part.kind, part.header, value);
+  return true;
+}
+
+// Reads what append_part wrote.
+class PartReader {
+ public:
+  explicit PartReader(std::string_view key) noexcept : rest_(key) {}
+  [[nodiscard]] bool done() const noexcept { return rest_.empty(); }
+  char tag() noexcept {
+    const char tag = rest_.front();
+    rest_.remove_prefix(1);
+    return tag;
+  }
+  std::string_view text() noexcept {
+    std::uint32_t length = 0;
+    std::memcpy(&length, rest_.data(), sizeof length);
+    const std::string_view text = rest_.substr(sizeof length, length);
+    rest_.remove_prefix(sizeof length + length);
+    return text;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+std::string describe_address(std::string_view bytes) {
+  policy::Address address;
+  address.family = bytes.size() == 17 ? policy::Address::Family::v6 : policy::Address::Family::v4;
+  std::memcpy(address.bytes.data(), bytes.data() + 1, bytes.size() - 1);
+  const unsigned prefix = static_cast<unsigned char>(bytes[0]);
+  std::string text = address.text();
+  if (prefix < address.bits()) text += "/" + std::to_string(prefix);
+  return text;
+}
+
+}  // namespace
+
+Presence write_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity, const Caller& caller,
+                        const Query& query, std::string_view route, std::string& key) {
+  for (const auto& parts : limit.consumer_key.alternatives) {
+    key.clear();
+    const bool all = std::ranges::all_of(
+        parts, [&](const KeyPart& part) { return append(part, identity, caller, query, route, key); });
+    if (all) return Presence::present;
+  }
+  key.clear();
+  if (limit.missing != policy::Missing::share) return Presence::absent;
+  key.push_back(shared_tag);
+  return Presence::shared;
+}
+
+std::string describe_consumer(std::string_view key) {
+  std::string words;
+  PartReader reader(key);
+  while (!reader.done()) {
+    const char tag = reader.tag();
+    if (tag == shared_tag) return "all without a key";
+    if (!words.empty()) words += " + ";
+    KeyPart part{static_cast<KeyPart::Kind>(tag), {}};
+    if (part.kind == KeyPart::Kind::header) part.header = reader.text();
+    const std::string_view value = reader.text();
+    words += text_of(part);
+    if (part.kind == KeyPart::Kind::global) continue;
+    words += "=";
+    words += part.kind == KeyPart::Kind::ip ? describe_address(value) : std::string(value);
+  }
+  return words;
+}
+
+}  // namespace weir::engine

@@ -1,0 +1,28 @@
+// The consumer that a limit counts for: the parts of its key, as bytes that no value can imitate.
+//
+// Each part is its kind, its length and its text, so that `a_b` + `c` and `a` + `b_c` differ, and a user called
+// 192.0.2.1 is not that address.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/caller.h"
+#include "engine/query.h"
+#include "policy/ruleset.h"
+
+namespace weir::engine {
+
+enum class Presence { present, shared, absent };
+
+// Writes the key of `limit` for this caller into `key` (its old contents are dropped, its memory is reused).
+// `shared`: none of the parts is there, and the limit says that all such requests share one counter.
+[[nodiscard]] Presence write_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                      const Caller& caller, const Query& query, std::string_view route,
+                                      std::string& key);
+
+// The same for people: `user=alice`, `ip=2001:db8::/64 + route=POST /login`.
+[[nodiscard]] std::string describe_consumer(std::string_view key);
+
+}  // namespace weir::engine

@@ -1,0 +1,143 @@
+#include "engine/coverage.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "engine/consumer.h"
+
+namespace weir::engine {
+namespace {
+
+bool applies(const policy::When& when, const Caller& caller) noexcept {
+  using Kind = policy::When::Kind;
+  const auto in_ranges = [&] {
+    return caller.address &&
+           std::ranges::any_of(when.ranges, [&](const auto& range) { return range.contains(*caller.address); });
+  };
+  switch (when.kind) {
+    case Kind::always:
+      return true;
+    case Kind::authenticated:
+      return caller.authenticated;
+    case Kind::anonymous:
+      return !caller.authenticated;
+    case Kind::ip_in:
+      return in_ranges();
+    case Kind::ip_not_in:
+      return !in_ranges();
+  }
+  return true;
+}
+
+// Absent: one. Unreadable or too large: the most, so that nobody pays less by writing nonsense.
+Cost header_cost(std::string_view text, Cost most) noexcept {
+  if (text.empty()) return Cost{1};
+  std::uint64_t units = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), units);
+  if (error != std::errc{} || end != text.data() + text.size()) return most;
+  return std::min(Cost{units}, most);
+}
+
+}  // namespace
+
+void CoverageFinder::find(const Query& query, Coverage& found) {
+  found.covered.clear();
+  found.exempt.clear();
+  found.denied_without_key = Verdict::no_limit;
+  found.caller = identify(plan_.ruleset(), query);
+  matching_.clear();
+  costs_.clear();
+
+  const auto add_matching = [&](std::uint32_t limit, std::uint32_t route) {
+    matching_.push_back({limit, static_cast<std::uint32_t>(matching_.size()), route});
+  };
+  plan_.routes().match(query.method, paths_.read(query.target), matches_);
+  for (const RouteMatch& match : matches_.all()) {
+    const std::uint32_t limit = match.limit / 2;
+    if (limit >= plan_.limits().size()) continue;  // only a label
+    const bool is_known = match.route != no_route;
+    if (match.limit == Plan::coverage_group(limit)) {
+      const auto unknown = static_cast<std::uint32_t>(plan_.limits()[limit].source->routes.size());
+      add_matching(limit, is_known ? plan_.meaning_of(match.route).route : unknown);
+    } else if (is_known) {
+      costs_.emplace_back(limit, plan_.limits()[limit].source->cost.by_route[plan_.meaning_of(match.route).route].cost);
+    } else {
+      for (const auto& by_route : plan_.limits()[limit].source->cost.by_route)
+        costs_.emplace_back(limit, by_route.cost);
+    }
+  }
+  found.label = matches_.label() == no_route ? plan_.other_label() : plan_.meaning_of(matches_.label()).label;
+  for (const std::uint32_t limit : plan_.everywhere()) add_matching(limit, found.label);
+
+  // In file order. Of several routes of one limit the first is the most specific.
+  std::ranges::sort(matching_);
+  std::uint32_t last = Verdict::no_limit;
+  for (const auto& [limit, order, route] : matching_) {
+    if (limit != last) cover(query, limit, route, found);
+    last = limit;
+  }
+}
+
+void CoverageFinder::cover(const Query& query, std::uint32_t limit, std::uint32_t route, Coverage& found) {
+  const PlannedLimit& planned = plan_.limits()[limit];
+  const policy::CompiledLimit& source = *planned.source;
+  const Caller& caller = found.caller;
+  if (!applies(source.when, caller)) {
+    found.exempt.push_back({limit, route, Exemption::condition});
+    return;
+  }
+  const std::string_view route_name = plan_.routes_of(planned)[route];
+  const Presence presence = write_consumer(source, plan_.ruleset().identity, caller, query, route_name, key_);
+  if (presence == Presence::absent) {
+    found.exempt.push_back({limit, route, Exemption::key_missing});
+    if (source.missing == policy::Missing::deny && found.denied_without_key == Verdict::no_limit) {
+      found.denied_without_key = limit;
+    }
+    return;
+  }
+  const auto& live = planned.live[caller.tier];
+  const TableRule* candidate = nullptr;
+  if (!planned.candidate.empty() && planned.candidate[caller.tier]) candidate = &*planned.candidate[caller.tier];
+  if (!live && candidate == nullptr) {
+    found.exempt.push_back({limit, route, Exemption::unlimited});
+    return;
+  }
+  if (source.cost.header && !caller.trusted && has_header(query, source.cost.header->header)) {
+    found.caller.ignored_headers = true;
+  }
+  const TableRule& any = live ? *live : *candidate;
+  found.covered.push_back({
+      .limit = limit,
+      .route = route,
+      .live = live ? &*live : nullptr,
+      .candidate = candidate,
+      .is_shared = presence == Presence::shared,
+      .ask = {any.table->hash(key_), cost_of(query, caller, limit), query.max_wait},
+  });
+}
+
+Cost CoverageFinder::cost_of(const Query& query, const Caller& caller, std::uint32_t limit) const noexcept {
+  if (query.cost) return *query.cost;
+  const policy::CostRule& rule = plan_.limits()[limit].source->cost;
+  if (rule.header) {
+    if (!caller.trusted || !has_header(query, rule.header->header)) return Cost{1};
+    const std::string_view text = sole_header(query, rule.header->header);
+    const Cost most = rule.header->most_by_tier[caller.tier];
+    return text.empty() ? most : header_cost(text, most);
+  }
+  std::optional<Cost> dearest;
+  for (const auto& [of, cost] : costs_) {
+    if (of == limit && (!dearest || cost > *dearest)) dearest = cost;
+  }
+  return dearest.value_or(rule.fixed);
+}
+
+std::string_view CoverageFinder::consumer_of(const Query& query, const Caller& caller, std::uint32_t limit,
+                                             std::uint32_t route) {
+  const PlannedLimit& planned = plan_.limits()[limit];
+  const Presence presence =
+      write_consumer(*planned.source, plan_.ruleset().identity, caller, query, plan_.routes_of(planned)[route], key_);
+  return presence == Presence::absent ? std::string_view{} : std::string_view(key_);
+}
+
+}  // namespace weir::engine

@@ -1,0 +1,80 @@
+// From a query to what is asked of the limits: which of them cover it, for which consumer, at which cost.
+// Charges nothing. One per thread; in the steady state nothing is allocated.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/caller.h"
+#include "engine/path.h"
+#include "engine/plan.h"
+#include "engine/query.h"
+#include "engine/route_tree.h"
+#include "engine/verdict.h"
+#include "table/table.h"
+
+namespace weir::engine {
+
+// A limit that covers a query: what to ask of which table.
+struct Covered {
+  std::uint32_t limit = 0;               // of Plan::limits
+  std::uint32_t route = 0;               // of Plan::routes_of(limit)
+  const TableRule* live = nullptr;       // null: unlimited in this tier
+  const TableRule* candidate = nullptr;  // null: none
+  bool is_shared = false;                // the key is missing, and all such share a counter
+  table::Ask ask;
+};
+
+// Why a limit that matches the route does not cover a query.
+enum class Exemption : std::uint8_t { condition, key_missing, unlimited };
+
+struct Coverage {
+  std::vector<Covered> covered;  // in file order
+  std::uint32_t label = 0;       // of Plan::labels
+  Caller caller;
+  std::uint32_t denied_without_key = Verdict::no_limit;  // the first limit with `missing: deny` that lacks its key
+
+  // Limits that match the route and do not cover the query.
+  struct Exempt {
+    std::uint32_t limit;
+    std::uint32_t route;
+    Exemption why;
+  };
+  std::vector<Exempt> exempt;
+};
+
+class CoverageFinder {
+ public:
+  explicit CoverageFinder(const Plan& plan) : plan_(plan), matches_(plan.routes()) {}
+
+  // Overwrites `found`, reusing its memory.
+  void find(const Query& query, Coverage& found);
+
+  // The key of the consumer that a limit counts for, as consumer.h writes it; empty if it is missing.
+  [[nodiscard]] std::string_view consumer_of(const Query& query, const Caller& caller, std::uint32_t limit,
+                                             std::uint32_t route);
+
+ private:
+  void cover(const Query& query, std::uint32_t limit, std::uint32_t route, Coverage& found);
+  [[nodiscard]] Cost cost_of(const Query& query, const Caller& caller, std::uint32_t limit) const noexcept;
+
+  const Plan& plan_;
+  PathReader paths_;
+  Matches matches_;
+  std::string key_;
+  struct Matching {
+    std::uint32_t limit;
+    std::uint32_t order;  // of one limit's routes: the most specific first
+    std::uint32_t route;
+
+    friend auto operator<=>(const Matching&, const Matching&) = default;
+  };
+  std::vector<Matching> matching_;
+  std::vector<std::pair<std::uint32_t, Cost>> costs_;  // by route, dearest: (limit, cost)
+};
+
+}  // namespace weir::engine

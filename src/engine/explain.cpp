@@ -1,0 +1,86 @@
+#include "engine/explain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/consumer.h"
+#include "engine/coverage.h"
+#include "engine/plan.h"
+
+namespace weir::engine {
+namespace {
+
+std::string unmet_condition(const policy::When& when, const Caller& caller) {
+  using Kind = policy::When::Kind;
+  const std::string address = caller.address ? caller.address->text() : "unknown";
+  switch (when.kind) {
+    case Kind::authenticated:
+      return "it is for authenticated callers, and nobody is known here";
+    case Kind::anonymous:
+      return "it is for anonymous callers, and this one is authenticated";
+    case Kind::ip_in:
+    case Kind::ip_not_in:
+      return "it is for other addresses than " + address + ": " + text_of(when);
+    case Kind::always:
+      break;
+  }
+  return "its condition is not met";
+}
+
+std::string why_exempt(const Coverage::Exempt& exempt, const policy::CompiledLimit& limit, const Coverage& coverage,
+                       const std::string& tier) {
+  switch (exempt.why) {
+    case Exemption::condition:
+      return unmet_condition(limit.when, coverage.caller);
+    case Exemption::key_missing:
+      return "the request has no " + text_of(limit.consumer_key) +
+             (limit.missing == policy::Missing::deny ? ", and without it the limit denies"
+                                                     : ", and without it the limit is skipped");
+    case Exemption::unlimited:
+      return "tier '" + tier + "' is unlimited";
+  }
+  return {};
+}
+
+const std::optional<Limit>& numbers_for(const policy::TieredLimit& tiered, std::uint32_t tier) noexcept {
+  return tiered.by_tier[tier];
+}
+
+}  // namespace
+
+Result<Explanation> explain(const std::shared_ptr<const policy::Ruleset>& ruleset, const Query& query) {
+  // Reserved, never touched.
+  constexpr std::size_t bytes_per_limit = std::size_t{32} << 20;
+  const std::size_t budget = bytes_per_limit * (ruleset->limits.size() + 1);
+  const auto plan = Plan::create(ruleset, {.memory_budget = budget, .hash_key = {}}, nullptr);
+  if (!plan) return tl::unexpected(plan.error());
+  CoverageFinder finder(**plan);
+  Coverage coverage;
+  finder.find(query, coverage);
+
+  Explanation explanation;
+  explanation.route = (*plan)->labels()[coverage.label];
+  explanation.caller = coverage.caller;
+  explanation.tier = ruleset->tiers.names[coverage.caller.tier];
+  for (std::uint32_t i = 0; i < ruleset->limits.size(); ++i) {
+    const policy::CompiledLimit& limit = ruleset->limits[i];
+    LimitExplanation& part = explanation.limits.emplace_back();
+    part.limit = i;
+    part.why_not = limit.by_descriptor ? "it is reached by descriptors only" : "none of its routes matches";
+    const auto covered = std::ranges::find(coverage.covered, i, &Covered::limit);
+    const auto exempt = std::ranges::find(coverage.exempt, i, &Coverage::Exempt::limit);
+    if (exempt != coverage.exempt.end()) part.why_not = why_exempt(*exempt, limit, coverage, explanation.tier);
+    if (covered == coverage.covered.end()) continue;
+    const PlannedLimit& planned = (*plan)->limits()[i];
+    part.covers = true;
+    part.why_not.clear();
+    if (!limit.routes.empty()) part.route = (*plan)->routes_of(planned)[covered->route];
+    part.consumer = describe_consumer(finder.consumer_of(query, coverage.caller, i, covered->route));
+    part.numbers = numbers_for(limit.live, coverage.caller.tier);
+    if (limit.candidate) part.candidate = numbers_for(*limit.candidate, coverage.caller.tier);
+    part.cost = covered->ask.cost;
+  }
+  return explanation;
+}
+
+}  // namespace weir::engine

@@ -1,0 +1,40 @@
+// Why a query meets the limits that it meets: each limit of the policy, covered or not, with the reason.
+// Consumes nothing, and needs no states.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/caller.h"
+#include "engine/query.h"
+#include "policy/ruleset.h"
+#include "weir/cost.h"
+#include "weir/limit.h"
+#include "weir/result.h"
+
+namespace weir::engine {
+
+struct LimitExplanation {
+  std::uint32_t limit = 0;  // of Ruleset::limits
+  bool covers = false;
+  std::string why_not;             // if it does not cover the query
+  std::string route;               // the template by which it does; empty: it has no routes, so every request
+  std::string consumer;            // for people: `user=alice`
+  std::optional<Limit> numbers;    // after tiers; empty: unlimited
+  std::optional<Limit> candidate;  // after tiers
+  Cost cost;
+};
+
+struct Explanation {
+  std::string route;  // what the request is called: the most specific template, or `other`
+  Caller caller;
+  std::string tier;
+  std::vector<LimitExplanation> limits;  // in file order
+};
+
+Result<Explanation> explain(const std::shared_ptr<const policy::Ruleset>& ruleset, const Query& query);
+
+}  // namespace weir::engine

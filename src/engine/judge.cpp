@@ -1,0 +1,116 @@
+#include "engine/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine.h"
+#include "engine/judgement.h"
+
+namespace weir::engine {
+namespace {
+
+Event event_of(const Outcome& outcome, const Verdict& verdict) noexcept {
+  if (outcome.standing == Standing::shadow) {
+    return outcome.decision.admitted ? Event::admitted : Event::shadow_denied;
+  }
+  if (outcome.decision.admitted) return verdict.admitted ? Event::admitted : Event::uncharged;
+  if (verdict.admitted) return Event::warned;
+  return verdict.reason == Reason::blocked ? Event::blocked : Event::denied;
+}
+
+Event event_of(Divergence divergence) noexcept {
+  switch (divergence) {
+    case Divergence::newly_denied:
+      return Event::candidate_newly_denied;
+    case Divergence::newly_admitted:
+      return Event::candidate_newly_admitted;
+    case Divergence::agrees:
+      break;
+  }
+  return Event::candidate_agrees;
+}
+
+}  // namespace
+
+Judge::Judge(Engine& engine, std::shared_ptr<const Plan> plan) : engine_(engine) {
+  enter(std::move(plan));
+}
+
+Judge::~Judge() {
+  engine_.dismiss(*this);
+}
+
+void Judge::enter(std::shared_ptr<const Plan> plan) {
+  auto counters = std::make_unique<Counters>(plan->rows());
+  finder_.emplace(*plan);
+  counters_ = std::move(counters);
+  plan_ = std::move(plan);
+}
+
+Verdict Judge::judge(const Query& query, Instant now) {
+  Verdict verdict;
+  judge({&query, 1}, now, {&verdict, 1});
+  return verdict;
+}
+
+void Judge::judge(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {
+  const std::lock_guard guard(busy_);
+  outcomes_.clear();
+  for (std::size_t done = 0; done < queries.size(); done += ahead) {
+    const std::size_t count = std::min(queries.size() - done, ahead);
+    judge_piece(queries.subspan(done, count), now, verdicts.subspan(done, count));
+  }
+  // The list may have moved as it grew.
+  std::size_t first = 0;
+  for (Verdict& verdict : verdicts) {
+    verdict.outcomes = std::span(outcomes_).subspan(first, verdict.outcomes.size());
+    first += verdict.outcomes.size();
+  }
+}
+
+void Judge::judge_piece(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    finder_->find(queries[i], coverages_[i]);
+    for (const Covered& covered : coverages_[i].covered) {
+      if (covered.live != nullptr) covered.live->table->prefetch(covered.ask.key);
+    }
+  }
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const Coverage& coverage = coverages_[i];
+    const std::size_t first = outcomes_.size();
+    outcomes_.resize(first + coverage.covered.size());
+    const std::span outcomes = std::span(outcomes_).subspan(first);
+    verdicts[i] = Judgement(*plan_, coverage, queries[i].peek, now, outcomes).pass();
+    verdicts[i].outcomes = outcomes;
+    verdicts[i].route = plan_->labels()[coverage.label];
+    verdicts[i].tier = coverage.caller.tier;
+    if (!queries[i].peek) count(coverage, verdicts[i], now);
+  }
+}
+
+void Judge::count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept {
+  if (coverage.caller.ignored_headers) counters_->ignored_headers.raise();
+  if (coverage.caller.unknown_tier) counters_->unknown_tiers.raise();
+  if (verdict.reason == Reason::uncovered) counters_->uncovered.raise();
+  for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
+    const Outcome& outcome = verdict.outcomes[i];
+    const PlannedLimit& limit = plan_->limits()[outcome.limit];
+    const std::size_t row = limit.first_row + outcome.route;
+    const std::uint64_t consumer = outcome.consumer.value;
+    counters_->raise(row, event_of(outcome, verdict));
+    if (coverage.covered[i].is_shared) counters_->raise(row, Event::shared);
+    limit.estimates->seen.add(consumer, now);
+    if (!outcome.candidate) continue;
+    const Divergence divergence = outcome.divergence();
+    counters_->raise(row, event_of(divergence));
+    if (divergence == Divergence::newly_denied) limit.estimates->newly_denied.add(consumer);
+    if (divergence == Divergence::newly_admitted) limit.estimates->newly_admitted.add(consumer);
+  }
+  for (const auto& exempt : coverage.exempt) {
+    const std::size_t row = plan_->limits()[exempt.limit].first_row + exempt.route;
+    if (exempt.why == Exemption::key_missing) counters_->raise(row, Event::skipped);
+    if (exempt.why == Exemption::unlimited) counters_->raise(row, Event::unlimited);
+  }
+}
+
+}  // namespace weir::engine

@@ -1,0 +1,63 @@
+// Queries in, verdicts out. One judge per thread; all judges of an engine share its states.
+//
+// A batch is judged as its queries would be, one after the other. In the steady state nothing is allocated.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/counters.h"
+#include "engine/coverage.h"
+#include "engine/plan.h"
+#include "engine/query.h"
+#include "engine/verdict.h"
+#include "weir/time.h"
+
+namespace weir::engine {
+
+class Engine;
+
+class Judge {
+ public:
+  ~Judge();
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+
+  // The verdict's views are good until the next call.
+  [[nodiscard]] Verdict judge(const Query& query, Instant now);
+
+  // `verdicts` has the length of `queries`.
+  void judge(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts);
+
+  // The policy of the last verdict: what its limit's number means.
+  [[nodiscard]] const Plan& plan() const noexcept { return *plan_; }
+
+ private:
+  friend class Engine;
+
+  // How many queries are matched ahead, so that their states are on the way when they are judged.
+  static constexpr std::size_t ahead = 16;
+
+  Judge(Engine& engine, std::shared_ptr<const Plan> plan);
+
+  // By the engine, which holds busy_.
+  void enter(std::shared_ptr<const Plan> plan);
+
+  void judge_piece(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts);
+  void count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept;
+
+  Engine& engine_;
+  std::mutex busy_;  // held while judging: a reload waits for the queries in hand, and they never wait for each other
+  std::shared_ptr<const Plan> plan_;
+  std::unique_ptr<Counters> counters_;
+  std::optional<CoverageFinder> finder_;
+  std::array<Coverage, ahead> coverages_;
+  std::vector<Outcome> outcomes_;
+};
+
+}  // namespace weir::engine

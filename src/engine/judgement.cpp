@@ -1,0 +1,222 @@
+#include "engine/judgement.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/product.h"
+
+namespace weir::engine {
+namespace {
+
+// Whether `a` waits longer than `b`. Nothing is longer than never.
+bool waits_longer(const std::optional<Duration>& a, const std::optional<Duration>& b) noexcept {
+  if (!b) return false;
+  return !a || *a > *b;
+}
+
+// Whether `a` has less left than `b`, each relative to its size.
+bool is_tighter(const Decision& a, const Decision& b) noexcept {
+  using core::Wide;
+  return Wide{a.remaining} * b.limit < Wide{b.remaining} * a.limit;
+}
+
+}  // namespace
+
+Verdict Judgement::pass() noexcept {
+  gather();
+  if (!too_many_) {
+    find_blocks();
+    judge_live();
+  }
+  count_deniers();
+  const bool key_missing = coverage_.denied_without_key != Verdict::no_limit;
+  bool admits = deniers_ == 0 && !key_missing && !too_many_;
+  reason_ = live_ == 0 ? Reason::uncovered : Reason::within;
+  if (!admits) {
+    reason_ = too_many_     ? Reason::too_many_limits
+              : key_missing ? Reason::key_missing
+              : blocked_    ? Reason::blocked
+                            : Reason::exceeded;
+    admits = reason_ == Reason::exceeded && admit_with_warning();
+    if (admits) reason_ = Reason::warned;
+    if (reason_ == Reason::exceeded && !peek_) count_toward_penalties();
+  }
+  const Verdict verdict = admits ? admitted() : denied();
+  judge_shadows(admits);
+  judge_candidates();
+  return verdict;
+}
+
+bool Judgement::is_live(std::size_t i) const noexcept {
+  return outcomes_[i].standing == Standing::live && coverage_.covered[i].live != nullptr;
+}
+
+// The consumer in a table that counts occasions, not costs.
+table::Ask Judgement::ask_once(std::size_t i) const noexcept {
+  return {coverage_.covered[i].ask.key, Cost{1}, Duration::max()};
+}
+
+void Judgement::gather() noexcept {
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const Covered& covered = coverage_.covered[i];
+    const bool is_shadow = limit_of(i).source->mode == policy::Mode::shadow;
+    outcomes_[i] = Outcome{
+        .limit = covered.limit,
+        .route = covered.route,
+        .standing = is_shadow ? Standing::shadow : Standing::live,
+        .consumer = covered.ask.key,
+        .cost = covered.ask.cost,
+        .decision = {},
+        .candidate = {},
+    };
+    outcomes_[i].decision.admitted = true;
+    if (!is_live(i)) continue;
+    too_many_ = live_ == table::most_together;
+    if (too_many_) return;
+    checks_[live_] = {covered.live->table, &covered.live->rule, covered.ask};
+    of_check_[live_++] = static_cast<std::uint32_t>(i);
+  }
+}
+
+void Judgement::find_blocks() noexcept {
+  for (std::size_t c = 0; c < live_; ++c) {
+    const std::size_t i = of_check_[c];
+    const auto& block = limit_of(i).block;
+    if (!block) continue;
+    const Decision decision = block->table->peek(block->rule, ask_once(i), now_);
+    if (decision.admitted) continue;
+    blocked_ = true;
+    outcomes_[i].decision = decision;
+  }
+}
+
+// A query that is denied outright only looks: its limits say when it could pass.
+void Judgement::judge_live() noexcept {
+  std::array<Decision, table::most_together> decisions;
+  const bool only_look = peek_ || blocked_ || coverage_.denied_without_key != Verdict::no_limit;
+  if (only_look) {
+    for (std::size_t c = 0; c < live_; ++c) {
+      decisions[c] = checks_[c].table->peek(*checks_[c].rule, checks_[c].ask, now_);
+    }
+  } else if (live_ > 0) {
+    std::ignore = table::decide_together(std::span(checks_).first(live_), now_, std::span(decisions).first(live_));
+  }
+  for (std::size_t c = 0; c < live_; ++c) {
+    Decision& decision = outcomes_[of_check_[c]].decision;
+    if (decision.admitted) {
+      decision = decisions[c];
+    } else {  // blocked: nothing is left, and the wait is the longer of the two
+      const auto block_wait = decision.retry_after;
+      decision = decisions[c];
+      if (decision.admitted || waits_longer(block_wait, decision.retry_after)) decision.retry_after = block_wait;
+      decision.admitted = false;
+      decision.remaining = 0;
+    }
+  }
+}
+
+void Judgement::count_deniers() noexcept {
+  for (std::size_t c = 0; c < live_; ++c) {
+    if (outcomes_[of_check_[c]].decision.admitted) continue;
+    ++deniers_;
+    last_denier_ = c;
+  }
+}
+
+// The one limit that denies may let the first few pass. The others are charged, all or nothing with the warning;
+// the limit itself is not.
+bool Judgement::admit_with_warning() noexcept {
+  const std::size_t denier = of_check_[last_denier_];
+  const auto& warnings = limit_of(denier).warnings;
+  if (deniers_ != 1 || !warnings) return false;
+  table::Check& place = checks_[last_denier_];
+  place = {warnings->table, &warnings->rule, ask_once(denier)};
+  if (peek_) return place.table->peek(*place.rule, place.ask, now_).admitted;
+  std::array<Decision, table::most_together> decisions;
+  if (!table::decide_together(std::span(checks_).first(live_), now_, std::span(decisions).first(live_))) return false;
+  for (std::size_t c = 0; c < live_; ++c) {
+    if (c != last_denier_) outcomes_[of_check_[c]].decision = decisions[c];
+  }
+  return true;
+}
+
+// The denial that fills the count starts the block, and the count begins anew after it.
+void Judgement::count_toward_penalties() noexcept {
+  for (std::size_t c = 0; c < live_; ++c) {
+    const std::size_t i = of_check_[c];
+    const PlannedLimit& limit = limit_of(i);
+    if (outcomes_[i].decision.admitted || !limit.denials) continue;
+    const table::Ask ask = ask_once(i);
+    const Decision counted = limit.denials->table->decide(limit.denials->rule, ask, now_);
+    if (counted.remaining > 0) continue;
+    std::ignore = limit.block->table->decide(limit.block->rule, ask, now_);
+    limit.denials->table->reset(limit.denials->rule, ask.key, now_);
+  }
+}
+
+// A candidate is charged iff it and every other live limit admit, whatever its own live limit says.
+void Judgement::judge_candidates() noexcept {
+  const bool denied_outright = too_many_ || coverage_.denied_without_key != Verdict::no_limit;
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const Covered& covered = coverage_.covered[i];
+    if (covered.candidate == nullptr) continue;
+    const bool own_denies = is_live(i) && !outcomes_[i].decision.admitted;
+    const bool others_admit = !denied_outright && deniers_ == (own_denies ? 1U : 0U);
+    const TableRule& rule = *covered.candidate;
+    if (!others_admit) continue;  // the request fails elsewhere: neither agrees nor differs
+    outcomes_[i].candidate =
+        peek_ ? rule.table->peek(rule.rule, covered.ask, now_) : rule.table->decide(rule.rule, covered.ask, now_);
+  }
+}
+
+// A shadow limit is charged iff it and the live verdict admit.
+void Judgement::judge_shadows(bool admits) noexcept {
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const Covered& covered = coverage_.covered[i];
+    if (outcomes_[i].standing != Standing::shadow || covered.live == nullptr) continue;
+    const TableRule& rule = *covered.live;
+    outcomes_[i].decision = admits && !peek_ ? rule.table->decide(rule.rule, covered.ask, now_)
+                                             : rule.table->peek(rule.rule, covered.ask, now_);
+  }
+}
+
+Verdict Judgement::admitted() const noexcept {
+  Verdict verdict;
+  verdict.admitted = true;
+  verdict.reason = reason_;
+  for (std::size_t c = 0; c < live_; ++c) {
+    const Outcome& outcome = outcomes_[of_check_[c]];
+    verdict.delay = std::max(verdict.delay, outcome.decision.delay);
+    const bool decides = reason_ == Reason::warned
+                             ? c == last_denier_
+                             : verdict.limit == Verdict::no_limit || is_tighter(outcome.decision, verdict.decision);
+    if (!decides) continue;
+    verdict.limit = outcome.limit;
+    verdict.decision = outcome.decision;
+  }
+  return verdict;
+}
+
+Verdict Judgement::denied() const noexcept {
+  Verdict verdict;
+  verdict.admitted = false;
+  verdict.reason = reason_;
+  if (reason_ == Reason::key_missing || reason_ == Reason::too_many_limits) {
+    verdict.limit = coverage_.denied_without_key;
+    verdict.decision.retry_after.reset();
+    verdict.retry_after.reset();
+    return verdict;
+  }
+  for (std::size_t c = 0; c < live_; ++c) {
+    const Outcome& outcome = outcomes_[of_check_[c]];
+    if (outcome.decision.admitted) continue;
+    if (verdict.limit != Verdict::no_limit && !waits_longer(outcome.decision.retry_after, verdict.retry_after))
+      continue;
+    verdict.limit = outcome.limit;
+    verdict.decision = outcome.decision;
+    verdict.retry_after = outcome.decision.retry_after;
+  }
+  return verdict;
+}
+
+}  // namespace weir::engine

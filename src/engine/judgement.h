@@ -1,0 +1,61 @@
+// One query's limits judged together, all or nothing, with what follows from it: graduated responses, shadow limits
+// and candidates. Nothing that a shadow limit or a candidate does can change a live decision: their states are their
+// own, and they are asked when the verdict is final.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/coverage.h"
+#include "engine/plan.h"
+#include "engine/verdict.h"
+#include "table/together.h"
+#include "weir/time.h"
+
+namespace weir::engine {
+
+class Judgement {
+ public:
+  // `outcomes` has the length of the coverage's list, and is filled in its order.
+  Judgement(const Plan& plan, const Coverage& coverage, bool peek, Instant now, std::span<Outcome> outcomes) noexcept
+      : plan_(plan), coverage_(coverage), peek_(peek), now_(now), outcomes_(outcomes) {}
+
+  [[nodiscard]] Verdict pass() noexcept;
+
+ private:
+  [[nodiscard]] bool is_live(std::size_t i) const noexcept;
+  [[nodiscard]] const PlannedLimit& limit_of(std::size_t i) const noexcept {
+    return plan_.limits()[coverage_.covered[i].limit];
+  }
+  [[nodiscard]] table::Ask ask_once(std::size_t i) const noexcept;
+
+  void gather() noexcept;
+  void find_blocks() noexcept;
+  void judge_live() noexcept;
+  void count_deniers() noexcept;
+  [[nodiscard]] bool admit_with_warning() noexcept;
+  void count_toward_penalties() noexcept;
+  void judge_candidates() noexcept;
+  void judge_shadows(bool admits) noexcept;
+  [[nodiscard]] Verdict admitted() const noexcept;
+  [[nodiscard]] Verdict denied() const noexcept;
+
+  const Plan& plan_;
+  const Coverage& coverage_;
+  const bool peek_;
+  const Instant now_;
+  const std::span<Outcome> outcomes_;
+
+  std::array<table::Check, table::most_together> checks_;
+  std::array<std::uint32_t, table::most_together> of_check_;  // which outcome a check belongs to
+  std::size_t live_ = 0;
+  std::size_t deniers_ = 0;
+  std::size_t last_denier_ = 0;
+  bool too_many_ = false;
+  bool blocked_ = false;
+  Reason reason_ = Reason::uncovered;
+};
+
+}  // namespace weir::engine

@@ -1,0 +1,195 @@
+#include "engine/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/path.h"
+#include "table/together.h"
+
+namespace weir::engine {
+namespace {
+
+using store::Purpose;
+using store::StateId;
+
+// The graduated responses are limits themselves. Warnings and denials are counted exactly, in a log; a block is a
+// bucket of one that takes the whole block to refill.
+Limit warnings_limit(const policy::WarnFirst& warn_first) {
+  return Limit::sliding_window_log({warn_first.count, warn_first.per}).value();
+}
+Limit denials_limit(const policy::Penalty& penalty) {
+  return Limit::sliding_window_log({penalty.after, penalty.within}).value();
+}
+Limit block_limit(const policy::Penalty& penalty) {
+  return Limit::gcra({{1, penalty.block}, 1}).value();
+}
+
+// Collects what tables a policy needs; each identity once, with the rules of all tiers.
+class Shopping {
+ public:
+  void want(const std::string& name, Purpose purpose, const Limit& limit) {
+    const StateId id = store::state_id(name, purpose, limit);
+    const auto [at, is_new] = index_.try_emplace(id, list_.size());
+    if (is_new) list_.push_back({id, {}});
+    list_[at->second].rules.push_back(core::compile(limit));
+  }
+  void want(const std::string& name, Purpose purpose, const policy::TieredLimit& tiered) {
+    for (const auto& limit : tiered.by_tier) {
+      if (limit) want(name, purpose, *limit);
+    }
+  }
+  [[nodiscard]] const std::vector<store::Wanted>& list() const noexcept { return list_; }
+
+ private:
+  std::vector<store::Wanted> list_;
+  std::map<StateId, std::size_t> index_;
+};
+
+TableRule table_rule(const store::Tables& tables, const std::string& name, Purpose purpose, const Limit& limit) {
+  return {core::compile(limit), tables.find(store::state_id(name, purpose, limit))};
+}
+
+TierRules tier_rules(const store::Tables& tables, const std::string& name, Purpose purpose,
+                     const policy::TieredLimit& tiered) {
+  TierRules rules;
+  for (const auto& limit : tiered.by_tier) {
+    rules.push_back(limit ? std::optional(table_rule(tables, name, purpose, *limit)) : std::nullopt);
+  }
+  return rules;
+}
+
+using Estimates = std::unordered_map<std::string_view, std::shared_ptr<ConsumerEstimates>>;
+
+// By the name of their limit.
+Estimates estimates_of(const Plan* plan) {
+  Estimates estimates;
+  if (plan == nullptr) return estimates;
+  for (const PlannedLimit& limit : plan->limits()) estimates.emplace(limit.source->name, limit.estimates);
+  return estimates;
+}
+
+// A request that just fits a route: one that meets no route by chance.
+std::string sample_of(const policy::RouteTemplate& route) {
+  std::string target;
+  for (const policy::Segment& segment : route.segments) target += "/" + (segment.is_literal() ? segment.text : "~");
+  return target.empty() ? "/" : target;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Plan>> Plan::create(std::shared_ptr<const policy::Ruleset> ruleset,
+                                           const store::Tables::Options& options, const Plan* previous) {
+  auto plan = std::make_shared<Plan>();
+  plan->ruleset_ = std::move(ruleset);
+  if (auto opened = plan->open_tables(options, previous); !opened) return tl::unexpected(opened.error());
+  plan->plan_routes();
+  plan->number_rows();
+  if (auto bounded = plan->check_bound(); !bounded) return tl::unexpected(bounded.error());
+  return plan;
+}
+
+Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan* previous) {
+  Shopping shopping;
+  for (const auto& limit : ruleset_->limits) {
+    shopping.want(limit.name, Purpose::live, limit.live);
+    if (limit.candidate) shopping.want(limit.name, Purpose::candidate, *limit.candidate);
+    if (limit.warn_first) shopping.want(limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
+    if (limit.penalty) {
+      shopping.want(limit.name, Purpose::denials, denials_limit(*limit.penalty));
+      shopping.want(limit.name, Purpose::block, block_limit(*limit.penalty));
+    }
+  }
+  auto tables = store::Tables::create(shopping.list(), options, previous == nullptr ? nullptr : &previous->tables());
+  if (!tables) return tl::unexpected(tables.error());
+  tables_ = std::move(*tables);
+
+  const Estimates estimates = estimates_of(previous);
+  for (const auto& limit : ruleset_->limits) {
+    PlannedLimit planned;
+    planned.source = &limit;
+    planned.live = tier_rules(*tables_, limit.name, Purpose::live, limit.live);
+    if (limit.candidate) {
+      planned.candidate = tier_rules(*tables_, limit.name, Purpose::candidate, *limit.candidate);
+    }
+    if (limit.warn_first) {
+      planned.warnings = table_rule(*tables_, limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
+    }
+    if (limit.penalty) {
+      planned.denials = table_rule(*tables_, limit.name, Purpose::denials, denials_limit(*limit.penalty));
+      planned.block = table_rule(*tables_, limit.name, Purpose::block, block_limit(*limit.penalty));
+    }
+    const auto known = estimates.find(limit.name);
+    planned.estimates = known == estimates.end() ? std::make_shared<ConsumerEstimates>() : known->second;
+    limits_.push_back(std::move(planned));
+  }
+  return {};
+}
+
+void Plan::plan_routes() {
+  std::vector<RouteEntry> entries;
+  std::unordered_map<std::string, std::uint32_t> known_labels;
+  const auto enter = [&](const policy::RouteTemplate& route, std::uint32_t group, std::uint32_t number) {
+    const auto [label, is_new] = known_labels.try_emplace(route.text(), static_cast<std::uint32_t>(labels_.size()));
+    if (is_new) labels_.push_back(label->first);
+    entries.push_back({route, group});
+    meanings_.push_back({number, label->second});
+  };
+  for (std::uint32_t i = 0; i < limits_.size(); ++i) {
+    const policy::CompiledLimit& limit = *limits_[i].source;
+    if (limit.by_descriptor) continue;
+    if (limit.routes.empty()) everywhere_.push_back(i);
+    for (std::uint32_t r = 0; r < limit.routes.size(); ++r) {
+      enter(limit.routes[r], coverage_group(i), r);
+      limits_[i].route_names.push_back(limit.routes[r].text());
+    }
+    limits_[i].route_names.emplace_back(other);
+    for (std::uint32_t r = 0; r < limit.cost.by_route.size(); ++r) {
+      enter(limit.cost.by_route[r].route, cost_group(i), r);
+    }
+  }
+  const auto label_group = coverage_group(static_cast<std::uint32_t>(limits_.size()));
+  for (const policy::RouteTemplate& label : ruleset_->labels) enter(label, label_group, 0);
+  labels_.emplace_back(other);
+  routes_ = RouteTree::build(entries);
+}
+
+// Looks at what each route meets. Routes that cross each other may still meet more: such a request is denied.
+Result<void> Plan::check_bound() const {
+  const auto is_live = [&](std::uint32_t limit) {
+    return limit < limits_.size() && limits_[limit].source->mode == policy::Mode::enforce;
+  };
+  const auto everywhere = static_cast<std::size_t>(std::ranges::count_if(everywhere_, is_live));
+  PathReader paths;
+  Matches matches(*routes_);
+  const auto check = [&](const policy::RouteTemplate& route) -> Result<void> {
+    routes_->match(route.method.value_or("GET"), paths.read(sample_of(route)), matches);
+    const auto covering = static_cast<std::size_t>(std::ranges::count_if(
+        matches.all(), [&](const RouteMatch& match) { return match.limit % 2 == 0 && is_live(match.limit / 2); }));
+    if (everywhere + covering <= table::most_together) return {};
+    return failure("limits", "'" + route.text() + "' is covered by " + std::to_string(everywhere + covering) +
+                                 " limits, and at most " + std::to_string(table::most_together) +
+                                 " are judged together: let fewer limits cover it");
+  };
+  if (auto bounded = check({}); !bounded) return bounded;
+  for (const PlannedLimit& limit : limits_) {
+    for (const policy::RouteTemplate& route : limit.source->routes) {
+      if (auto bounded = check(route); !bounded) return bounded;
+    }
+  }
+  return {};
+}
+
+void Plan::number_rows() {
+  for (PlannedLimit& limit : limits_) {
+    limit.first_row = rows_;
+    rows_ += routes_of(limit).size();
+  }
+}
+
+std::span<const std::string> Plan::routes_of(const PlannedLimit& limit) const noexcept {
+  return limit.source->routes.empty() ? std::span(labels_) : std::span(limit.route_names);
+}
+
+}  // namespace weir::engine

@@ -1,0 +1,103 @@
+// A Ruleset made ready to judge by: routes in a tree, rules for each tier, and the tables that hold the states.
+// Immutable once in use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/rule.h"
+#include "engine/recent_distinct.h"
+#include "engine/route_tree.h"
+#include "policy/ruleset.h"
+#include "store/local/tables.h"
+#include "table/table.h"
+#include "weir/result.h"
+
+namespace weir::engine {
+
+// Numbers, and the table with the states that they apply to.
+struct TableRule {
+  core::Rule rule;
+  table::Table* table = nullptr;
+};
+
+using TierRules = std::vector<std::optional<TableRule>>;  // by tier; empty: unlimited
+
+// Estimates of how many consumers a limit met, kept over reloads.
+struct ConsumerEstimates {
+  RecentDistinct seen;
+  DistinctEstimate newly_denied;  // by the candidate
+  DistinctEstimate newly_admitted;
+};
+
+struct PlannedLimit {
+  const policy::CompiledLimit* source = nullptr;
+  TierRules live;
+  TierRules candidate;  // none: no candidate
+  std::optional<TableRule> warnings;
+  std::optional<TableRule> denials;
+  std::optional<TableRule> block;
+  std::size_t first_row = 0;             // of the counters: one row for each of Plan::routes_of
+  std::vector<std::string> route_names;  // of its own routes, and `other`
+  std::shared_ptr<ConsumerEstimates> estimates;
+};
+
+class Plan {
+ public:
+  static constexpr std::string_view other = "other";
+
+  // `previous` may be null. Its states are taken over; after Tables::move_states, if that is due.
+  static Result<std::shared_ptr<Plan>> create(std::shared_ptr<const policy::Ruleset> ruleset,
+                                              const store::Tables::Options& options, const Plan* previous);
+
+  [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return *ruleset_; }
+  [[nodiscard]] const RouteTree& routes() const noexcept { return *routes_; }
+  [[nodiscard]] const std::vector<PlannedLimit>& limits() const noexcept { return limits_; }
+  [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }
+
+  // Limits that cover every route, in file order.
+  [[nodiscard]] const std::vector<std::uint32_t>& everywhere() const noexcept { return everywhere_; }
+
+  // What an entry of the route tree is there for. Its groups are numbered so that each limit has one for what it
+  // covers and one for what it charges by route.
+  struct EntryMeaning {
+    std::uint32_t route = 0;  // of the limit's routes, or of its costs by route
+    std::uint32_t label = 0;
+  };
+  [[nodiscard]] static std::uint32_t coverage_group(std::uint32_t limit) noexcept { return 2 * limit; }
+  [[nodiscard]] static std::uint32_t cost_group(std::uint32_t limit) noexcept { return 2 * limit + 1; }
+  [[nodiscard]] const EntryMeaning& meaning_of(std::uint32_t entry) const noexcept { return meanings_[entry]; }
+
+  // What routes are called; the last one is `other`.
+  [[nodiscard]] const std::vector<std::string>& labels() const noexcept { return labels_; }
+  [[nodiscard]] std::uint32_t other_label() const noexcept { return static_cast<std::uint32_t>(labels_.size() - 1); }
+
+  // The routes that a limit is counted by: its own, or for a limit without routes all labels; the last is `other`.
+  [[nodiscard]] std::span<const std::string> routes_of(const PlannedLimit& limit) const noexcept;
+
+  // How many rows the counters have.
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+
+ private:
+  Result<void> open_tables(const store::Tables::Options& options, const Plan* previous);
+  void plan_routes();
+  void number_rows();
+  [[nodiscard]] Result<void> check_bound() const;
+
+  std::shared_ptr<const policy::Ruleset> ruleset_;
+  std::unique_ptr<store::Tables> tables_;
+  std::optional<RouteTree> routes_;  // there once the plan is made
+  std::vector<PlannedLimit> limits_;
+  std::vector<std::uint32_t> everywhere_;
+  std::vector<std::string> labels_;
+  std::vector<EntryMeaning> meanings_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace weir::engine

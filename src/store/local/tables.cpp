@@ -1,0 +1,93 @@
+#include "store/local/tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "table/move_states.h"
+
+namespace weir::store {
+namespace {
+
+bool is_window(Algorithm algorithm) noexcept {
+  return algorithm >= Algorithm::fixed_window;
+}
+
+bool holds_all(const table::Table& table, std::span<const core::Rule> rules) noexcept {
+  return std::ranges::all_of(rules, [&](const core::Rule& rule) { return table.holds(rule); });
+}
+
+// A table is laid out for one rule. If that layout holds all of them it is wide enough; so try each.
+Result<std::shared_ptr<table::Table>> create_table(const Wanted& wanted, std::size_t bytes, table::HashKey hash_key) {
+  for (const core::Rule& rule : wanted.rules) {
+    auto table = table::Table::create(rule, bytes, hash_key);
+    if (!table) {
+      return failure("memory_budget", "limit '" + wanted.id.limit + "': " + table.error().what +
+                                          "; raise the budget, or have fewer limits share it");
+    }
+    if (holds_all(**table, wanted.rules)) return std::shared_ptr<table::Table>(std::move(*table));
+  }
+  return failure("limit '" + wanted.id.limit + "'", "has numbers that no table holds");
+}
+
+}  // namespace
+
+StateId state_id(std::string limit_name, Purpose purpose, const Limit& limit) {
+  const Duration window = is_window(limit.algorithm()) ? limit.rate().per : Duration::zero();
+  return {std::move(limit_name), purpose, limit.algorithm(), window};
+}
+
+Result<std::unique_ptr<Tables>> Tables::create(std::span<const Wanted> wanted, const Options& options,
+                                               const Tables* previous) {
+  auto tables = std::make_unique<Tables>();
+  tables->share_ = options.memory_budget / std::max<std::size_t>(1, wanted.size());
+  for (const Wanted& want : wanted) {
+    const Held* before = previous == nullptr ? nullptr : previous->predecessor_of(want.id, wanted);
+    if (before != nullptr && holds_all(*before->table, want.rules)) {
+      tables->tables_[want.id] = {before->table, want.rules};
+      continue;
+    }
+    auto table = create_table(want, tables->share_, options.hash_key);
+    if (!table) return tl::unexpected(table.error());
+    if (before != nullptr) tables->moves_.push_back({before->table, before->rules[0], table->get(), want.rules[0]});
+    tables->tables_[want.id] = {std::move(*table), want.rules};
+  }
+  return tables;
+}
+
+const Tables::Held* Tables::predecessor_of(const StateId& id, std::span<const Wanted> wanted) const {
+  if (const auto same = tables_.find(id); same != tables_.end()) return &same->second;
+  if (id.purpose != Purpose::live) return nullptr;
+  StateId as_candidate = id;
+  as_candidate.purpose = Purpose::candidate;
+  if (std::ranges::find(wanted, as_candidate, &Wanted::id) != wanted.end()) return nullptr;  // goes on as a candidate
+  const auto promoted = tables_.find(as_candidate);
+  return promoted == tables_.end() ? nullptr : &promoted->second;
+}
+
+table::Table* Tables::find(const StateId& id) const noexcept {
+  const auto found = tables_.find(id);
+  return found == tables_.end() ? nullptr : found->second.table.get();
+}
+
+void Tables::move_states(Instant now) {
+  for (const Move& move : moves_) table::move_states(*move.from, move.from_rule, *move.to, move.to_rule, now);
+  moves_.clear();
+}
+
+void Tables::apply_budget() noexcept {
+  for (auto& [id, held] : tables_) held.table->resize_budget(share_);
+}
+
+std::size_t Tables::bytes_used() const noexcept {
+  std::size_t bytes = 0;
+  for (const auto& [id, held] : tables_) bytes += held.table->bytes_used();
+  return bytes;
+}
+
+std::uint64_t Tables::overflowed() const noexcept {
+  std::uint64_t count = 0;
+  for (const auto& [id, held] : tables_) count += held.table->overflowed();
+  return count;
+}
+
+}  // namespace weir::store

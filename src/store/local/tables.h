@@ -1,0 +1,88 @@
+// The states of a policy in this process: one table for each identity of a state, each with its share of the budget.
+//
+// A Tables is made for one policy and never changes; the next policy's takes over, from its predecessor, the tables of
+// the states that it still knows. A table whose cells are too narrow for new numbers is replaced by a wider one, and
+// its states move: nobody may decide on either meanwhile (see move_states).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/rule.h"
+#include "table/hash_key.h"
+#include "table/table.h"
+#include "weir/limit.h"
+#include "weir/result.h"
+
+namespace weir::store {
+
+// What a state counts. The numbers and the tier are not part of it: they may change under a state.
+enum class Purpose : std::uint8_t { live, candidate, warnings, denials, block };
+
+struct StateId {
+  std::string limit;
+  Purpose purpose = Purpose::live;
+  Algorithm algorithm = Algorithm::gcra;
+  Duration window{};  // zero where the algorithm has none
+
+  friend auto operator<=>(const StateId&, const StateId&) = default;
+};
+
+[[nodiscard]] StateId state_id(std::string limit_name, Purpose purpose, const Limit& limit);
+
+// A state that a policy needs, with the largest numbers it will see.
+struct Wanted {
+  StateId id;
+  std::vector<core::Rule> rules;  // of all tiers
+};
+
+class Tables {
+ public:
+  struct Options {
+    std::size_t memory_budget = std::size_t{256} << 20;
+    table::HashKey hash_key;
+  };
+
+  // `previous` may be null.
+  static Result<std::unique_ptr<Tables>> create(std::span<const Wanted> wanted, const Options& options,
+                                                const Tables* previous);
+
+  [[nodiscard]] table::Table* find(const StateId& id) const noexcept;
+
+  // Whether a table was replaced by a wider one: then move_states has to run before the first decision.
+  [[nodiscard]] bool has_moves() const noexcept { return !moves_.empty(); }
+  void move_states(Instant now);
+
+  // Takes effect on the tables that were taken over: call it when the predecessor is out of use.
+  void apply_budget() noexcept;
+
+  [[nodiscard]] std::size_t bytes_used() const noexcept;
+  [[nodiscard]] std::uint64_t overflowed() const noexcept;
+
+ private:
+  struct Held {
+    std::shared_ptr<table::Table> table;
+    std::vector<core::Rule> rules;
+  };
+  struct Move {
+    std::shared_ptr<table::Table> from;
+    core::Rule from_rule;
+    table::Table* to;
+    core::Rule to_rule;
+  };
+
+  // The table of the same states: under the same identity, or, for a live limit, those of the candidate that it was.
+  [[nodiscard]] const Held* predecessor_of(const StateId& id, std::span<const Wanted> wanted) const;
+
+  std::map<StateId, Held> tables_;
+  std::vector<Move> moves_;
+  std::size_t share_ = 0;
+};
+
+}  // namespace weir::store

@@ -1,0 +1,97 @@
+// Judging a query with three limits on a warm ruleset allocates nothing.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/engine/engine_fixture.h"
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};
+}  // namespace
+
+// All forms of new end in one of these two. Where g++ inlines one of a pair, it takes free for a mismatch.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+void* operator new(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  const auto align = static_cast<std::size_t>(alignment);
+  if (void* memory = std::aligned_alloc(align, (bytes + align - 1) / align * align)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace weir::engine {
+namespace {
+
+using AllocationTest = EngineTest;
+
+constexpr auto three_limits = R"(
+version: 1
+identity: { trusted_proxies: [10.0.0.0/8] }
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - name: user
+    routes: ["/api/v1/{id}/items"]
+    consumer_key: [user, ip]
+    algorithm: token_bucket
+    rate: 1000/s
+    burst: 100
+    tier_overrides: { pro: { burst: 200 } }
+    candidate: { algorithm: sliding_window_counter }
+  - { name: address, consumer_key: ip+route, algorithm: sliding_window_counter, rate: 100000/min }
+  - { name: all, consumer_key: global, algorithm: gcra, rate: 1000000/s }
+)";
+
+TEST_F(AllocationTest, WarmQueryWithThreeLimitsAllocatesNothing) {
+  load(three_limits);
+  const Request request = Request::to("GET /api/v1/4711/items?page=2")
+                              .from("10.0.0.1")
+                              .with("X-User-Id", "alice@example.org")
+                              .with("X-Plan", "pro")
+                              .with("X-Forwarded-For", "1.2.3.4, 203.0.113.9");
+  const Asked asked(request);
+  const auto judge_many = [&] {
+    int admitted = 0;
+    for (int i = 0; i < 1000; ++i) {
+      advance(1ms);
+      const Verdict verdict = judge_->judge(asked.query(), now_);
+      admitted += verdict.admitted && verdict.outcomes.size() == 3 ? 1 : 0;
+    }
+    return admitted;
+  };
+  ASSERT_EQ(judge_many(), 1000);
+  const std::uint64_t before = allocations.load();
+  const int admitted = judge_many();
+  EXPECT_EQ(allocations.load() - before, 0U);
+  EXPECT_EQ(admitted, 1000);
+}
+
+TEST_F(AllocationTest, BatchesAllocateNothingEither) {
+  load(three_limits);
+  const Request request = Request::to("GET /api/v1/1/items").from("203.0.113.1");
+  const Asked asked(request);
+  const std::vector<Query> queries(64, asked.query());
+  std::vector<Verdict> verdicts(64);
+  judge_->judge(queries, now_, verdicts);
+  const std::uint64_t before = allocations.load();
+  for (int i = 0; i < 100; ++i) judge_->judge(queries, now_, verdicts);
+  EXPECT_EQ(allocations.load() - before, 0U);
+}
+
+}  // namespace
+}  // namespace weir::engine

@@ -1,0 +1,125 @@
+// Candidates and shadow limits: judged beside the live ones, on states of their own, never enforced.
+#include "tests/engine/engine_fixture.h"
+
+namespace weir::engine {
+namespace {
+
+using CandidateTest = EngineTest;
+
+constexpr auto policy = R"(
+version: 1
+limits:
+  - name: api
+    consumer_key: ip
+    algorithm: token_bucket
+    rate: 1/h
+    burst: 4
+    candidate: { burst: 2 }
+)";
+
+TEST_F(CandidateTest, TighterCandidateIsReportedAndDeniesNobody) {
+  load(policy);
+  std::vector<Divergence> seen;
+  for (int i = 0; i < 6; ++i) seen.push_back(send(Request::to("GET /")).outcomes[0].divergence());
+  using enum Divergence;
+  EXPECT_EQ(seen, (std::vector{agrees, agrees, newly_denied, newly_denied, agrees, agrees}));
+  EXPECT_EQ(total(Event::admitted), 4U);
+  EXPECT_EQ(total(Event::candidate_agrees), 4U);
+  EXPECT_EQ(total(Event::candidate_newly_denied), 2U);
+}
+
+TEST_F(CandidateTest, LooserCandidateIsChargedWhereItsLiveLimitDenies) {
+  load(
+      "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 1, candidate: {burst: "
+      "3}}]}");
+  std::vector<Divergence> seen;
+  for (int i = 0; i < 5; ++i) seen.push_back(send(Request::to("GET /")).outcomes[0].divergence());
+  using enum Divergence;
+  EXPECT_EQ(seen, (std::vector{agrees, newly_admitted, newly_admitted, agrees, agrees}));
+}
+
+TEST_F(CandidateTest, CandidateIsNotChargedForWhatAnotherLimitDenies) {
+  load(R"(
+version: 1
+limits:
+  - { name: api, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 9, candidate: { burst: 2 } }
+  - { name: door, consumer_key: header:Door, missing: skip, algorithm: gcra, rate: 1/h, burst: 1 }
+)");
+  EXPECT_TRUE(passes(Request::to("GET /").with("Door", "1")));
+  for (int i = 0; i < 9; ++i) {
+    const Verdict denied = send(Request::to("GET /").with("Door", "1"));
+    EXPECT_FALSE(denied.admitted);
+    EXPECT_EQ(denied.outcomes[0].candidate, std::nullopt);
+  }
+  EXPECT_EQ(send(Request::to("GET /")).outcomes[0].candidate->remaining, 0U);
+}
+
+TEST_F(CandidateTest, CandidateOfAnotherAlgorithm) {
+  load(R"(
+version: 1
+limits:
+  - { name: a, consumer_key: ip, algorithm: fixed_window, rate: 2/min, candidate: { algorithm: sliding_window_log } }
+)");
+  now_ = std::chrono::ceil<std::chrono::minutes>(now_) + 59s;
+  EXPECT_EQ(passing(Request::to("GET /"), 2), 2);
+  advance(1s);
+  EXPECT_EQ(send(Request::to("GET /")).outcomes[0].divergence(), Divergence::newly_denied);
+}
+
+TEST_F(CandidateTest, AffectedConsumersAreEstimated) {
+  load(policy);
+  for (int client = 0; client < 200; ++client) {
+    const std::string ip = "203.0." + std::to_string(client) + ".1";
+    EXPECT_EQ(passing(Request::to("GET /").from(ip), client % 2 == 0 ? 4 : 2), client % 2 == 0 ? 4 : 2);
+  }
+  const ConsumerEstimates& estimates = *engine_->plan()->limits()[0].estimates;
+  EXPECT_NEAR(static_cast<double>(estimates.newly_denied.estimate()), 100, 10);
+  EXPECT_NEAR(static_cast<double>(estimates.seen.estimate(now_)), 200, 20);
+  EXPECT_EQ(estimates.newly_admitted.estimate(), 0U);
+}
+
+TEST_F(CandidateTest, UnlimitedTierMeetsTheCandidateThatWouldLimitIt) {
+  load(R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - name: a
+    consumer_key: ip
+    algorithm: gcra
+    rate: 100/h
+    tier_overrides: { internal: unlimited }
+    candidate: { rate: 50/h, tier_overrides: { internal: { rate: 1/h, burst: 1 } } }
+)");
+  EXPECT_EQ(send(Request::to("GET /").in_tier("internal")).outcomes[0].divergence(), Divergence::agrees);
+  const Verdict verdict = send(Request::to("GET /").in_tier("internal"));
+  EXPECT_TRUE(verdict.admitted);
+  EXPECT_EQ(verdict.outcomes[0].divergence(), Divergence::newly_denied);
+}
+
+TEST_F(CandidateTest, ShadowLimitCountsAndNeverDenies) {
+  load(R"(
+version: 1
+limits:
+  - { name: live, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 5 }
+  - { name: shadow, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 2, mode: shadow }
+)");
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 5);
+  EXPECT_EQ(total(Event::shadow_denied), 3U + 4U);
+  const Verdict verdict = send(Request::to("GET /").from("203.0.113.2"));
+  EXPECT_EQ(limit_of(verdict), "live") << "shadow limits are not told to clients";
+}
+
+TEST_F(CandidateTest, ShadowLimitIsChargedOnlyForWhatTheLiveVerdictAdmits) {
+  load(R"(
+version: 1
+limits:
+  - { name: live, consumer_key: ip, algorithm: gcra, rate: 1/h, burst: 1 }
+  - { name: shadow, consumer_key: global, algorithm: gcra, rate: 1/h, burst: 100, mode: shadow }
+)");
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
+  EXPECT_EQ(send(Request::to("GET /")).outcomes[1].decision.remaining, 99U - 1U)
+      << "a look at what one more would leave";
+}
+
+}  // namespace
+}  // namespace weir::engine

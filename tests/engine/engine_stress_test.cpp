@@ -1,0 +1,52 @@
+// Many threads, one truth: judges on all cores admit exactly what one would, while policies come and go.
+#include <atomic>
+#include <thread>
+
+#include "tests/engine/engine_fixture.h"
+
+namespace weir::engine {
+namespace {
+
+std::string policy_with_burst(int burst, std::string_view rate) {
+  return "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: token_bucket, rate: " + std::string(rate) +
+         ", burst: " + std::to_string(burst) +
+         "}, {name: b, consumer_key: global, algorithm: fixed_window, rate: 100000/day}]}";
+}
+
+TEST(EngineStress, ThreadsAdmitExactlyTheBurstOverReloads) {
+  const Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
+  const auto engine = *Engine::create(ruleset_of(policy_with_burst(500, "1/s")),
+                                      {.memory_budget = std::size_t{64} << 20, .hash_key = {5, 6}});
+  std::atomic<int> admitted{0};
+  std::atomic<bool> stop{false};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        const auto judge = engine->new_judge();
+        for (int i = 0; i < 5000; ++i) {
+          const Request request = Request::to("GET /").from("203.0.113." + std::to_string((i + t) % 3));
+          if (judge->judge(Asked(request).query(), now).admitted) admitted.fetch_add(1);
+        }
+      });
+    }
+    std::jthread reloader([&] {
+      // The second rate needs wider cells, so the states move once; a token takes a ten-thousandth longer.
+      for (int i = 0; !stop.load(); ++i) {
+        const auto done = engine->reload(ruleset_of(policy_with_burst(500, i % 2 == 0 ? "10007/10008s" : "1/s")), now);
+        ASSERT_TRUE(done);
+      }
+    });
+    for (auto& thread : threads) thread.join();
+    stop = true;
+  }
+  // Nothing refills: time stands still. The last token of a consumer may fit only the rate that is not in force.
+  EXPECT_LE(admitted.load(), 3 * 500);
+  EXPECT_GE(admitted.load(), 3 * 499);
+  const auto totals = engine->totals();
+  EXPECT_EQ(totals.by_limit_and_route.at({"a", "other"})[static_cast<std::size_t>(Event::admitted)],
+            static_cast<std::uint64_t>(admitted.load()));
+}
+
+}  // namespace
+}  // namespace weir::engine

@@ -1,0 +1,129 @@
+// A reload changes the numbers under the states, and nobody gets a fresh burst from it.
+#include "tests/engine/engine_fixture.h"
+
+namespace weir::engine {
+namespace {
+
+using ReloadTest = EngineTest;
+
+std::string one_limit(std::string_view numbers, std::string_view name = "api") {
+  return "{version: 1, limits: [{name: " + std::string(name) + ", consumer_key: ip, " + std::string(numbers) + "}]}";
+}
+
+TEST_F(ReloadTest, RaiseTakesEffectAtOnceOnTheUsageAsItStands) {
+  load(one_limit("algorithm: fixed_window, rate: 5/day"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 5);
+  reload(one_limit("algorithm: fixed_window, rate: 8/day"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+}
+
+TEST_F(ReloadTest, CutTakesEffectAtOnceOnTheUsageAsItStands) {
+  load(one_limit("algorithm: fixed_window, rate: 8/day"));
+  EXPECT_EQ(passing(Request::to("GET /"), 4), 4);
+  reload(one_limit("algorithm: fixed_window, rate: 5/day"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
+}
+
+TEST_F(ReloadTest, SamePolicyAgainGivesNoFreshBurst) {
+  for (const char* numbers :
+       {"algorithm: token_bucket, rate: 1/h, burst: 3", "algorithm: gcra, rate: 1/h, burst: 3",
+        "algorithm: leaky_bucket, rate: 1/h, burst: 3", "algorithm: leaky_bucket, rate: 1/h, queue: 2",
+        "algorithm: fixed_window, rate: 3/day", "algorithm: sliding_window_log, rate: 3/day",
+        "algorithm: sliding_window_counter, rate: 3/day"}) {
+    load(one_limit(numbers));
+    EXPECT_EQ(passing(Request::to("GET /"), 9), 3) << numbers;
+    reload(one_limit(numbers));
+    EXPECT_EQ(passing(Request::to("GET /"), 9), 0) << numbers;
+  }
+}
+
+// The states of a limit lie in eight bytes each while its numbers allow it, and move when they no longer do.
+TEST_F(ReloadTest, NumbersThatNeedWiderCellsTakeTheUsageAlong) {
+  load(one_limit("algorithm: token_bucket, rate: 1/h, burst: 3"));
+  for (int client = 0; client < 500; ++client) {
+    EXPECT_EQ(passing(Request::to("GET /").from("203.0.1." + std::to_string(client % 250)), 9), client < 250 ? 3 : 0);
+  }
+  reload(one_limit("algorithm: token_bucket, rate: 10007/day, burst: 3"));
+  for (int client = 0; client < 250; ++client) {
+    EXPECT_EQ(passing(Request::to("GET /").from("203.0.1." + std::to_string(client)), 9), 0);
+  }
+  EXPECT_EQ(passing(Request::to("GET /").from("203.0.2.1"), 9), 3);
+  reload(one_limit("algorithm: token_bucket, rate: 10007/day, burst: 4"));
+  EXPECT_EQ(passing(Request::to("GET /").from("203.0.2.1"), 9), 1);
+}
+
+TEST_F(ReloadTest, AnotherAlgorithmOrWindowIsAnotherState) {
+  load(one_limit("algorithm: fixed_window, rate: 3/day"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+  reload(one_limit("algorithm: fixed_window, rate: 3/h"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+  reload(one_limit("algorithm: sliding_window_log, rate: 3/h"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+}
+
+TEST_F(ReloadTest, CandidateThatBecomesTheLimitBringsItsUsage) {
+  load(one_limit("algorithm: fixed_window, rate: 3/h, candidate: { algorithm: sliding_window_log }"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+  reload(one_limit("algorithm: sliding_window_log, rate: 3/h"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 0);
+}
+
+TEST_F(ReloadTest, CandidateThatStaysACandidateKeepsItsOwnState) {
+  load(one_limit("algorithm: fixed_window, rate: 9/h, candidate: { algorithm: sliding_window_log, rate: 3/h }"));
+  EXPECT_EQ(passing(Request::to("GET /"), 2), 2);
+  reload(one_limit("algorithm: sliding_window_log, rate: 9/h, candidate: { rate: 3/h }"));
+  EXPECT_EQ(passing(Request::to("GET /"), 20), 9) << "the live limit starts afresh, not on the candidate's state";
+}
+
+TEST_F(ReloadTest, RenamedLimitIsAnotherLimit) {
+  load(one_limit("algorithm: gcra, rate: 1/h, burst: 3"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+  reload(one_limit("algorithm: gcra, rate: 1/h, burst: 3", "other"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+}
+
+TEST_F(ReloadTest, ReloadThatFailsChangesNothing) {
+  load(one_limit("algorithm: gcra, rate: 1/h, burst: 3"));
+  EXPECT_EQ(passing(Request::to("GET /"), 2), 2);
+  const std::string digest = engine_->plan()->ruleset().digest;
+  std::string too_many = "version: 1\nlimits:\n";
+  for (int i = 0; i < 2000; ++i) {
+    too_many += "  - { name: l" + std::to_string(i) + ", consumer_key: ip, algorithm: gcra, rate: 1/h, routes: [/" +
+                std::to_string(i) + "] }\n";
+  }
+  const auto refused = engine_->reload(ruleset_of(too_many), now_);
+  ASSERT_FALSE(refused) << "64 MiB are not enough for 2,000 limits";
+  EXPECT_EQ(refused.error().where, "memory_budget");
+  EXPECT_EQ(engine_->plan()->ruleset().digest, digest);
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
+}
+
+TEST_F(ReloadTest, CountsGoOnOverReloads) {
+  load(one_limit("algorithm: gcra, rate: 1/h, burst: 3"));
+  EXPECT_EQ(passing(Request::to("GET /"), 5), 3);
+  reload(one_limit("algorithm: gcra, rate: 1/h, burst: 4"));
+  EXPECT_EQ(passing(Request::to("GET /"), 5), 1);
+  EXPECT_EQ(total(Event::admitted), 4U);
+  EXPECT_EQ(total(Event::denied), 2U + 4U);
+}
+
+TEST_F(ReloadTest, BlocksAndWarningsSurvive) {
+  const std::string text =
+      one_limit("algorithm: gcra, rate: 1/s, burst: 1, penalty: { after: 2, within: 1min, block: 1h }");
+  load(text);
+  EXPECT_EQ(passing(Request::to("GET /"), 3), 1);
+  reload(text);
+  advance(10s);
+  EXPECT_EQ(send(Request::to("GET /")).reason, Reason::blocked);
+}
+
+TEST_F(ReloadTest, DigestNamesTheMeaning) {
+  const auto a = ruleset_of(one_limit("algorithm: gcra, rate: 60/min, burst: 3"));
+  const auto b = ruleset_of("# the same\n" + one_limit("burst: 3, rate: 60/min, algorithm: gcra"));
+  const auto c = ruleset_of(one_limit("algorithm: gcra, rate: 60/min, burst: 4"));
+  EXPECT_EQ(a->digest, b->digest);
+  EXPECT_NE(a->digest, c->digest);
+}
+
+}  // namespace
+}  // namespace weir::engine
