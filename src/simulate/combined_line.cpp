@@ -1,0 +1,118 @@
+#include "simulate/combined_line.h"
+
+#include <cstddef>
+#include <cstring>
+
+#include "simulate/request_line.h"
+
+namespace weir::simulate {
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+
+constexpr std::string_view present(std::string_view text) noexcept {
+  return text == "-" || text == "\"\"" ? std::string_view{} : text;
+}
+
+// Where "[10/Oct/2023:13:55:36 +0000] " begins, with a quote after it. The user before it is what a client
+// chose: only its quotes are escaped by the server, so only the quote makes the place certain.
+tl::expected<std::size_t, Fault> find_time(std::string_view line, std::size_t from) noexcept {
+  Fault fault = Fault::no_time;
+  for (std::size_t at = line.find('[', from); at != npos; at = line.find('[', at + 1)) {
+    constexpr std::size_t close = 1 + clf_time_length;
+    if (line[at - 1] != ' ') continue;
+    if (line.size() <= at + close || line[at + close] != ']') {
+      if (fault == Fault::no_time) fault = Fault::bad_time;
+      continue;
+    }
+    if (line.size() > at + close + 2 && line[at + close + 1] == ' ' && line[at + close + 2] == '"') return at;
+    fault = Fault::no_quoted_request;
+  }
+  return tl::unexpected(fault);
+}
+
+// The first quote that no backslash escapes.
+std::size_t find_closing_quote(std::string_view text) noexcept {
+  for (std::size_t at = text.find('"'); at != npos; at = text.find('"', at + 1)) {
+    std::size_t backslashes = 0;
+    while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;
+    if (backslashes % 2 == 0) return at;
+  }
+  return npos;
+}
+
+struct Client {
+  std::string_view ip;
+  std::string_view user;
+};
+
+// "1.2.3.4 - alice", or "www.example.org:80 1.2.3.4 - alice", whose third part shows that it is one too many.
+tl::expected<Client, Fault> split_client(std::string_view text) noexcept {
+  const std::size_t first = text.find(' ');
+  if (first == npos || first == 0) return tl::unexpected(Fault::no_address);
+  const std::size_t second = text.find(' ', first + 1);
+  if (second == npos) return tl::unexpected(Fault::no_address);
+  const std::string_view identity = text.substr(first + 1, second - first - 1);
+  const std::string_view user = text.substr(second + 1);
+  if (identity != "-" && user.starts_with("- ")) return Client{identity, user.substr(2)};
+  return Client{text.substr(0, first), user};
+}
+
+constexpr bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+// " 200 123 ..."
+std::uint16_t status_of(std::string_view rest) noexcept {
+  if (rest.size() < 4 || rest[0] != ' ' || !is_digit(rest[1]) || !is_digit(rest[2]) || !is_digit(rest[3])) return 0;
+  if (rest.size() > 4 && rest[4] != ' ') return 0;
+  return static_cast<std::uint16_t>((rest[1] - '0') * 100 + (rest[2] - '0') * 10 + (rest[3] - '0'));
+}
+
+}  // namespace
+
+Parsed CombinedLines::parse(std::string_view line) {
+  // The shortest beginning, "a - -", comes before the time, so that there is a byte before each bracket.
+  const auto time = find_time(line, 1);
+  if (!time) return tl::unexpected(time.error());
+  const auto client = split_client(line.substr(0, *time - 1));
+  if (!client) return tl::unexpected(client.error());
+  const auto at = clock_.read(line.data() + *time + 1);
+  if (!at) return tl::unexpected(Fault::bad_time);
+
+  std::string_view rest = line.substr(*time + clf_time_length + 4);
+  const std::size_t quote = find_closing_quote(rest);
+  if (quote == npos) return tl::unexpected(Fault::no_quoted_request);
+  const auto request = split_request(rest.substr(0, quote));
+  if (!request) return tl::unexpected(request.error());
+  rest.remove_prefix(quote + 1);
+
+  Parsed parsed;
+  parsed->at = *at;
+  parsed->ip = present(client->ip);
+  parsed->user = unescaped(present(client->user), user_);
+  parsed->method = request->method;
+  parsed->target = unescaped(request->target, target_);
+  parsed->status = status_of(rest);
+  if (tail_ == Tail::as_headers) read_tail(rest, *parsed);
+  return parsed;
+}
+
+// " 200 123 "referer" "agent" ..."; a common line ends before the first quote.
+void CombinedLines::read_tail(std::string_view rest, LogEntry& entry) {
+  static constexpr std::array<std::string_view, 2> names{"Referer", "User-Agent"};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t open = rest.find('"');
+    if (open == npos) break;
+    rest.remove_prefix(open + 1);
+    const std::size_t close = find_closing_quote(rest);
+    if (close == npos) break;
+    const std::string_view value = unescaped(present(rest.substr(0, close)), header_texts_[i]);
+    if (!value.empty()) headers_[count++] = {names[i], value};
+    rest.remove_prefix(close + 1);
+  }
+  entry.headers = {headers_.data(), count};
+}
+
+}  // namespace weir::simulate

@@ -1,0 +1,102 @@
+#include "simulate/line_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::simulate {
+namespace {
+
+using std::chrono::seconds;
+
+// How long entries wait. To spread a second, all of it must have come: also what comes a whole span after it.
+Duration hold_for(const OrderBounds& bounds, WholeSeconds whole_seconds) noexcept {
+  const Duration span = std::max(bounds.span, Duration::zero());
+  return whole_seconds == WholeSeconds::spread ? span + seconds{1} : span;
+}
+
+}  // namespace
+
+LineOrder::LineOrder(OrderBounds bounds, WholeSeconds seconds) noexcept
+    : bounds_(bounds), seconds_(seconds), hold_(hold_for(bounds, seconds)) {}
+
+void LineOrder::push(const LogEntry& entry) {
+  Waiting waiting{entry.at, pushed_++, store_.keep(entry)};
+  if (waiting.at < newest_) ++out_of_order_;
+  newest_ = std::max(newest_, waiting.at);
+  if (waiting.at < last_stamp_) {
+    ++late_;
+    waiting.at = last_stamp_;
+  }
+  if (run_begin_ == run_.size() || waiting.at >= run_.back().at) {
+    run_.push_back(waiting);
+  } else {
+    strays_.push_back(waiting);
+    std::ranges::push_heap(strays_, later);
+  }
+}
+
+const LogEntry* LineOrder::pop() {
+  if (lent_.entry != nullptr) store_.release(std::exchange(lent_, {}));
+  if (waiting() == 0) return nullptr;
+  const bool stray = stray_is_next();
+  const Waiting& next = stray ? strays_.front() : run_[run_begin_];
+  if (!may_leave(next)) return nullptr;
+  const Instant time = time_of(next);
+  last_stamp_ = next.at;
+  last_time_ = time;
+  lent_ = take(stray).kept;
+  lent_.entry->at = time;
+  return lent_.entry;
+}
+
+bool LineOrder::stray_is_next() const noexcept {
+  if (strays_.empty()) return false;
+  return run_begin_ == run_.size() || strays_.front().before(run_[run_begin_]);
+}
+
+bool LineOrder::may_leave(const Waiting& next) {
+  if (finished_ || newest_ - next.at >= hold_) return true;
+  if (waiting() <= bounds_.most_entries && store_.bytes_in_use() <= bounds_.most_bytes) return false;
+  ++left_early_;
+  return true;
+}
+
+LineOrder::Waiting LineOrder::take(bool stray) {
+  if (stray) {
+    std::ranges::pop_heap(strays_, later);
+    const Waiting taken = strays_.back();
+    strays_.pop_back();
+    return taken;
+  }
+  const Waiting taken = run_[run_begin_++];
+  // What has left is cleared away when it is more than half, so that each entry is moved once at most.
+  if (run_begin_ * 2 > run_.size()) {
+    run_.erase(run_.begin(), run_.begin() + static_cast<std::ptrdiff_t>(run_begin_));
+    run_begin_ = 0;
+  }
+  return taken;
+}
+
+std::size_t LineOrder::count_waiting_at(Instant at) const noexcept {
+  auto count = static_cast<std::size_t>(std::ranges::count(strays_, at, &Waiting::at));
+  for (std::size_t i = run_begin_; i < run_.size() && run_[i].at == at; ++i) ++count;
+  return count;
+}
+
+// Its stamp, or its share of the second; never before the one that left last.
+Instant LineOrder::time_of(const Waiting& next) {
+  Instant time = next.at;
+  if (seconds_ == WholeSeconds::spread && next.kept.entry->grain == Grain::second) {
+    if (next.at != second_) {
+      second_ = next.at;
+      second_size_ = count_waiting_at(next.at);
+      second_left_ = 0;
+    }
+    // Some that belong to it may come when the count is over: they share its last place.
+    const std::size_t place = std::min(second_left_++, second_size_ - 1);
+    time += Duration{seconds{1}} * static_cast<Duration::rep>(place) / static_cast<Duration::rep>(second_size_);
+  }
+  return std::max(time, last_time_);
+}
+
+}  // namespace weir::simulate

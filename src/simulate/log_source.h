@@ -1,0 +1,57 @@
+// The lines of a log, one after the other, however long the log is.
+//
+//   auto source = LogSource::open("access.log.gz");     plain or gzip, told by its first bytes; "-" is stdin
+//   while (const auto line = source->next()) { ... }
+//   if (source->error()) -> the log ended early; the lines before that stand
+//
+// Memory is bounded: blocks of 1 MiB, and lines of more than `longest_line` are skipped and counted. A line
+// ends with LF or CRLF, the last one also without; one that an error cuts off is dropped. Empty lines and a byte
+// order mark are passed over. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulate/byte_input.h"
+#include "weir/result.h"
+
+namespace weir::simulate {
+
+class LogSource {
+ public:
+  static constexpr std::size_t longest_line = std::size_t{64} << 10;
+
+  [[nodiscard]] static Result<LogSource> open(const std::string& path);
+
+  // A view that holds until the next call. Empty at the end.
+  [[nodiscard]] std::optional<std::string_view> next();
+
+  // Of the line that came last, from 1; lines that were skipped count.
+  [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
+  [[nodiscard]] std::uint64_t overlong_lines() const noexcept { return overlong_lines_; }
+  [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
+  [[nodiscard]] Progress progress() const noexcept { return input_.progress(); }
+
+ private:
+  explicit LogSource(ByteInput input);
+
+  [[nodiscard]] bool refill();
+  [[nodiscard]] std::optional<std::string_view> last_line();
+  [[nodiscard]] bool accept(std::string_view& line);
+
+  ByteInput input_;
+  std::vector<char> block_;
+  std::size_t begin_ = 0;  // what is in the block and has not been handed out
+  std::size_t end_ = 0;
+  bool skipping_ = false;  // in an overlong line, already counted
+  bool ended_ = false;
+  std::uint64_t line_number_ = 0;
+  std::uint64_t overlong_lines_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace weir::simulate

@@ -1,0 +1,212 @@
+// JSON lines: the names that are known, the ones that are assigned, and what is no entry.
+#include "simulate/json_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "simulate/log_format.h"
+
+namespace weir::simulate {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Instant october = std::chrono::sys_days{2023y / 10 / 10} + 13h + 55min + 36s;
+
+JsonLines lines_with(const std::vector<std::string>& assignments) {
+  auto map = FieldMap::with(assignments);
+  EXPECT_TRUE(map.has_value()) << (map ? "" : map.error().message());
+  return JsonLines(std::move(*map));
+}
+
+TEST(JsonLine, LogsOfCommonServersAreReadAsTheyAre) {
+  struct Row {
+    std::string_view server;
+    std::string_view line;
+  };
+  const std::vector<Row> rows{
+      {"nginx",
+       R"({"time":"2023-10-10T13:55:36+00:00","remote_addr":"1.2.3.4","remote_user":"alice","request_method":"GET","request_uri":"/x?y","status":"200"})"},
+      {"nginx with the request whole",
+       R"({"msec":"1696946136.000","remote_addr":"1.2.3.4","remote_user":"alice","request":"GET /x?y HTTP/1.1","status":200})"},
+      {"nginx with its local time",
+       R"({"time_local":"10/Oct/2023:13:55:36 +0000","remote_addr":"1.2.3.4","user":"alice","request":"GET /x?y HTTP/1.1","uri":"/x?y","status":200})"},
+      {"Caddy",
+       R"({"level":"info","ts":1696946136.0,"logger":"http.log.access","request":{"remote_ip":"1.2.3.4","remote_port":"4","proto":"HTTP/2.0","method":"GET","host":"h","uri":"/x?y","headers":{"User-Agent":["curl"]}},"user_id":"alice","duration":0.1,"status":200})"},
+      {"Traefik",
+       R"({"ClientHost":"1.2.3.4","ClientUsername":"alice","DownstreamStatus":200,"RequestMethod":"GET","RequestPath":"/x?y","StartUTC":"2023-10-10T13:55:36.000000000Z"})"},
+      {"Envoy",
+       R"({"start_time":"2023-10-10T13:55:36.000Z","downstream_remote_address":"1.2.3.4:5678","user":"alice","method":"GET","path":"/x?y","response_code":200})"},
+      {"ECS",
+       R"({"@timestamp":"2023-10-10T13:55:36.000Z","source":{"ip":"1.2.3.4"},"user":{"name":"alice"},"http":{"request":{"method":"GET"},"response":{"status_code":200}},"url":{"original":"/x?y"}})"},
+      {"ECS, flat",
+       R"({"@timestamp":"2023-10-10T13:55:36.000Z","source.ip":"1.2.3.4","user.name":"alice","http.request.method":"GET","http.response.status_code":200,"url.original":"/x?y"})"},
+  };
+  JsonLines lines{FieldMap()};
+  for (const Row& row : rows) {
+    const auto entry = lines.parse(row.line);
+    ASSERT_TRUE(entry.has_value()) << row.server << ": " << describe(entry.error());
+    EXPECT_EQ(entry->at, october) << row.server;
+    EXPECT_EQ(entry->ip, "1.2.3.4") << row.server;
+    EXPECT_EQ(entry->user, "alice") << row.server;
+    EXPECT_EQ(entry->method, "GET") << row.server;
+    EXPECT_EQ(entry->target, "/x?y") << row.server;
+    EXPECT_EQ(entry->status, 200) << row.server;
+  }
+}
+
+TEST(JsonLine, AssignedFieldsReplaceTheKnownNames) {
+  JsonLines lines = lines_with({"time=when", "user=request.headers.x-user", "api_key=k", "tier=a.b.c.d", "path=p",
+                                "header:X-Plan=plan", "header:X-Login-Name=body.login"});
+  const auto entry = lines.parse(
+      R"({"time":"nonsense","when":1696946136,"user":"mallory","plan":"pro","k":42,"a":{"b":{"c":{"d":"gold"}}},)"
+      R"("request":{"method":"POST","headers":{"x-user":"alice"}},"body":{"login":["bob","eve"]},"uri":"/no","p":"/yes"})");
+  ASSERT_TRUE(entry.has_value()) << describe(entry.error());
+  EXPECT_EQ(entry->at, october);
+  EXPECT_EQ(entry->user, "alice");
+  EXPECT_EQ(entry->api_key, "42");
+  EXPECT_EQ(entry->tier, "gold");
+  EXPECT_EQ(entry->method, "POST");
+  EXPECT_EQ(entry->target, "/yes");
+  const std::vector<Header> headers(entry->headers.begin(), entry->headers.end());
+  EXPECT_EQ(headers, (std::vector<Header>{{"X-Plan", "pro"}, {"X-Login-Name", "bob"}}));
+}
+
+TEST(JsonLine, OfSeveralKnownNamesTheEarliestInTheListCounts) {
+  JsonLines lines{FieldMap()};
+  const auto entry = lines.parse(
+      R"({"ip":"2.2.2.2","remote_addr":"1.1.1.1","client_ip":"3.3.3.3","ts":1,"time":2,"path":"/","uri":"/?q"})");
+  ASSERT_TRUE(entry.has_value());
+  EXPECT_EQ(entry->ip, "1.1.1.1");
+  EXPECT_EQ(entry->at, Instant{2s});
+  EXPECT_EQ(entry->target, "/?q");
+}
+
+TEST(JsonLine, FieldGivenTwiceCountsAsItFirstStands) {
+  JsonLines lines{FieldMap()};
+  const auto entry = lines.parse(R"({"ts":1,"uri":"/a","uri":"/b"})");
+  ASSERT_TRUE(entry.has_value());
+  EXPECT_EQ(entry->target, "/a");
+}
+
+TEST(JsonLine, ValuesOfEveryKindAreReadOrAbsent) {
+  struct Row {
+    std::string_view value;
+    std::string_view user;
+  };
+  const std::vector<Row> rows{
+      {R"("alice")", "alice"},
+      {R"("a\u00e9\"\/")", "a\xc3\xa9\"/"},
+      {"1234567890123456789012", "1234567890123456789012"},
+      {"1.50 ", "1.50"},
+      {"null", ""},
+      {"true", ""},
+      {R"("-")", ""},
+      {R"("")", ""},
+      {R"(["x","y"])", "x"},
+      {"[]", ""},
+      {R"([["x"],"y"])", ""},
+      {R"({"deep":1})", ""},
+      {"{}", ""},
+  };
+  JsonLines lines{FieldMap()};
+  for (const Row& row : rows) {
+    const std::string line = R"({"user": )" + std::string(row.value) + R"(,"ts":1,"uri":"/"})";
+    const auto entry = lines.parse(line);
+    ASSERT_TRUE(entry.has_value()) << line << ": " << describe(entry.error());
+    EXPECT_EQ(entry->user, row.user) << line;
+    EXPECT_EQ(entry->target, "/") << line;
+  }
+}
+
+TEST(JsonLine, AddressLosesItsPort) {
+  JsonLines lines{FieldMap()};
+  for (const auto& [logged, expected] :
+       std::vector<std::pair<std::string, std::string>>{{"1.2.3.4:80", "1.2.3.4"},
+                                                        {"[2001:db8::1]:80", "2001:db8::1"},
+                                                        {"2001:db8::1", "2001:db8::1"},
+                                                        {"h", "h"}}) {
+    const std::string line = R"({"ts":1,"uri":"/","ip":")" + logged + "\"}";
+    const auto entry = lines.parse(line);
+    ASSERT_TRUE(entry.has_value());
+    EXPECT_EQ(entry->ip, expected);
+  }
+}
+
+TEST(JsonLine, LineThatIsNoEntrySaysWhy) {
+  struct Row {
+    std::string_view line;
+    Fault fault;
+  };
+  const std::vector<Row> rows{
+      {"", Fault::not_json},
+      {"{", Fault::not_json},
+      {R"({"ts":1,"uri":"/")", Fault::not_json},
+      {R"({"ts":1,"uri":"/)", Fault::not_json},
+      {R"({"ts":1 "uri":"/"})", Fault::not_json},
+      {R"({"ts":1,"uri":"/"} x)", Fault::not_json},
+      {R"({"ts":1,"uri":"/"}{"ts":2,"uri":"/"})", Fault::not_json},
+      {R"({"ts":1x,"uri":"/"})", Fault::not_json},
+      {R"({"ts":1,"uri":"\q"})", Fault::not_json},
+      {"{\"ts\":1,\"uri\":\"\xff\"}", Fault::not_json},
+      {"[1]", Fault::not_json},
+      {"\"text\"", Fault::not_json},
+      {"{}", Fault::no_time},
+      {R"({"time":null,"uri":"/"})", Fault::no_time},
+      {R"({"time":"yesterday","uri":"/"})", Fault::bad_time},
+      {R"({"ts":1})", Fault::no_request},
+      {R"({"ts":1,"method":"GET"})", Fault::no_request},
+      {R"({"ts":1,"request":"-"})", Fault::no_request},
+      {R"({"ts":1,"request":"\u0016\u0003"})", Fault::bad_request},
+  };
+  JsonLines lines{FieldMap()};
+  for (const Row& row : rows) {
+    const auto entry = lines.parse(row.line);
+    ASSERT_FALSE(entry.has_value()) << row.line;
+    EXPECT_EQ(entry.error(), row.fault) << row.line << ": " << describe(entry.error());
+  }
+}
+
+TEST(JsonLine, DeeplyNestedValueIsPassedOver) {
+  JsonLines lines{FieldMap()};
+  const std::string deep = std::string(500, '[') + std::string(500, ']');
+  EXPECT_TRUE(lines.parse(R"({"x":)" + deep + R"(,"ts":1,"uri":"/"})").has_value());
+  const std::string bottomless = std::string(5000, '[') + std::string(5000, ']');
+  (void)lines.parse(R"({"user":)" + bottomless + R"(,"ts":1,"uri":"/"})");
+}
+
+TEST(FieldMap, WrongAssignmentIsRefusedWithWhatToWrite) {
+  struct Row {
+    std::vector<std::string> assignments;
+    std::string message;
+  };
+  const std::vector<Row> rows{
+      {{"time"}, "time: is not FIELD=PATH; write for example time=ts or user=request.headers.x-user"},
+      {{"time="}, "time=: is not FIELD=PATH; write for example time=ts or user=request.headers.x-user"},
+      {{"time=a..b"}, "time=a..b: is not FIELD=PATH; write for example time=ts or user=request.headers.x-user"},
+      {{"tiem=ts"},
+       "tiem=ts: has no known field before the '='; there are time, ip, user, api_key, tier, method, target, request, "
+       "status and header:NAME"},
+      {{"header:=x"}, "header:=x: names no header"},
+      {{"ip=a", "ip=b"}, "ip=b: assigns ip a second time"},
+      {std::vector<std::string>(17, "header:A=a"), "header:A=a: is one header too many; at most 16 are read"},
+  };
+  for (const Row& row : rows) {
+    const auto map = FieldMap::with(row.assignments);
+    ASSERT_FALSE(map.has_value()) << row.message;
+    EXPECT_EQ(map.error().message(), row.message);
+  }
+}
+
+TEST(LogFormat, FirstLineTellsTheFormat) {
+  EXPECT_EQ(detect_format(R"({"ts":1})"), LogFormat::json);
+  EXPECT_EQ(detect_format("  {"), LogFormat::json);
+  EXPECT_EQ(detect_format("1.2.3.4 - - [...]"), LogFormat::combined);
+  EXPECT_EQ(detect_format("[2001:db8::1] - -"), LogFormat::combined);
+  EXPECT_EQ(detect_format(""), LogFormat::combined);
+}
+
+}  // namespace
+}  // namespace weir::simulate
