@@ -99,12 +99,12 @@ void Judge::count(const Coverage& coverage, const Verdict& verdict, Instant now)
     const std::uint64_t consumer = outcome.consumer.value;
     counters_->raise(row, event_of(outcome, verdict));
     if (coverage.covered[i].is_shared) counters_->raise(row, Event::shared);
-    limit.estimates->seen.add(consumer, now);
+    limit.consumers->add(consumer, now);
     if (!outcome.candidate) continue;
     const Divergence divergence = outcome.divergence();
     counters_->raise(row, event_of(divergence));
-    if (divergence == Divergence::newly_denied) limit.estimates->newly_denied.add(consumer);
-    if (divergence == Divergence::newly_admitted) limit.estimates->newly_admitted.add(consumer);
+    if (divergence == Divergence::newly_denied) limit.diverging->newly_denied.add(consumer);
+    if (divergence == Divergence::newly_admitted) limit.diverging->newly_admitted.add(consumer);
   }
   for (const auto& exempt : coverage.exempt) {
     const std::size_t row = plan_->limits()[exempt.limit].first_row + exempt.route;

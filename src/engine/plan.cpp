@@ -60,14 +60,23 @@ TierRules tier_rules(const store::Tables& tables, const std::string& name, Purpo
   return rules;
 }
 
-using Estimates = std::unordered_map<std::string_view, std::shared_ptr<ConsumerEstimates>>;
+using LimitsByName = std::unordered_map<std::string_view, const PlannedLimit*>;
 
-// By the name of their limit.
-Estimates estimates_of(const Plan* plan) {
-  Estimates estimates;
-  if (plan == nullptr) return estimates;
-  for (const PlannedLimit& limit : plan->limits()) estimates.emplace(limit.source->name, limit.estimates);
-  return estimates;
+LimitsByName limits_by_name(const Plan* plan) {
+  LimitsByName limits;
+  if (plan == nullptr) return limits;
+  for (const PlannedLimit& limit : plan->limits()) limits.emplace(limit.source->name, &limit);
+  return limits;
+}
+
+bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit& b) {
+  return a.candidate && b.candidate && a.candidate->by_tier == b.candidate->by_tier;
+}
+
+void keep_estimates(PlannedLimit& limit, const PlannedLimit* before) {
+  limit.consumers = before == nullptr ? std::make_shared<RecentDistinct>() : before->consumers;
+  const bool same = before != nullptr && same_candidate(*limit.source, *before->source);
+  limit.diverging = same ? before->diverging : std::make_shared<DivergingConsumers>();
 }
 
 // A request that just fits a route: one that meets no route by chance.
@@ -105,7 +114,7 @@ Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan
   if (!tables) return tl::unexpected(tables.error());
   tables_ = std::move(*tables);
 
-  const Estimates estimates = estimates_of(previous);
+  const LimitsByName before = limits_by_name(previous);
   for (const auto& limit : ruleset_->limits) {
     PlannedLimit planned;
     planned.source = &limit;
@@ -120,8 +129,8 @@ Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan
       planned.denials = table_rule(*tables_, limit.name, Purpose::denials, denials_limit(*limit.penalty));
       planned.block = table_rule(*tables_, limit.name, Purpose::block, block_limit(*limit.penalty));
     }
-    const auto known = estimates.find(limit.name);
-    planned.estimates = known == estimates.end() ? std::make_shared<ConsumerEstimates>() : known->second;
+    const auto known = before.find(limit.name);
+    keep_estimates(planned, known == before.end() ? nullptr : known->second);
     limits_.push_back(std::move(planned));
   }
   return {};

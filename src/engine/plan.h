@@ -29,10 +29,9 @@ struct TableRule {
 
 using TierRules = std::vector<std::optional<TableRule>>;  // by tier; empty: unlimited
 
-// Estimates of how many consumers a limit met, kept over reloads.
-struct ConsumerEstimates {
-  RecentDistinct seen;
-  DistinctEstimate newly_denied;  // by the candidate
+// How many consumers a candidate would treat differently from its live limit.
+struct DivergingConsumers {
+  DistinctEstimate newly_denied;
   DistinctEstimate newly_admitted;
 };
 
@@ -45,7 +44,10 @@ struct PlannedLimit {
   std::optional<TableRule> block;
   std::size_t first_row = 0;             // of the counters: one row for each of Plan::routes_of
   std::vector<std::string> route_names;  // of its own routes, and `other`
-  std::shared_ptr<ConsumerEstimates> estimates;
+
+  // Estimates of how many consumers there were, kept over reloads; those of a candidate while it stays the same.
+  std::shared_ptr<RecentDistinct> consumers;
+  std::shared_ptr<DivergingConsumers> diverging;
 };
 
 class Plan {

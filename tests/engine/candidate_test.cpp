@@ -72,10 +72,18 @@ TEST_F(CandidateTest, AffectedConsumersAreEstimated) {
     const std::string ip = "203.0." + std::to_string(client) + ".1";
     EXPECT_EQ(passing(Request::to("GET /").from(ip), client % 2 == 0 ? 4 : 2), client % 2 == 0 ? 4 : 2);
   }
-  const ConsumerEstimates& estimates = *engine_->plan()->limits()[0].estimates;
-  EXPECT_NEAR(static_cast<double>(estimates.newly_denied.estimate()), 100, 10);
-  EXPECT_NEAR(static_cast<double>(estimates.seen.estimate(now_)), 200, 20);
-  EXPECT_EQ(estimates.newly_admitted.estimate(), 0U);
+  const auto consumers = [&] { return engine_->plan()->limits()[0].consumers->estimate(now_); };
+  const auto newly_denied = [&] { return engine_->plan()->limits()[0].diverging->newly_denied.estimate(); };
+  EXPECT_NEAR(static_cast<double>(newly_denied()), 100, 10);
+  EXPECT_NEAR(static_cast<double>(consumers()), 200, 20);
+  EXPECT_EQ(engine_->plan()->limits()[0].diverging->newly_admitted.estimate(), 0U);
+  reload(policy);
+  EXPECT_NEAR(static_cast<double>(newly_denied()), 100, 10) << "the same candidate goes on";
+  reload(
+      "{version: 1, limits: [{name: api, consumer_key: ip, algorithm: token_bucket, rate: 1/h, burst: 4, "
+      "candidate: {burst: 3}}]}");
+  EXPECT_EQ(newly_denied(), 0U) << "another candidate begins anew";
+  EXPECT_NEAR(static_cast<double>(consumers()), 200, 20);
 }
 
 TEST_F(CandidateTest, UnlimitedTierMeetsTheCandidateThatWouldLimitIt) {

@@ -52,7 +52,7 @@ TEST_F(SwitchWithCandidate, DivergenceNamesExactlyTheConsumersThatTheSwitchDenie
     if (verdict.outcomes[0].divergence() == Divergence::newly_denied) named.insert(sent.client);
   }
   ASSERT_EQ(denied_before, 0) << "the live limit denies nobody";
-  const auto estimate = engine_->plan()->limits()[0].estimates->newly_denied.estimate();
+  const auto estimate = engine_->plan()->limits()[0].diverging->newly_denied.estimate();
 
   load(switched);
   std::set<int> denied;

@@ -86,8 +86,8 @@ limits:
     EXPECT_TRUE(passes(Request::to("GET " + path).with("X-Original-URI", path)));
   }
   const auto plan = engine_->plan();
-  EXPECT_GT(plan->limits()[0].estimates->seen.estimate(now_), 18'000U);
-  EXPECT_EQ(plan->limits()[1].estimates->seen.estimate(now_), 1U);
+  EXPECT_GT(plan->limits()[0].consumers->estimate(now_), 18'000U);
+  EXPECT_EQ(plan->limits()[1].consumers->estimate(now_), 1U);
 }
 
 TEST_F(RawPathKey, LintWarns) {

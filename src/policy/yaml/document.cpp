@@ -26,7 +26,7 @@ bool is_json(std::string_view text) noexcept {
 
 // yaml-cpp's commonest complaints, in words that say what to do.
 std::string complaint(const std::string& message) {
-  static const std::array<std::pair<std::string_view, std::string_view>, 6> plainly{{
+  static const std::array<std::pair<std::string_view, std::string_view>, 7> plainly{{
       {YAML::ErrorMsg::MAP_VALUE, "a ':' where no value can begin: quote text that has ': ' in it, indent with spaces"},
       {YAML::ErrorMsg::END_OF_SEQ_FLOW,
        "a '[' is not closed: between brackets, text with any of []{}, in it needs quotes"},
@@ -34,6 +34,7 @@ std::string complaint(const std::string& message) {
        "a '{' is not closed: between brackets, text with any of []{}, in it needs quotes"},
       {YAML::ErrorMsg::UNKNOWN_ANCHOR, "an alias (*name) whose anchor (&name) is not before it"},
       {YAML::ErrorMsg::BLOCK_ENTRY, "a '-' where no list can begin: indent with spaces"},
+      {YAML::ErrorMsg::EOF_IN_SCALAR, "a quote is not closed"},
       {YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab in the indentation: indent with spaces"},
   }};
   const auto* found = std::find_if(plainly.begin(), plainly.end(), [&](const auto& p) { return p.first == message; });
@@ -71,6 +72,8 @@ std::optional<Node> parse(std::string_view text, Problems& problems) {
     problems.error(Places(text).at(bad->offset), bad->what);
     return {};
   }
+  // yaml-cpp takes a quote that is not closed for one that is, if a line end is the last thing before the end.
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   try {
     Node root = parse_document(is_json(text) ? with_yaml_escapes(text) : std::string(text));
     if (!root.is_null()) return root;
