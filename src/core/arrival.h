@@ -14,6 +14,7 @@
 
 #include "core/instant.h"
 #include "core/product.h"
+#include "core/select.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
@@ -27,14 +28,26 @@ struct FineSpan {
   [[nodiscard]] constexpr Duration rounded_up() const noexcept { return Duration{whole + (nths > 0 ? 1 : 0)}; }
 
   friend constexpr auto operator<=>(const FineSpan&, const FineSpan&) noexcept = default;
+
+  // As one wide number, which takes no branch: whether a charge fits is the one thing nobody can predict.
+  friend constexpr bool operator<=(const FineSpan& a, const FineSpan& b) noexcept {
+    return static_cast<SignedWide>(a.wide()) <= static_cast<SignedWide>(b.wide());
+  }
+
+ private:
+  __extension__ using SignedWide = __int128;
+  [[nodiscard]] constexpr Wide wide() const noexcept {
+    return (static_cast<Wide>(whole) << 64) | static_cast<std::uint64_t>(nths);
+  }
 };
 
 struct ArrivalLimit {
   std::uint64_t burst = 0;
-  std::int64_t count = 0;  // N
-  std::int64_t per = 0;    // P
-  FineSpan token;          // what one token is worth
-  FineSpan fill;           // what `burst` tokens are worth
+  std::int64_t count = 0;       // N
+  std::int64_t per = 0;         // P
+  FineSpan token;               // what one token is worth
+  FineSpan fill;                // what `burst` tokens are worth
+  std::int64_t total_nths = 0;  // of `fill`, if they can be counted
   bool counts_in_64_bits = false;
 
   ArrivalLimit() = default;
@@ -46,6 +59,7 @@ struct ArrivalLimit {
         fill(worth(burst)) {
     std::int64_t units = 0;
     counts_in_64_bits = !__builtin_mul_overflow(fill.whole + 1, count, &units);
+    if (counts_in_64_bits) total_nths = fill.whole * count + fill.nths;
   }
 
   // What `tokens` are worth in time, for up to two bursts.
@@ -57,18 +71,22 @@ struct ArrivalLimit {
     return {n * token.whole + nths / count, nths % count};
   }
 
-  // How many whole tokens `span` is worth.
-  [[nodiscard]] constexpr std::uint64_t tokens_in(FineSpan span) const noexcept {
+  // How many whole tokens are left with so much used.
+  [[nodiscard]] [[gnu::always_inline]] constexpr std::uint64_t tokens_left(FineSpan used) const noexcept {
+    const Choice some(used <= fill);
+    const std::int64_t whole = some.or_zero(fill.whole - used.whole);
+    const std::int64_t nths = some.or_zero(fill.nths - used.nths);
     if (counts_in_64_bits) [[likely]]
-      return static_cast<std::uint64_t>((span.whole * count + span.nths) / per);
-    const Wide units = Wide{static_cast<std::uint64_t>(span.whole)} * static_cast<std::uint64_t>(count) +
-                       static_cast<std::uint64_t>(span.nths);
+      return static_cast<std::uint64_t>(whole * count + nths) / static_cast<std::uint64_t>(per);
+    const Wide units =
+        Wide{static_cast<std::uint64_t>(whole)} * static_cast<std::uint64_t>(count) + static_cast<Wide>(nths);
     return static_cast<std::uint64_t>(units / static_cast<std::uint64_t>(per));
   }
 
   [[nodiscard]] constexpr FineSpan sum(FineSpan a, FineSpan b) const noexcept {
     const std::int64_t nths = a.nths + b.nths;
-    return nths < count ? FineSpan{a.whole + b.whole, nths} : FineSpan{a.whole + b.whole + 1, nths - count};
+    const bool carries = nths >= count;
+    return {a.whole + b.whole + (carries ? 1 : 0), nths - (carries ? count : 0)};
   }
 
   // a - b, and zero if b is the longer.
@@ -88,8 +106,8 @@ struct ArrivalState {
   [[nodiscard]] constexpr FineSpan used(const ArrivalLimit& limit, std::int64_t now) const noexcept {
     const bool fits = nths < limit.count;
     const std::int64_t ahead = whole - now + (fits ? 0 : 1);
-    if (ahead < 0) return {};
-    return {ahead, fits ? nths : 0};
+    const bool is_ahead = ahead >= 0;
+    return {is_ahead ? ahead : 0, is_ahead && fits ? nths : 0};
   }
 
   constexpr void set_used(FineSpan used, std::int64_t now) noexcept {
@@ -100,28 +118,50 @@ struct ArrivalState {
 
 // The operations that every algorithm on an arrival time shares.
 struct ArrivalOperations {
-  // Always inlined, so that the state stays in registers where the table decides.
+  // What was used before and would be after a charge, and whether that is within the limit.
+  struct Charge {
+    FineSpan before;
+    FineSpan after;
+    bool admitted;
+  };
+
+  // decide in two steps, so that a caller who holds a lock need not hold it while the answer is put into words.
+  // The cost is at most the burst. Always inlined, so that the state stays in registers.
+  [[gnu::always_inline]] static Charge charge(const ArrivalLimit& limit, ArrivalState& state, Cost cost,
+                                              std::int64_t now) noexcept {
+    const FineSpan before = state.used(limit, now);
+    const FineSpan after = limit.sum(before, limit.worth(cost.units()));
+    const bool admitted = after <= limit.fill;
+    if (admitted && cost.units() > 0) state.set_used(after, now);
+    return {before, after, admitted};
+  }
+
+  [[gnu::always_inline]] static Decision describe(const ArrivalLimit& limit, const Charge& charge,
+                                                  std::int64_t now) noexcept {
+    const Choice denied(!charge.admitted);
+    const FineSpan used{denied.of(charge.before.whole, charge.after.whole),
+                        denied.of(charge.before.nths, charge.after.nths)};
+    // Rounding up takes no borrow: below zero, the nths only undo the part that whole microseconds overshoot.
+    const FineSpan over{charge.after.whole - limit.fill.whole, charge.after.nths - limit.fill.nths};
+    return {.admitted = charge.admitted,
+            .limit = limit.burst,
+            .remaining = limit.tokens_left(used),
+            .retry_after = Duration{denied.or_zero(over.rounded_up().count())},
+            .reset_after = used.rounded_up(),
+            .charged_at = instant_at(now)};
+  }
+
   [[gnu::always_inline]] static Decision decide(const ArrivalLimit& limit, ArrivalState& state, Cost cost,
                                                 Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
-    const FineSpan before = state.used(limit, now);
-    Decision decision{.limit = limit.burst, .charged_at = instant_at(now)};
-    if (cost.units() > limit.burst) [[unlikely]] {
-      decision.retry_after = std::nullopt;
-    } else {
-      const FineSpan after = limit.sum(before, limit.worth(cost.units()));
-      if (after <= limit.fill) {
-        if (cost.units() > 0) state.set_used(after, now);
-        decision.admitted = true;
-        decision.remaining = limit.tokens_in(limit.difference(limit.fill, after));
-        decision.reset_after = after.rounded_up();
-        return decision;
-      }
-      decision.retry_after = limit.difference(after, limit.fill).rounded_up();
-    }
-    decision.remaining = limit.tokens_in(limit.difference(limit.fill, before));
-    decision.reset_after = before.rounded_up();
-    return decision;
+    if (cost.units() <= limit.burst) [[likely]]
+      return describe(limit, charge(limit, state, cost, now), now);
+    const FineSpan used = state.used(limit, now);
+    return {.limit = limit.burst,
+            .remaining = limit.tokens_left(used),
+            .retry_after = std::nullopt,
+            .reset_after = used.rounded_up(),
+            .charged_at = instant_at(now)};
   }
 
   static Decision peek(const ArrivalLimit& limit, const ArrivalState& state, Cost cost, Instant now) noexcept {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 #include "core/algorithm/fixed_window.h"
@@ -56,6 +58,14 @@ template <class... As>
 using RuleVariant = std::variant<RuleOf<As>...>;
 
 using Rule = AllAlgorithms::Apply<RuleVariant>;
+
+// std::visit for the hot path: comparisons, which are predicted and inlined, instead of a table of functions.
+template <std::size_t I = 0, class Work>
+[[gnu::always_inline]] inline decltype(auto) visit_rule(const Rule& rule, Work&& work) {
+  if (const auto* of = std::get_if<I>(&rule)) return work(*of);
+  if constexpr (I + 1 < std::variant_size_v<Rule>) return visit_rule<I + 1>(rule, std::forward<Work>(work));
+  __builtin_unreachable();
+}
 
 [[nodiscard]] Rule compile(const Limit& limit) noexcept;
 

@@ -48,7 +48,7 @@ KeyedLimiter& KeyedLimiter::operator=(KeyedLimiter&&) noexcept = default;
 KeyedLimiter::~KeyedLimiter() = default;
 
 Decision KeyedLimiter::check(std::string_view key, Cost cost) {
-  return body_->decide(body_->table->hash(key), cost, Duration::max());
+  return body_->table->decide(body_->rule, table::Table::KeyAsk{key, cost}, body_->clock->now());
 }
 
 void KeyedLimiter::check(std::span<const Request> requests, std::span<Decision> decisions) {

@@ -28,11 +28,20 @@ inline constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 // The lock word begins every bucket, whatever its payload.
 class BucketLock {
  public:
-  void lock() noexcept {
-    while ((word_.fetch_or(top_bit, std::memory_order_acquire) & top_bit) != 0) wait();
+  // Gives the first tag, which whoever does not change it may hand to unlock again. A plain load comes first,
+  // because a core looks ahead past one, and runs into the next key's cache miss while this one's is under way.
+  std::uint64_t lock() noexcept {
+    std::uint64_t word = word_.load(std::memory_order_relaxed);
+    while ((word & top_bit) != 0 ||
+           !word_.compare_exchange_weak(word, word | top_bit, std::memory_order_acquire, std::memory_order_relaxed))
+      [[unlikely]] {
+        word = wait();
+      }
+    return word;
   }
 
-  void unlock() noexcept { word_.store(word_.load(std::memory_order_relaxed) & ~top_bit, std::memory_order_release); }
+  void unlock(std::uint64_t first_tag) noexcept { word_.store(first_tag, std::memory_order_release); }
+  void unlock() noexcept { unlock(first_tag()); }
 
  protected:
   [[nodiscard]] std::uint64_t first_tag() const noexcept { return word_.load(std::memory_order_relaxed) & ~top_bit; }
@@ -40,8 +49,10 @@ class BucketLock {
 
  private:
   // A holder only does arithmetic, so the wait is short unless the holder lost its core.
-  void wait() const noexcept {
-    for (int spins = 0; (word_.load(std::memory_order_relaxed) & top_bit) != 0; ++spins) {
+  [[gnu::noinline]] std::uint64_t wait() const noexcept {
+    for (int spins = 0;; ++spins) {
+      const std::uint64_t word = word_.load(std::memory_order_relaxed);
+      if ((word & top_bit) == 0) return word;
       if (spins < 100) {
         relax();
       } else {
@@ -58,12 +69,17 @@ class alignas(64) Bucket : public BucketLock {
  public:
   static constexpr unsigned cells = 64 / (8 + sizeof(Payload));
 
-  // The cell with this tag; `cells` if there is none. Without branches, which could not be predicted.
-  [[nodiscard]] unsigned find(std::uint64_t tag) const noexcept {
-    const auto matches = [&]<std::size_t... Cell>(std::index_sequence<Cell...>) {
-      return ((static_cast<unsigned>(this->tag(Cell) == tag) << Cell) | ...);
-    };
-    return static_cast<unsigned>(std::countr_zero(matches(std::make_index_sequence<cells>{}) | (1U << cells)));
+  // The cell with this tag; `cells` if there is none.
+  [[nodiscard]] unsigned find(std::uint64_t tag) const noexcept { return find(tag, first_tag()); }
+
+  // The same for who knows the first tag. At most one cell has the tag, so the sum has at most one term: no
+  // branch, because which cell it is could not be predicted.
+  [[nodiscard]] unsigned find(std::uint64_t tag, std::uint64_t first) const noexcept {
+    unsigned found = cells - cells * static_cast<unsigned>(first == tag);
+    found -= (cells - 1) * static_cast<unsigned>((tags_[0] & ~top_bit) == tag);
+    for (unsigned cell = 2; cell < cells; ++cell)
+      found -= (cells - cell) * static_cast<unsigned>(tags_[cell - 1] == tag);
+    return found;
   }
 
   [[nodiscard]] std::uint64_t tag(unsigned cell) const noexcept {

@@ -24,6 +24,7 @@
 
 #include "table/bucket.h"
 #include "table/budget.h"
+#include "table/directory.h"
 #include "table/region.h"
 #include "weir/result.h"
 
@@ -49,9 +50,8 @@ struct Slot {
 // Where the search for a key begins: its home bucket, and the shape it was found by.
 struct Place {
   std::byte* home = nullptr;
-  std::uint32_t segment = 0;
-  std::uint32_t homes = 0;
-  std::uint64_t directory_index = 0;
+  Shape shape;
+  KeyHash hash;
 };
 
 inline constexpr std::size_t bucket_bytes = 64;
@@ -84,10 +84,10 @@ class Cells {
   static Payload& payload(const Slot& slot) noexcept { return bucket_at(slot.bucket).payload(slot.cell); }
 
   // The home bucket and the next: one key in five lies there.
-  void prefetch(KeyHash hash) const noexcept {
-    const std::byte* home = locate(hash).home;
-    __builtin_prefetch(home, 1);
-    __builtin_prefetch(home + bucket_bytes, 1);
+  void prefetch(KeyHash hash) const noexcept { prefetch(locate(hash)); }
+  static void prefetch(const Place& place) noexcept {
+    __builtin_prefetch(place.home, 1);
+    __builtin_prefetch(place.home + bucket_bytes, 1);
   }
 
   // Locks the key's cell, or one claimed for it, or the shared one it overflows to. A claimed cell that is not
@@ -111,18 +111,13 @@ class Cells {
   // The pieces of find_or_claim, for callers that hold several locks (together.cpp).
 
   [[nodiscard]] Place locate(KeyHash hash) const noexcept {
-    Place place;
-    place.directory_index = hash.value >> directory_shift_;
-    place.segment = segment_at(place.directory_index);
-    place.homes = homes_[place.segment].load(std::memory_order_acquire);
-    place.home = segment_begin(place.segment) + home_of(hash.value, place.homes) * bucket_bytes;
-    return place;
+    const Shape shape = directory_.at(hash.value);
+    return {begin_of(shape) + home_of(hash.value, shape.homes()) * bucket_bytes, shape, hash};
   }
 
   // To be asked with the lock of a bucket of the place.
   [[nodiscard]] bool still_there(const Place& place) const noexcept {
-    return segment_at(place.directory_index) == place.segment &&
-           homes_[place.segment].load(std::memory_order_relaxed) == place.homes;
+    return directory_.at(place.hash.value) == place.shape;
   }
 
   // A tag has the lower bits of its hash, so either will do.
@@ -230,12 +225,11 @@ class Cells {
   Cells(Budget& budget, unsigned overflow_cells, std::size_t extra_bytes) noexcept
       : budget_(budget), overflow_cells_(overflow_cells), extra_bytes_(extra_bytes) {}
 
-  [[nodiscard]] std::uint32_t segment_at(std::uint64_t directory_index) const noexcept {
-    const std::uint32_t stored = directory_[directory_index].load(std::memory_order_acquire);
-    return stored != 0 ? stored : static_cast<std::uint32_t>(directory_index >> (directory_bits_ - 1));
+  [[nodiscard]] std::byte* begin_of(Shape shape) const noexcept {
+    return buckets_.data() + shape.page() * Region::page;
   }
   [[nodiscard]] std::byte* segment_begin(std::uint32_t segment) const noexcept {
-    return buckets_.data() + std::size_t{segment} * most_buckets * bucket_bytes;
+    return begin_of(segment_info_[segment].shape);
   }
 
   bool lock_home(const Place& place, Slot& slot) noexcept {
@@ -301,29 +295,32 @@ class Cells {
   [[nodiscard]] bool tidy(std::uint32_t segment, std::uint32_t buckets) noexcept;
   [[nodiscard]] bool grow(std::uint32_t segment, std::uint32_t& buckets) noexcept;
   [[nodiscard]] bool split(std::uint32_t segment, Gathered& live, std::uint32_t& buckets) noexcept;
-  void point_directory_at(std::uint32_t segment) noexcept;
+  void publish(std::uint32_t segment, std::uint64_t page, std::uint32_t buckets) noexcept;
   template <class Visit>
   void for_each_in(std::uint32_t segment, std::int64_t now, Visit& visit);
 
-  // What a segment takes in the five arrays of the shape.
-  static constexpr std::size_t segment_shape_bytes = 4 + 4 + 8 + 8 + 1;
+  struct Segment {
+    Shape shape;
+    std::uint64_t prefix;                // the upper bits that its hashes share,
+    unsigned depth;                      // and how many they are
+    std::atomic<std::int64_t> stuck_at;  // when no room could be made
+  };
+
+  // What a segment takes beside its buckets: itself and, on average, two entries on each level of the directory.
+  static constexpr std::size_t segment_shape_bytes = sizeof(Segment) + 4 * sizeof(Shape);
 
   Budget& budget_;
   const unsigned overflow_cells_;
   const std::size_t extra_bytes_;
 
-  // The shape, readable by all.
-  unsigned directory_bits_ = 1;
-  unsigned directory_shift_ = 63;
-  std::atomic<std::uint32_t>* directory_ = nullptr;  // 0: the segment that this half began with
-  std::atomic<std::uint32_t>* homes_ = nullptr;      // by segment
-  std::atomic<std::int64_t>* stuck_at_ = nullptr;    // by segment: when no room could be made
+  // Readable by all.
+  Directory directory_;
 
-  // Guarded by shape_mutex_, which is taken before any bucket lock.
+  // Guarded by shape_mutex_, which is taken before any bucket lock; stuck_at is readable by all.
   std::mutex shape_mutex_;
+  unsigned directory_bits_ = 1;  // at most
   std::uint32_t segments_ = 2;
-  std::uint64_t* prefixes_ = nullptr;  // by segment: the upper bits that its hashes share,
-  std::uint8_t* depths_ = nullptr;     // and how many they are
+  Segment* segment_info_ = nullptr;
 
   Region shape_;  // holds the arrays above
   Region buckets_;

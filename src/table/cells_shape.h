@@ -28,11 +28,10 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
   constexpr std::size_t segment_bytes = std::size_t{most_buckets} * bucket_bytes;
   cells->directory_bits_ =
       std::max(1U, static_cast<unsigned>(std::bit_width(budget.total() / (segment_bytes / 2)) + 1));
-  cells->directory_shift_ = 64 - cells->directory_bits_;
 
   const std::size_t segments = std::size_t{1} << cells->directory_bits_;
   const std::size_t overflow_buckets = (overflow_cells + bucket_cells - 1) / bucket_cells;
-  const std::size_t shape_bytes = segments * segment_shape_bytes;
+  const std::size_t shape_bytes = Directory::bytes_for(cells->directory_bits_) + segments * sizeof(Segment);
   const std::size_t least = overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page +
                             2 * segment_shape_bytes + extra_bytes;
   if (budget.total() < least) {
@@ -47,21 +46,15 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
   cells->buckets_ = std::move(*buckets);
   cells->overflow_begin_ = cells->buckets_.data() + segments * segment_bytes;
 
-  std::byte* at = cells->shape_.data();
-  const auto carve = [&]<class T>(T*& array) {
-    array = reinterpret_cast<T*>(at);
-    at += segments * sizeof(T);
-  };
-  carve(cells->stuck_at_);
-  carve(cells->prefixes_);
-  carve(cells->directory_);
-  carve(cells->homes_);
-  carve(cells->depths_);
+  cells->directory_.lie_at(cells->shape_.data());
+  cells->segment_info_ =
+      reinterpret_cast<Segment*>(cells->shape_.data() + Directory::bytes_for(cells->directory_bits_));
   for (std::uint32_t root = 0; root < 2; ++root) {
-    cells->homes_[root].store(page_buckets - (reach - 1), std::memory_order_relaxed);
-    cells->prefixes_[root] = std::uint64_t{root} << 63;
-    cells->depths_[root] = 1;
-    cells->stuck_at_[root].store(core::never, std::memory_order_relaxed);
+    Segment& segment = cells->segment_info_[root];
+    segment.prefix = std::uint64_t{root} << 63;
+    segment.depth = 1;
+    segment.stuck_at.store(core::never, std::memory_order_relaxed);
+    cells->publish(root, root * most_buckets / page_buckets, page_buckets);
   }
   const bool taken = budget.take(least - extra_bytes);
   return taken ? Result<std::unique_ptr<Cells>>(std::move(cells)) : failure("memory_budget", "is already in use");
@@ -92,8 +85,8 @@ template <class Payload>
 template <class LockNext, class Taken>
 typename Cells<Payload>::Vacancy Cells<Payload>::hop(Slot& slot, const Place& place, std::int64_t now,
                                                      LockNext& lock_next, Taken& taken) noexcept {
-  const auto home = static_cast<std::uint64_t>(slot.first - segment_begin(place.segment)) / bucket_bytes;
-  const std::uint64_t end = std::min<std::uint64_t>(std::uint64_t{8} * reach, place.homes + reach - 1 - home);
+  const auto home = static_cast<std::uint64_t>(slot.first - begin_of(place.shape)) / bucket_bytes;
+  const std::uint64_t end = std::min<std::uint64_t>(std::uint64_t{8} * reach, place.shape.homes() + reach - 1 - home);
   Vacancy vacancy{.bucket = reach, .cell = bucket_cells};
   for (; vacancy.bucket < end; ++vacancy.bucket) {
     if (slot.held <= vacancy.bucket) lock_next(slot, vacancy.bucket);
@@ -102,7 +95,7 @@ typename Cells<Payload>::Vacancy Cells<Payload>::hop(Slot& slot, const Place& pl
   }
   if (vacancy.bucket == end) return {};
   while (vacancy.bucket >= reach) {
-    if (!move_into(vacancy, slot, home, place.homes, taken)) return {};
+    if (!move_into(vacancy, slot, home, place.shape.homes(), taken)) return {};
   }
   vacancy.found = true;
   return vacancy;
@@ -154,14 +147,14 @@ bool Cells<Payload>::occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t
 
 template <class Payload>
 bool Cells<Payload>::make_room(const Place& place, std::int64_t now) noexcept {
-  auto& stuck_at = stuck_at_[place.segment];
+  auto& stuck_at = segment_info_[place.shape.segment()].stuck_at;
   const std::int64_t since_stuck = now - stuck_at.load(std::memory_order_relaxed);
   if (since_stuck >= 0 && since_stuck < stuck_for) return false;
 
   const std::lock_guard guard(shape_mutex_);
   if (!still_there(place)) return true;
-  const std::uint32_t segment = place.segment;
-  std::uint32_t buckets = place.homes + reach - 1;
+  const std::uint32_t segment = place.shape.segment();
+  std::uint32_t buckets = place.shape.homes() + reach - 1;
   lock_buckets(segment, 0, buckets);
   const std::uint32_t freed = clean(segment, buckets, now);
   bool changed = freed > 0;
@@ -268,7 +261,14 @@ void Cells<Payload>::rebuild(std::uint32_t segment, const Entry* entries, std::u
     bucket.set_tag(cell, entry.tag);
     bucket.payload(cell) = entry.payload;
   }
-  homes_[segment].store(static_cast<std::uint32_t>(homes), std::memory_order_release);
+  publish(segment, segment_info_[segment].shape.page(), buckets);
+}
+
+template <class Payload>
+void Cells<Payload>::publish(std::uint32_t segment, std::uint64_t page, std::uint32_t buckets) noexcept {
+  Segment& info = segment_info_[segment];
+  info.shape = Shape(segment, page, buckets - (reach - 1));
+  directory_.point(info.prefix, info.depth, info.shape);
 }
 
 // The same size again, with chains no longer than they need to be.
@@ -303,7 +303,7 @@ bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcep
 // The half of the keys whose next bit is set moves to a new segment.
 template <class Payload>
 bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t& buckets) noexcept {
-  const unsigned depth = depths_[segment];
+  const unsigned depth = segment_info_[segment].depth;
   if (depth == directory_bits_) return false;
   const std::uint64_t next_bit = top_bit >> depth;
   Entry* const begin = live.entries.get();
@@ -327,14 +327,15 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   if (after < before) budget_.give(before - after);
 
   const std::uint32_t sibling = segments_++;
-  prefixes_[sibling] = prefixes_[segment] | next_bit;
-  stuck_at_[sibling].store(core::never, std::memory_order_relaxed);
-  depths_[segment] = depths_[sibling] = static_cast<std::uint8_t>(depth + 1);
+  Segment& info = segment_info_[sibling];
+  info.prefix = segment_info_[segment].prefix | next_bit;
+  info.stuck_at.store(core::never, std::memory_order_relaxed);
+  info.shape = Shape(sibling, std::uint64_t{sibling} * most_buckets / page_buckets, 0);
+  segment_info_[segment].depth = info.depth = depth + 1;
   lock_buckets(sibling, 0, moving_buckets);
   rebuild(sibling, middle, moving, moving_buckets);
   if (staying_buckets > buckets) lock_buckets(segment, buckets, staying_buckets);
   rebuild(segment, begin, staying, staying_buckets);
-  point_directory_at(sibling);
   unlock_buckets(sibling, moving_buckets);
   if (staying_buckets < buckets) {
     // Nobody else holds a lock there, so the lock bits may vanish with the pages.
@@ -346,13 +347,6 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
 }
 
 template <class Payload>
-void Cells<Payload>::point_directory_at(std::uint32_t segment) noexcept {
-  const std::uint64_t first = prefixes_[segment] >> directory_shift_;
-  const std::uint64_t count = std::uint64_t{1} << (directory_bits_ - depths_[segment]);
-  for (std::uint64_t i = 0; i < count; ++i) directory_[first + i].store(segment, std::memory_order_release);
-}
-
-template <class Payload>
 template <class Visit>
 void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit& visit) {
   struct Locks {
@@ -360,7 +354,7 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
     std::uint32_t segment, buckets;
     ~Locks() { cells.unlock_buckets(segment, buckets); }
   };
-  const std::uint32_t buckets = homes_[segment].load(std::memory_order_relaxed) + reach - 1;
+  const std::uint32_t buckets = segment_info_[segment].shape.homes() + reach - 1;
   lock_buckets(segment, 0, buckets);
   const Locks locks{*this, segment, buckets};
   // In leaps, so that who puts the cells into another table in this order fills that one evenly.
@@ -370,7 +364,7 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
     Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + std::size_t{i * leap % buckets} * bucket_bytes);
     for (unsigned cell = 0; cell < bucket_cells; ++cell) {
       if (bucket.tag(cell) == 0 || bucket.payload(cell).dead(now)) continue;
-      visit(KeyHash{bucket.tag(cell) | (prefixes_[segment] & top_bit)}, bucket.payload(cell));
+      visit(KeyHash{bucket.tag(cell) | (segment_info_[segment].prefix & top_bit)}, bucket.payload(cell));
     }
   }
 }
@@ -381,7 +375,7 @@ void Cells<Payload>::for_each(std::int64_t now, Visit visit, GoOn go_on) {
   for (std::uint32_t segment = 0;; ++segment) {
     {
       const std::lock_guard guard(shape_mutex_);
-      if (segment >= segments_ || homes_ == nullptr) return;
+      if (segment >= segments_ || segment_info_ == nullptr) return;
       for_each_in(segment, now, visit);
     }
     if (!go_on()) return;

@@ -61,7 +61,8 @@ struct Lanes {
 
 }  // namespace siphash_detail
 
-[[nodiscard]] inline std::uint64_t siphash13(const HashKey& key, std::string_view bytes) noexcept {
+[[nodiscard]] [[gnu::always_inline]] inline std::uint64_t siphash13(const HashKey& key,
+                                                                    std::string_view bytes) noexcept {
   siphash_detail::Lanes lanes{key.first ^ 0x736f6d6570736575, key.second ^ 0x646f72616e646f6d,
                               key.first ^ 0x6c7967656e657261, key.second ^ 0x7465646279746573};
   const std::size_t words = bytes.size() / 8;

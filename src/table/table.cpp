@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "table/charge.h"
 #include "table/locked_state.h"
 #include "table/siphash_lanes.h"
 
@@ -27,12 +28,17 @@ Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const A
   return decision;
 }
 
+// Whether a cost can change a state: all others only look.
+template <class Limit>
+bool can_charge(const Limit& limit, Cost cost) noexcept {
+  return cost.units() - 1 < capacity_of(limit);
+}
+
 // Any key, any cost: what is seldom, one step at a time.
 template <class A, class Payload>
 [[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
                                       const Ask& ask, Instant now) noexcept {
-  const bool charges = ask.cost.units() > 0 && ask.cost.units() <= capacity_of(limit);
-  if (!charges) return peek_one<A>(limit, cells, ask, now);
+  if (!can_charge(limit, ask.cost)) return peek_one<A>(limit, cells, ask, now);
   const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
   Decision decision;
   {
@@ -46,73 +52,90 @@ template <class A, class Payload>
   return decision;
 }
 
-// A known key's cell, and the buckets that are locked for it.
-template <class Payload>
-struct Found {
-  Bucket<Payload>* home;
-  Bucket<Payload>* bucket;
-  unsigned cell;
-
-  void unlock() const noexcept {
-    for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
-  }
-};
-
-// The usual case, a known key, with nothing but registers in between. If the key is not known, or the table is
-// just changing its shape, the cell is none and nothing is locked.
-template <class Payload>
-[[gnu::always_inline]] inline Found<Payload> find_known(const Cells<Payload>& cells, KeyHash key) noexcept {
-  const Place place = cells.locate(key);
-  const std::uint64_t tag = Cells<Payload>::tag_of(key);
-  Bucket<Payload>* const home = &Cells<Payload>::bucket_at(place.home);
-  home->lock();
-  Found<Payload> found{home, home, home->find(tag)};
-  bool ends = false;
-  if (!cells.still_there(place)) [[unlikely]] {
-    found.cell = home->cells;
-    ends = true;
-  }
-  while (found.cell == home->cells) {
-    ends = ends || !found.bucket->goes_on() || found.bucket - home == Cells<Payload>::reach - 1;
-    if (ends) {
-      found.unlock();
-      break;
-    }
-    (++found.bucket)->lock();
-    found.cell = found.bucket->find(tag);
-  }
-  return found;
-}
-
+// Decides on a state under its lock, and gives the lock up by `unlock` as soon as the state is written.
+//
 // Decisions are made where they will be: each function has one to return, or passes on what another returns.
 // Copying one just after it was written would stall on every field.
-template <class A, class Payload>
-[[gnu::always_inline]] inline Decision decide_found(const Found<Payload>& found, const typename A::Limit& limit,
-                                                    const Ask& ask, Instant now) noexcept {
-  Payload& payload = found.bucket->payload(found.cell);
-  auto state = Packing<A, Payload>::unpack(limit, payload, core::micros(now));
-  Decision decision = decide_state<A>(limit, state, ask.cost, ask.max_wait, now);
-  if (decision.admitted && ask.cost.units() > 0) payload = Packing<A, Payload>::pack(limit, state);
-  found.unlock();
-  return decision;
+template <class A, class Payload, class Unlock>
+[[gnu::always_inline]] inline Decision decide_locked(Payload& payload, const typename A::Limit& limit, const Ask& ask,
+                                                     Instant now, Unlock unlock) noexcept {
+  if constexpr (describes_later<A>) {
+    const auto charge = PackedCharge<A, Payload>::make(limit, payload, ask.cost, core::micros(now));
+    unlock();
+    return charge.describe(limit, core::micros(now));
+  } else {
+    auto state = Packing<A, Payload>::unpack(limit, payload, core::micros(now));
+    Decision decision = decide_state<A>(limit, state, ask.cost, ask.max_wait, now);
+    if (decision.admitted) payload = Packing<A, Payload>::pack(limit, state);
+    unlock();
+    return decision;
+  }
 }
 
+// The home bucket is locked and has not the key: a known one lies in a bucket beyond.
 template <class A, class Payload>
-[[gnu::always_inline]] inline Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                                  const Ask& ask, Instant now) noexcept {
+[[gnu::noinline]] Decision decide_beyond(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                         Bucket<Payload>* home, const Ask& ask, Instant now) noexcept {
+  const std::uint64_t tag = Cells<Payload>::tag_of(ask.key);
+  Bucket<Payload>* bucket = home;
+  unsigned cell = home->cells;
+  const auto unlock = [&] {
+    for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
+  };
+  while (cell == home->cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
+    (++bucket)->lock();
+    cell = bucket->find(tag);
+  }
+  if (cell < home->cells) [[likely]]
+    return decide_locked<A>(bucket->payload(cell), limit, ask, now, unlock);
+  unlock();
+  return decide_any<A>(table, limit, cells, ask, now);
+}
+
+// The usual case is a known key in its home bucket, with nothing but registers in between.
+template <class A, class Payload>
+[[gnu::always_inline]] inline Decision decide_at(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                                 const Place& place, const Ask& ask, Instant now) noexcept {
   if constexpr (!std::is_same_v<Payload, LogPayload>) {
-    const Found<Payload> found = find_known(cells, ask.key);
-    if (found.cell < found.bucket->cells) [[likely]]
-      return decide_found<A>(found, limit, ask, now);
+    if (can_charge(limit, ask.cost)) [[likely]] {
+      Bucket<Payload>* const home = &Cells<Payload>::bucket_at(place.home);
+      const std::uint64_t first_tag = home->lock();
+      const unsigned cell = home->find(Cells<Payload>::tag_of(ask.key), first_tag);
+      if (cells.still_there(place)) [[likely]] {
+        if (cell == home->cells) [[unlikely]]
+          return decide_beyond<A>(table, limit, cells, home, ask, now);
+        return decide_locked<A>(home->payload(cell), limit, ask, now, [&] { home->unlock(first_tag); });
+      }
+      home->unlock(first_tag);
+    }
   }
   return decide_any<A>(table, limit, cells, ask, now);
 }
 
 template <class A, class Payload>
-void decide_batch(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, std::span<const Ask> asks,
-                  Instant now, Decision* decisions) noexcept {
-  for (const Ask& ask : asks) cells.prefetch(ask.key);
-  for (const Ask& ask : asks) new (decisions++) Decision(decide_one<A>(table, limit, cells, ask, now));
+[[gnu::noinline]] Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                      const Ask& ask, Instant now) noexcept {
+  return decide_at<A>(table, limit, cells, cells.locate(ask.key), ask, now);
+}
+
+template <class A, class Payload>
+[[gnu::noinline]] Decision decide_key(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                      const Table::KeyAsk& ask, Instant now) noexcept {
+  const KeyHash key = table.hash(ask.key);
+  return decide_at<A>(table, limit, cells, cells.locate(key), {key, ask.cost}, now);
+}
+
+template <class A, class Payload>
+[[gnu::noinline]] void decide_batch(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                    std::span<const Ask> asks, Instant now, Decision* decisions) noexcept {
+  std::array<Place, prefetch_ahead> places;
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    places[i] = cells.locate(asks[i].key);
+    Cells<Payload>::prefetch(places[i]);
+  }
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    new (decisions + i) Decision(decide_at<A>(table, limit, cells, places[i], asks[i], now));
+  }
 }
 
 template <class Payload>
@@ -178,6 +201,12 @@ bool Table::holds(const core::Rule& rule) const noexcept {
 Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     return decide_one<A>(*this, of.limit, cells, ask, now);
+  });
+}
+
+Decision Table::decide(const core::Rule& rule, const KeyAsk& ask, Instant now) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    return decide_key<A>(*this, of.limit, cells, ask, now);
   });
 }
 

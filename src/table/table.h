@@ -42,7 +42,9 @@ class Table {
   // `widest` is the rule with the largest numbers that the table will see.
   static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key);
 
-  [[nodiscard]] KeyHash hash(std::string_view key) const noexcept { return {siphash13(hash_key_, key)}; }
+  [[nodiscard]] [[gnu::always_inline]] KeyHash hash(std::string_view key) const noexcept {
+    return {siphash13(hash_key_, key)};
+  }
 
   // The same for several keys; `hashes` has the length of `keys`.
   void hash(std::span<const std::string_view> keys, std::span<KeyHash> hashes) const noexcept;
@@ -51,6 +53,12 @@ class Table {
   [[nodiscard]] bool holds(const core::Rule& rule) const noexcept;
 
   Decision decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
+  // The same for a key that is asked about once: hashed and decided in one go.
+  struct KeyAsk {
+    std::string_view key;
+    Cost cost{1};
+  };
+  Decision decide(const core::Rule& rule, const KeyAsk& ask, Instant now) noexcept;
   [[nodiscard]] Decision peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
 
   // The same as deciding each in order, with the memory latencies overlapped.
@@ -74,18 +82,16 @@ class Table {
   // Calls work(algorithm tag, cells, limit) with the types that `rule` has in this table.
   template <class Work>
   decltype(auto) with(const core::Rule& rule, Work&& work) {
-    return std::visit(
-        [&]<class A>(const core::RuleOf<A>& of) -> decltype(auto) {
-          if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-            return work(of, *log_);
-          } else {
-            if constexpr (may_be_narrow<A>) {
-              if (narrow_) return work(of, *narrow_);
-            }
-            return work(of, *wide_);
-          }
-        },
-        rule);
+    return core::visit_rule(rule, [&]<class A>(const core::RuleOf<A>& of) -> decltype(auto) {
+      if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+        return work(of, *log_);
+      } else {
+        if constexpr (may_be_narrow<A>) {
+          if (narrow_) return work(of, *narrow_);
+        }
+        return work(of, *wide_);
+      }
+    });
   }
 
   void count_overflow() noexcept { overflowed_.fetch_add(1, std::memory_order_relaxed); }

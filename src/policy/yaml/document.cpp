@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 #include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/node/node.h>  // parser.h only names it, and clang-tidy takes our Node for it
 #include <yaml-cpp/parser.h>
 
 #include "policy/yaml/encoding.h"

@@ -1,0 +1,26 @@
+// A choice without a branch, for conditions that nobody can predict, such as whether a request is admitted. A
+// wrong guess would cost more than the arithmetic it skips, and stop the core from looking ahead to the next key.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace weir::core {
+
+class Choice {
+ public:
+  constexpr explicit Choice(bool first) noexcept : mask_(-std::int64_t{first}) {
+    // The compiler would see through the mask and make it a branch again.
+    if (!std::is_constant_evaluated()) asm("" : "+r"(mask_));
+  }
+
+  [[nodiscard]] constexpr std::int64_t of(std::int64_t first, std::int64_t second) const noexcept {
+    return second ^ ((first ^ second) & mask_);
+  }
+  [[nodiscard]] constexpr std::int64_t or_zero(std::int64_t first) const noexcept { return first & mask_; }
+
+ private:
+  std::int64_t mask_;
+};
+
+}  // namespace weir::core
