@@ -69,11 +69,12 @@ void CoverageFinder::find(const Query& query, Coverage& found) {
   found.label = matches_.label() == no_route ? plan_.other_label() : plan_.meaning_of(matches_.label()).label;
   for (const std::uint32_t limit : plan_.everywhere()) add_matching(limit, found.label);
 
-  // In file order. Of several routes of one limit the first is the most specific.
+  // In file order. Of several routes of one limit the first is the most specific; where each route has counters of
+  // its own, all of them count, since the server may see any.
   std::ranges::sort(matching_);
   std::uint32_t last = Verdict::no_limit;
   for (const auto& [limit, order, route] : matching_) {
-    if (limit != last) cover(query, limit, route, found);
+    if (limit != last || plan_.limits()[limit].keyed_by_route) cover(query, limit, route, found);
     last = limit;
   }
 }

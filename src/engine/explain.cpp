@@ -1,6 +1,7 @@
 #include "engine/explain.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "engine/consumer.h"
@@ -46,6 +47,27 @@ const std::optional<Limit>& numbers_for(const policy::TieredLimit& tiered, std::
   return tiered.by_tier[tier];
 }
 
+// The headers by which somebody else than a trusted proxy claims to be more than its address.
+std::vector<std::string> ignored_headers(const policy::Ruleset& ruleset, const Query& query) {
+  const policy::Identity& identity = ruleset.identity;
+  std::vector<std::string> believed = {identity.user_header, "x-forwarded-for", "forwarded"};
+  if (identity.address_header) believed.push_back(*identity.address_header);
+  if (ruleset.tiers.from_header) believed.push_back(*ruleset.tiers.from_header);
+  if (identity.api_key_verified) believed.push_back(identity.api_key_header);
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    if (limit.cost.header) believed.push_back(limit.cost.header->header);
+  }
+  std::vector<std::string> ignored;
+  for (const Header& header : query.headers) {
+    Query alone;
+    alone.headers = std::span<const Header>(&header, 1);
+    if (std::ranges::any_of(believed, [&](const std::string& name) { return has_header(alone, name); })) {
+      ignored.emplace_back(header.name);
+    }
+  }
+  return ignored;
+}
+
 }  // namespace
 
 Result<Explanation> explain(const std::shared_ptr<const policy::Ruleset>& ruleset, const Query& query) {
@@ -62,6 +84,7 @@ Result<Explanation> explain(const std::shared_ptr<const policy::Ruleset>& rulese
   explanation.route = (*plan)->labels()[coverage.label];
   explanation.caller = coverage.caller;
   explanation.tier = ruleset->tiers.names[coverage.caller.tier];
+  if (!coverage.caller.trusted) explanation.ignored_headers = ignored_headers(*ruleset, query);
   for (std::uint32_t i = 0; i < ruleset->limits.size(); ++i) {
     const policy::CompiledLimit& limit = ruleset->limits[i];
     LimitExplanation& part = explanation.limits.emplace_back();

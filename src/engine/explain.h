@@ -32,7 +32,8 @@ struct Explanation {
   std::string route;  // what the request is called: the most specific template, or `other`
   Caller caller;
   std::string tier;
-  std::vector<LimitExplanation> limits;  // in file order
+  std::vector<std::string> ignored_headers;  // as sent: what only a trusted proxy may say
+  std::vector<LimitExplanation> limits;      // in file order
 };
 
 Result<Explanation> explain(const std::shared_ptr<const policy::Ruleset>& ruleset, const Query& query);

@@ -69,6 +69,12 @@ LimitsByName limits_by_name(const Plan* plan) {
   return limits;
 }
 
+bool is_keyed_by_route(const policy::ConsumerKey& key) {
+  return std::ranges::any_of(key.alternatives, [](const auto& parts) {
+    return std::ranges::find(parts, policy::KeyPart::Kind::route, &policy::KeyPart::kind) != parts.end();
+  });
+}
+
 bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit& b) {
   return a.candidate && b.candidate && a.candidate->by_tier == b.candidate->by_tier;
 }
@@ -118,6 +124,7 @@ Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan
   for (const auto& limit : ruleset_->limits) {
     PlannedLimit planned;
     planned.source = &limit;
+    planned.keyed_by_route = is_keyed_by_route(limit.consumer_key);
     planned.live = tier_rules(*tables_, limit.name, Purpose::live, limit.live);
     if (limit.candidate) {
       planned.candidate = tier_rules(*tables_, limit.name, Purpose::candidate, *limit.candidate);

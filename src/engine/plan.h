@@ -42,6 +42,7 @@ struct PlannedLimit {
   std::optional<TableRule> warnings;
   std::optional<TableRule> denials;
   std::optional<TableRule> block;
+  bool keyed_by_route = false;
   std::size_t first_row = 0;             // of the counters: one row for each of Plan::routes_of
   std::vector<std::string> route_names;  // of its own routes, and `other`
 

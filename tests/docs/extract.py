@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```([\w ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples(page):
@@ -41,4 +41,5 @@ def main(folder, *pages):
     print(";".join(names), end="")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -221,5 +221,17 @@ limits:
   EXPECT_EQ(send(Request::to("GET /files/a")).outcomes.size(), 1U);
 }
 
+TEST_F(CoverageTest, AmbiguousPathIsChargedToEveryRouteThatItMayMean) {
+  load(R"(
+version: 1
+limits:
+  - { name: a, routes: ["/files/{name}", "/files/{a}/{b}"], consumer_key: ip+route, algorithm: gcra, rate: 2/h, burst: 2 }
+)");
+  EXPECT_TRUE(passes(Request::to("GET /files/a%2Fb")));
+  EXPECT_EQ(send(Request::to("GET /files/a")).decision.remaining, 0U);
+  EXPECT_EQ(send(Request::to("GET /files/a/b")).decision.remaining, 0U);
+  EXPECT_FALSE(passes(Request::to("GET /files/a%2Fb")));
+}
+
 }  // namespace
 }  // namespace weir::engine

@@ -55,6 +55,14 @@ TEST(Explain, OtherLimitsSayWhyNot) {
   EXPECT_EQ(four.limits[0].why_not, "it is for anonymous callers, and this one is authenticated");
 }
 
+TEST(Explain, HeadersThatOnlyATrustedProxyMaySendAreNamed) {
+  const auto request = [](const char* sender) {
+    return Request::to("GET /api/x").from(sender).with("x-user-id", "eve").with("Accept", "*/*").with("X-Plan", "pro");
+  };
+  EXPECT_EQ(explained(request("203.0.113.1")).ignored_headers, (std::vector<std::string>{"x-user-id", "X-Plan"}));
+  EXPECT_TRUE(explained(request("10.0.0.1")).ignored_headers.empty());
+}
+
 TEST(Explain, AddressesAreShownAsTheyAreCounted) {
   EXPECT_EQ(explained(Request::to("POST /login").from("2001:db8::1:2")).limits[0].consumer, "ip=2001:db8::/64");
   EXPECT_EQ(explained(Request::to("POST /login").from("203.0.113.1")).limits[0].consumer, "ip=203.0.113.1");
