@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/sized_text.h"
+
 namespace weir::engine {
 namespace {
 
@@ -13,16 +15,9 @@ using policy::KeyPart;
 constexpr char shared_tag = '\x7f';
 
 void append_part(std::string& key, KeyPart::Kind kind, std::string_view name, std::string_view value) {
-  const auto append_text = [&](std::string_view text) {
-    const auto length = static_cast<std::uint32_t>(text.size());
-    char bytes[sizeof length];
-    std::memcpy(bytes, &length, sizeof length);
-    key.append(bytes, sizeof length);
-    key.append(text);
-  };
   key.push_back(static_cast<char>(kind));
-  if (kind == KeyPart::Kind::header) append_text(name);
-  append_text(value);
+  if (kind == KeyPart::Kind::header) append_sized(key, name);
+  append_sized(key, value);
 }
 
 bool append(const KeyPart& part, const policy::Identity& identity, const Caller& caller, const Query& query,
@@ -61,28 +56,6 @@ bool append(const KeyPart& part, const policy::Identity& identity, const Caller&
   return true;
 }
 
-// Reads what append_part wrote.
-class PartReader {
- public:
-  explicit PartReader(std::string_view key) noexcept : rest_(key) {}
-  [[nodiscard]] bool done() const noexcept { return rest_.empty(); }
-  char tag() noexcept {
-    const char tag = rest_.front();
-    rest_.remove_prefix(1);
-    return tag;
-  }
-  std::string_view text() noexcept {
-    std::uint32_t length = 0;
-    std::memcpy(&length, rest_.data(), sizeof length);
-    const std::string_view text = rest_.substr(sizeof length, length);
-    rest_.remove_prefix(sizeof length + length);
-    return text;
-  }
-
- private:
-  std::string_view rest_;
-};
-
 std::string describe_address(std::string_view bytes) {
   policy::Address address;
   address.family = bytes.size() == 17 ? policy::Address::Family::v6 : policy::Address::Family::v4;
@@ -111,14 +84,14 @@ Presence write_consumer(const policy::CompiledLimit& limit, const policy::Identi
 
 std::string describe_consumer(std::string_view key) {
   std::string words;
-  PartReader reader(key);
-  while (!reader.done()) {
-    const char tag = reader.tag();
+  while (!key.empty()) {
+    const char tag = key.front();
+    key.remove_prefix(1);
     if (tag == shared_tag) return "all without a key";
     if (!words.empty()) words += " + ";
     KeyPart part{static_cast<KeyPart::Kind>(tag), {}};
-    if (part.kind == KeyPart::Kind::header) part.header = reader.text();
-    const std::string_view value = reader.text();
+    if (part.kind == KeyPart::Kind::header) part.header = take_sized(key);
+    const std::string_view value = take_sized(key);
     words += text_of(part);
     if (part.kind == KeyPart::Kind::global) continue;
     words += "=";

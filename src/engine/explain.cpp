@@ -89,7 +89,7 @@ Result<Explanation> explain(const std::shared_ptr<const policy::Ruleset>& rulese
     const policy::CompiledLimit& limit = ruleset->limits[i];
     LimitExplanation& part = explanation.limits.emplace_back();
     part.limit = i;
-    part.why_not = limit.by_descriptor ? "it is reached by descriptors only" : "none of its routes matches";
+    part.why_not = limit.by_descriptor() ? "it is reached by descriptors only" : "none of its routes matches";
     const auto covered = std::ranges::find(coverage.covered, i, &Covered::limit);
     const auto exempt = std::ranges::find(coverage.exempt, i, &Coverage::Exempt::limit);
     if (exempt != coverage.exempt.end()) part.why_not = why_exempt(*exempt, limit, coverage, explanation.tier);

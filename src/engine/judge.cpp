@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/descriptor_judgement.h"
 #include "engine/engine.h"
 #include "engine/judgement.h"
 
@@ -66,6 +67,29 @@ void Judge::judge(std::span<const Query> queries, Instant now, std::span<Verdict
     verdict.outcomes = std::span(outcomes_).subspan(first, verdict.outcomes.size());
     first += verdict.outcomes.size();
   }
+}
+
+bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
+                  std::span<DescriptorStatus> statuses) {
+  const std::lock_guard guard(busy_);
+  const auto& domains = plan_->ruleset().domains;
+  const auto found = std::ranges::find(domains, domain, &policy::Domain::name);
+  if (found == domains.end()) {
+    std::ranges::fill(statuses, DescriptorStatus{});
+    return true;
+  }
+  DescriptorJudgement judgement(*plan_, *found, asks, statuses, descriptor_key_);
+  const bool admitted = judgement.pass(now);
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    if (judgement.limit_of(i) == Verdict::no_limit) continue;
+    const PlannedLimit& limit = plan_->limits()[judgement.limit_of(i)];
+    const bool own = statuses[i].decision.admitted;
+    const Event event = limit.source->mode == policy::Mode::shadow ? (own ? Event::admitted : Event::shadow_denied)
+                        : own                                      ? (admitted ? Event::admitted : Event::uncharged)
+                                                                   : Event::denied;
+    counters_->raise(limit.first_row + plan_->other_label(), event);
+  }
+  return admitted;
 }
 
 void Judge::judge_piece(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {

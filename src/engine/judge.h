@@ -9,10 +9,13 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/counters.h"
 #include "engine/coverage.h"
+#include "engine/descriptors.h"
 #include "engine/plan.h"
 #include "engine/query.h"
 #include "engine/verdict.h"
@@ -33,6 +36,11 @@ class Judge {
 
   // `verdicts` has the length of `queries`.
   void judge(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts);
+
+  // Judges the descriptors of one request together, all or nothing; true if it is admitted. `statuses` has the length
+  // of `asks`, at most `table::most_together`. Nothing is known of a domain that the policy does not have.
+  [[nodiscard]] bool judge(std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
+                           std::span<DescriptorStatus> statuses);
 
   // The policy of the last verdict: what its limit's number means.
   [[nodiscard]] const Plan& plan() const noexcept { return *plan_; }
@@ -58,6 +66,7 @@ class Judge {
   std::optional<CoverageFinder> finder_;
   std::array<Coverage, ahead> coverages_;
   std::vector<Outcome> outcomes_;
+  std::string descriptor_key_;
 };
 
 }  // namespace weir::engine

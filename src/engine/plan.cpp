@@ -1,6 +1,8 @@
 #include "engine/plan.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -26,19 +28,33 @@ Limit block_limit(const policy::Penalty& penalty) {
   return Limit::gcra({{1, penalty.block}, 1}).value();
 }
 
+// All descriptors of a domain that have one window share a table: their keys tell them apart, and there may be
+// thousands.
+StateId live_state_id(const policy::CompiledLimit& limit, const Limit& numbers) {
+  return limit.by_descriptor() ? store::state_id(limit.domain, Purpose::descriptors, numbers)
+                               : store::state_id(limit.name, Purpose::live, numbers);
+}
+
+// The units that a request may override a limit in: second to year.
+constexpr std::array override_windows = {Duration{std::chrono::seconds{1}}, Duration{std::chrono::minutes{1}},
+                                         Duration{std::chrono::hours{1}},   Duration{std::chrono::days{1}},
+                                         Duration{std::chrono::days{7}},    Duration{std::chrono::days{30}},
+                                         Duration{std::chrono::days{365}}};
+
+Limit widest_override(Duration window) {
+  return Limit::fixed_window({Limit::largest_window_limit, window}).value();
+}
+
 // Collects what tables a policy needs; each identity once, with the rules of all tiers.
 class Shopping {
  public:
-  void want(const std::string& name, Purpose purpose, const Limit& limit) {
-    const StateId id = store::state_id(name, purpose, limit);
+  void want(const StateId& id, const Limit& limit) {
     const auto [at, is_new] = index_.try_emplace(id, list_.size());
     if (is_new) list_.push_back({id, {}});
     list_[at->second].rules.push_back(core::compile(limit));
   }
-  void want(const std::string& name, Purpose purpose, const policy::TieredLimit& tiered) {
-    for (const auto& limit : tiered.by_tier) {
-      if (limit) want(name, purpose, *limit);
-    }
+  void want(const std::string& name, Purpose purpose, const Limit& limit) {
+    want(store::state_id(name, purpose, limit), limit);
   }
   [[nodiscard]] const std::vector<store::Wanted>& list() const noexcept { return list_; }
 
@@ -47,15 +63,20 @@ class Shopping {
   std::map<StateId, std::size_t> index_;
 };
 
-TableRule table_rule(const store::Tables& tables, const std::string& name, Purpose purpose, const Limit& limit) {
-  return {core::compile(limit), tables.find(store::state_id(name, purpose, limit))};
+TableRule table_rule(const store::Tables& tables, const StateId& id, const Limit& limit) {
+  return {core::compile(limit), tables.find(id)};
 }
 
-TierRules tier_rules(const store::Tables& tables, const std::string& name, Purpose purpose,
-                     const policy::TieredLimit& tiered) {
+TableRule table_rule(const store::Tables& tables, const std::string& name, Purpose purpose, const Limit& limit) {
+  return table_rule(tables, store::state_id(name, purpose, limit), limit);
+}
+
+// `id_of` gives the identity of the states that a tier's numbers apply to.
+template <class IdOf>
+TierRules tier_rules(const store::Tables& tables, const policy::TieredLimit& tiered, IdOf id_of) {
   TierRules rules;
   for (const auto& limit : tiered.by_tier) {
-    rules.push_back(limit ? std::optional(table_rule(tables, name, purpose, *limit)) : std::nullopt);
+    rules.push_back(limit ? std::optional(table_rule(tables, id_of(*limit), *limit)) : std::nullopt);
   }
   return rules;
 }
@@ -108,12 +129,21 @@ Result<std::shared_ptr<Plan>> Plan::create(std::shared_ptr<const policy::Ruleset
 Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan* previous) {
   Shopping shopping;
   for (const auto& limit : ruleset_->limits) {
-    shopping.want(limit.name, Purpose::live, limit.live);
-    if (limit.candidate) shopping.want(limit.name, Purpose::candidate, *limit.candidate);
+    for (const auto& numbers : limit.live.by_tier) {
+      if (numbers) shopping.want(live_state_id(limit, *numbers), *numbers);
+    }
+    for (const auto& numbers : limit.candidate ? limit.candidate->by_tier : std::vector<std::optional<Limit>>{}) {
+      if (numbers) shopping.want(limit.name, Purpose::candidate, *numbers);
+    }
     if (limit.warn_first) shopping.want(limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
     if (limit.penalty) {
       shopping.want(limit.name, Purpose::denials, denials_limit(*limit.penalty));
       shopping.want(limit.name, Purpose::block, block_limit(*limit.penalty));
+    }
+  }
+  for (const policy::Domain& domain : ruleset_->domains) {
+    for (const Duration window : override_windows) {
+      shopping.want(domain.name, Purpose::overrides, widest_override(window));
     }
   }
   auto tables = store::Tables::create(shopping.list(), options, previous == nullptr ? nullptr : &previous->tables());
@@ -125,9 +155,12 @@ Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan
     PlannedLimit planned;
     planned.source = &limit;
     planned.keyed_by_route = is_keyed_by_route(limit.consumer_key);
-    planned.live = tier_rules(*tables_, limit.name, Purpose::live, limit.live);
+    planned.live =
+        tier_rules(*tables_, limit.live, [&](const Limit& numbers) { return live_state_id(limit, numbers); });
     if (limit.candidate) {
-      planned.candidate = tier_rules(*tables_, limit.name, Purpose::candidate, *limit.candidate);
+      planned.candidate = tier_rules(*tables_, *limit.candidate, [&](const Limit& numbers) {
+        return store::state_id(limit.name, Purpose::candidate, numbers);
+      });
     }
     if (limit.warn_first) {
       planned.warnings = table_rule(*tables_, limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
@@ -154,7 +187,7 @@ void Plan::plan_routes() {
   };
   for (std::uint32_t i = 0; i < limits_.size(); ++i) {
     const policy::CompiledLimit& limit = *limits_[i].source;
-    if (limit.by_descriptor) continue;
+    if (limit.by_descriptor()) continue;
     if (limit.routes.empty()) everywhere_.push_back(i);
     for (std::uint32_t r = 0; r < limit.routes.size(); ++r) {
       enter(limit.routes[r], coverage_group(i), r);
@@ -202,6 +235,10 @@ void Plan::number_rows() {
     limit.first_row = rows_;
     rows_ += routes_of(limit).size();
   }
+}
+
+table::Table* Plan::override_table(const policy::Domain& domain, Duration window) const noexcept {
+  return tables_->find({domain.name, Purpose::overrides, Algorithm::fixed_window, window});
 }
 
 std::span<const std::string> Plan::routes_of(const PlannedLimit& limit) const noexcept {

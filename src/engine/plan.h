@@ -64,6 +64,9 @@ class Plan {
   [[nodiscard]] const std::vector<PlannedLimit>& limits() const noexcept { return limits_; }
   [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }
 
+  // The counters for limits that a request brings along; null if `window` is no unit that it can be in.
+  [[nodiscard]] table::Table* override_table(const policy::Domain& domain, Duration window) const noexcept;
+
   // Limits that cover every route, in file order.
   [[nodiscard]] const std::vector<std::uint32_t>& everywhere() const noexcept { return everywhere_; }
 

@@ -28,6 +28,12 @@ class DomainCompiler {
     }
   }
 
+  Domain compile(const DomainSpec& spec) {
+    domain_ = spec.name.value;
+    return {domain_, compile(spec.descriptors, domain_)};
+  }
+
+ private:
   std::vector<Descriptor> compile(const std::vector<DescriptorSpec>& specs, const std::string& path) {
     std::vector<Descriptor> compiled;
     for (const DescriptorSpec& spec : specs) {
@@ -37,7 +43,6 @@ class DomainCompiler {
     return compiled;
   }
 
- private:
   Descriptor compile(const DescriptorSpec& spec, const std::string& path) {
     Descriptor descriptor;
     descriptor.key = spec.key;
@@ -79,7 +84,7 @@ class DomainCompiler {
     limit.algorithm = PolicyAlgorithm::fixed_window;
     limit.live.by_tier.assign(ruleset_.tiers.names.size(), *numbers);
     limit.mode = spec.shadow_mode ? Mode::shadow : Mode::enforce;
-    limit.by_descriptor = true;
+    limit.domain = domain_;
     ruleset_.limits.push_back(std::move(limit));
     return static_cast<std::uint32_t>(ruleset_.limits.size() - 1);
   }
@@ -88,6 +93,7 @@ class DomainCompiler {
   Problems& problems_;
   std::unordered_set<std::string> taken_;
   std::unordered_map<std::string, int> named_;
+  std::string domain_;
 };
 
 }  // namespace
@@ -100,7 +106,7 @@ void compile_domains(const std::vector<DomainSpec>& domains, Ruleset& ruleset, P
     if (!seen.insert(spec.name.value).second) {
       problems.error(spec.name.at, fmt::format("the domain {} is there twice", quoted(spec.name.value)));
     }
-    ruleset.domains.push_back({spec.name.value, compiler.compile(spec.descriptors, spec.name.value)});
+    ruleset.domains.push_back(compiler.compile(spec));
   }
 }
 

@@ -21,7 +21,7 @@ using LimitsByName = std::map<std::string_view, const CompiledLimit*>;
 LimitsByName limits_by_name(const Ruleset& ruleset) {
   LimitsByName limits;
   for (const CompiledLimit& limit : ruleset.limits) {
-    if (!limit.by_descriptor) limits.emplace(limit.name, &limit);
+    if (!limit.by_descriptor()) limits.emplace(limit.name, &limit);
   }
   return limits;
 }
@@ -107,7 +107,7 @@ void compare_limits(const Ruleset& before, const Ruleset& after, Changes& change
   const LimitsByName new_limits = limits_by_name(after);
   Strays strays(before, after);
   for (const CompiledLimit& limit : before.limits) {
-    if (limit.by_descriptor) continue;
+    if (limit.by_descriptor()) continue;
     const CompiledLimit* now = find(new_limits, limit.name);
     if (now == nullptr) {
       strays.removed(limit);
@@ -117,7 +117,7 @@ void compare_limits(const Ruleset& before, const Ruleset& after, Changes& change
     }
   }
   for (const CompiledLimit& limit : after.limits) {
-    if (!limit.by_descriptor && find(old_limits, limit.name) == nullptr) strays.added(limit);
+    if (!limit.by_descriptor() && find(old_limits, limit.name) == nullptr) strays.added(limit);
   }
   strays.match(changes);
   strays.tell(changes);

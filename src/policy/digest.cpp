@@ -130,7 +130,7 @@ class Canonical {
     put_enum(limit.on_store_failure);
     put(std::uint64_t{limit.local_share});
     put_enum(limit.consistency);
-    put(limit.by_descriptor);
+    put(limit.domain);
   }
 
   void put(const Descriptor& descriptor) {

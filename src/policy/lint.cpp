@@ -32,7 +32,7 @@ void lint(const PolicySpec& spec, const Ruleset& ruleset, Problems& problems) {
   auto compiled = ruleset.limits.begin();
   for (const LimitSpec& written : spec.limits) {
     compiled =
-        std::find_if(compiled, ruleset.limits.end(), [](const CompiledLimit& limit) { return !limit.by_descriptor; });
+        std::find_if(compiled, ruleset.limits.end(), [](const CompiledLimit& limit) { return !limit.by_descriptor(); });
     if (compiled == ruleset.limits.end()) break;
     lint_limit({.policy = spec, .ruleset = ruleset, .index = index, .written = written, .limit = *compiled++},
                problems);

@@ -73,7 +73,10 @@ struct CompiledLimit {
   OnStoreFailure on_store_failure = OnStoreFailure::local;
   std::uint32_t local_share = 500'000;  // in millionths
   Consistency consistency = Consistency::exact;
-  bool by_descriptor = false;  // reached through a Domain only, never by a route
+
+  // The domain of a limit that is reached by descriptors only, never by a route; empty for all others.
+  std::string domain;
+  [[nodiscard]] bool by_descriptor() const noexcept { return !domain.empty(); }
 };
 
 struct Tiers {

@@ -45,7 +45,7 @@ void check(const CompiledLimit& limit, const Tiers& tiers) {
     }
   }
   require(!limit.candidate || limit.candidate->by_tier.size() == tiers.names.size(), "a candidate has them too");
-  require(limit.by_descriptor || !limit.consumer_key.alternatives.empty(), "a limit counts by something");
+  require(limit.by_descriptor() || !limit.consumer_key.alternatives.empty(), "a limit counts by something");
 }
 
 }  // namespace

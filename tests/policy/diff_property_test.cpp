@@ -133,7 +133,7 @@ Descriptor any_descriptor(Ruleset& ruleset, int depth) {
     descriptor.limit = static_cast<std::uint32_t>(ruleset.limits.size());
     CompiledLimit limit;
     limit.name = "descriptor" + std::to_string(ruleset.limits.size());
-    limit.by_descriptor = true;
+    limit.domain = "d";
     limit.live.by_tier.assign(ruleset.tiers.names.size(), any_numbers(PolicyAlgorithm::fixed_window));
     ruleset.limits.push_back(std::move(limit));
   } else {
@@ -166,7 +166,7 @@ Ruleset any_ruleset() {
 // The same but for one limit, as pull requests are.
 Ruleset nearly(Ruleset ruleset) {
   for (CompiledLimit& limit : ruleset.limits) {
-    if (limit.by_descriptor) continue;
+    if (limit.by_descriptor()) continue;
     CompiledLimit other = any_limit(limit.name, ruleset.tiers.names.size());
     switch (any_below(6)) {
       case 0:

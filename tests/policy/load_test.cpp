@@ -88,7 +88,7 @@ TEST_F(Folder, OfDomainsIsOneRuleset) {
   Lines names;
   for (const CompiledLimit& each : loaded.ruleset->limits) {
     names.push_back(each.name);
-    EXPECT_TRUE(each.by_descriptor);
+    EXPECT_TRUE(each.by_descriptor());
   }
   EXPECT_EQ(names, (Lines{"a/k_v", "mine", "b/k"}));
   EXPECT_EQ(exact.limit, 0U);

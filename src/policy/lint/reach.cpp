@@ -37,7 +37,7 @@ bool holds(const When& when, Caller caller, const When& known, const Identity& i
 
 // Whether it denies somebody at all, outside of tiers that are let off.
 bool is_enforced(const CompiledLimit& limit) {
-  return !limit.by_descriptor && limit.mode == Mode::enforce && !limit.live.by_tier.empty() &&
+  return !limit.by_descriptor() && limit.mode == Mode::enforce && !limit.live.by_tier.empty() &&
          limit.live.by_tier.front().has_value();
 }
 
@@ -119,7 +119,7 @@ bool is_stricter_for_all(const CompiledLimit& a, const CompiledLimit& b) {
 
 // Whether `a` denies whatever `b` would deny. What `b` delays is not told by that.
 bool always_first(const CompiledLimit& a, const CompiledLimit& b) {
-  if (!is_enforced(a) || a.warn_first || b.by_descriptor) return false;
+  if (!is_enforced(a) || a.warn_first || b.by_descriptor()) return false;
   if (!includes(a.when, b.when)) return false;
   if (!at_least_as_coarse({a.consumer_key, a.missing}, {b.consumer_key, b.missing})) return false;
   // Each labels requests by its own templates.

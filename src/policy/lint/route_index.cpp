@@ -8,7 +8,7 @@ namespace weir::policy::lint_rules {
 
 RouteIndex::RouteIndex(const Ruleset& ruleset) {
   for (const CompiledLimit& limit : ruleset.limits) {
-    if (limit.by_descriptor) continue;
+    if (limit.by_descriptor()) continue;
     if (limit.routes.empty()) add(every_request(), &limit);
     for (const RouteTemplate& route : limit.routes) add(route, &limit);
     for (const RouteCost& cost : limit.cost.by_route) add(cost.route, nullptr);

@@ -23,10 +23,10 @@
 namespace weir::store {
 
 // What a state counts. The numbers and the tier are not part of it: they may change under a state.
-enum class Purpose : std::uint8_t { live, candidate, warnings, denials, block };
+enum class Purpose : std::uint8_t { live, candidate, warnings, denials, block, descriptors, overrides };
 
 struct StateId {
-  std::string limit;
+  std::string limit;  // its name; of descriptors and overrides, their domain
   Purpose purpose = Purpose::live;
   Algorithm algorithm = Algorithm::gcra;
   Duration window{};  // zero where the algorithm has none

@@ -1,0 +1,142 @@
+// Descriptors of Envoy's rate limit service, judged by a domain in the form of envoyproxy/ratelimit.
+#include "engine/descriptors.h"
+
+#include "tests/engine/engine_fixture.h"
+
+namespace weir::engine {
+namespace {
+
+constexpr auto domain = R"(
+domain: messaging
+descriptors:
+  - key: to
+    rate_limit: { unit: day, requests_per_unit: 2, name: per-number }
+    descriptors:
+      - { key: kind, value: marketing, rate_limit: { unit: day, requests_per_unit: 1, name: marketing, replaces: [{ name: per-number }] } }
+  - { key: to, value: "+49*", rate_limit: { unit: day, requests_per_unit: 3 }, share_threshold: true }
+  - { key: to, value: "+49123", rate_limit: { unlimited: true } }
+  - { key: all, rate_limit: { unit: day, requests_per_unit: 4 } }
+  - { key: quiet, rate_limit: { unit: day, requests_per_unit: 1 }, shadow_mode: true }
+)";
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+class DescriptorsTest : public EngineTest {
+ protected:
+  struct Answer {
+    bool admitted;
+    std::vector<DescriptorStatus> statuses;
+  };
+
+  Answer ask(const std::vector<Pairs>& descriptors, std::uint64_t hits = 1,
+             std::optional<WindowNumbers> limit_override = {}, std::string_view name = "messaging") {
+    std::vector<std::vector<DescriptorEntry>> entries;
+    for (const Pairs& pairs : descriptors) {
+      auto& list = entries.emplace_back();
+      for (const auto& [key, value] : pairs) list.push_back({key, value});
+    }
+    std::vector<DescriptorAsk> asks;
+    for (const auto& list : entries) asks.push_back({list, Cost{hits}, limit_override});
+    Answer answer{true, std::vector<DescriptorStatus>(asks.size())};
+    answer.admitted = judge_->judge(name, asks, now_, answer.statuses);
+    return answer;
+  }
+  int passing(const std::vector<Pairs>& descriptors, int count) {
+    int passed = 0;
+    for (int i = 0; i < count; ++i) passed += ask(descriptors).admitted ? 1 : 0;
+    return passed;
+  }
+
+  void SetUp() override { load(domain); }
+};
+
+using enum DescriptorStatus::Kind;
+
+TEST_F(DescriptorsTest, BareKeyHasACounterForEachValue) {
+  EXPECT_EQ(passing({{{"to", "1"}}}, 5), 2);
+  EXPECT_EQ(passing({{{"to", "2"}}}, 5), 2);
+}
+
+TEST_F(DescriptorsTest, ExactValueComesBeforeWildcardBeforeBareKey) {
+  EXPECT_EQ(ask({{{"to", "+49123"}}}).statuses[0].kind, unlimited);
+  EXPECT_EQ(ask({{{"to", "+49"}}}).statuses[0].numbers.limit, 3U);
+  EXPECT_EQ(ask({{{"to", "+4"}}}).statuses[0].numbers.limit, 2U);
+}
+
+TEST_F(DescriptorsTest, SharedThresholdIsOneCounterForAllThatMatch) {
+  EXPECT_TRUE(ask({{{"to", "+491"}}}).admitted);
+  EXPECT_TRUE(ask({{{"to", "+492"}}}).admitted);
+  EXPECT_TRUE(ask({{{"to", "+493"}}}).admitted);
+  EXPECT_FALSE(ask({{{"to", "+494"}}}).admitted);
+}
+
+TEST_F(DescriptorsTest, MatchesOnlyAtTheConfiguredDepth) {
+  EXPECT_EQ(ask({{{"to", "1"}, {"kind", "other"}}}).statuses[0].kind, unmatched);
+  EXPECT_EQ(ask({{{"to", "1"}, {"kind", "marketing"}}}).statuses[0].kind, limited);
+  EXPECT_EQ(ask({{{"kind", "marketing"}}}).statuses[0].kind, unmatched);
+}
+
+TEST_F(DescriptorsTest, AllOrNothing) {
+  EXPECT_EQ(passing({{{"all", "x"}}, {{"to", "1"}}}, 9), 2);
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 2) << "what another descriptor denied was not charged here";
+}
+
+TEST_F(DescriptorsTest, StatusesAreInOrderAndSayWhatIsLeft) {
+  const Answer answer = ask({{{"nothing", "x"}}, {{"to", "1"}}, {{"all", "x"}}});
+  EXPECT_EQ(answer.statuses[0].kind, unmatched);
+  EXPECT_EQ(answer.statuses[1].name, "per-number");
+  EXPECT_EQ(answer.statuses[1].decision.remaining, 1U);
+  EXPECT_EQ(answer.statuses[2].decision.remaining, 3U);
+  EXPECT_EQ(answer.statuses[2].decision.reset_after, 12h);
+}
+
+TEST_F(DescriptorsTest, ReplacedLimitOfTheSameRequestIsDropped) {
+  const Answer answer = ask({{{"to", "1"}}, {{"to", "1"}, {"kind", "marketing"}}});
+  EXPECT_EQ(answer.statuses[0].kind, unmatched);
+  EXPECT_EQ(answer.statuses[1].kind, limited);
+  EXPECT_EQ(passing({{{"to", "1"}}}, 5), 2);
+}
+
+TEST_F(DescriptorsTest, ShadowModeCountsAndAdmits) {
+  EXPECT_EQ(passing({{{"quiet", "x"}}}, 5), 5);
+  const Answer answer = ask({{{"quiet", "x"}}});
+  EXPECT_TRUE(answer.statuses[0].admitted);
+  EXPECT_FALSE(answer.statuses[0].decision.admitted);
+  EXPECT_EQ(total(Event::shadow_denied), 5U);
+}
+
+TEST_F(DescriptorsTest, HitsAreTheCostAndNoneOnlyLooks) {
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 3).admitted);
+  EXPECT_FALSE(ask({{{"all", "x"}}}, 2).admitted);
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 0).admitted);
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 1).admitted);
+}
+
+TEST_F(DescriptorsTest, OverrideAppliesInsideAConfiguredDomainAndTurnsShadowOff) {
+  const WindowNumbers two_an_hour{2, 1h};
+  EXPECT_TRUE(ask({{{"quiet", "x"}}}, 2, two_an_hour).admitted);
+  EXPECT_FALSE(ask({{{"quiet", "x"}}}, 1, two_an_hour).admitted);
+  EXPECT_TRUE(ask({{{"new", "x"}}}, 2, two_an_hour).admitted);
+  EXPECT_FALSE(ask({{{"new", "x"}}}, 1, two_an_hour).admitted);
+  EXPECT_EQ(ask({{{"new", "x"}}}, 1, two_an_hour, "elsewhere").statuses[0].kind, unmatched);
+}
+
+TEST_F(DescriptorsTest, TuplesAreNotJoined) {
+  load(R"(
+domain: messaging
+descriptors:
+  - key: a
+    descriptors:
+      - { key: b, rate_limit: { unit: day, requests_per_unit: 1 } }
+)");
+  EXPECT_TRUE(ask({{{"a", "x_b"}, {"b", "y"}}}).admitted);
+  EXPECT_TRUE(ask({{{"a", "x"}, {"b", "b_y"}}}).admitted);
+  EXPECT_FALSE(ask({{{"a", "x"}, {"b", "b_y"}}}).admitted);
+}
+
+TEST_F(DescriptorsTest, NoRouteReachesADescriptorsLimit) {
+  EXPECT_EQ(send(Request::to("GET /")).reason, Reason::uncovered);
+}
+
+}  // namespace
+}  // namespace weir::engine
