@@ -1,5 +1,6 @@
 #include "app/command_line.h"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -8,33 +9,31 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "app/demo.h"
+#include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/terminal.h"
 #include "policy/suggestion.h"
 
 namespace weir::app {
 namespace {
 
-constexpr int ok = 0;
-constexpr int failed = 1;
-constexpr int misused = 2;
-
 constexpr auto description =
     "Weir decides, for every request, whether it may pass now.\n"
     "\n"
-    "This program demonstrates the library of the same name. It does not serve requests yet.\n";
+    "This program checks, explains, compares and replays policies: files that say who is limited, on what,\n"
+    "and how. It does not serve requests yet.\n";
 
 constexpr auto footer =
-    "\n"
     "Examples:\n"
-    "  weir demo           the algorithms at work on one bursty trace\n"
-    "  weir demo --help    what the demonstration shows\n"
+    "  weir init policy.yaml                                     a first policy, to be edited\n"
+    "  weir lint policy.yaml                                     is it sound?\n"
+    "  weir explain policy.yaml --request 'POST /login'          what holds for this request?\n"
+    "  weir diff policy.yaml policy-next.yaml                    what changes for whom?\n"
+    "  weir simulate policy.yaml --log access.log                what would it have done yesterday?\n"
+    "  source <(weir completion bash)                            complete all this with the Tab key\n"
     "\n"
-    "Exit codes: 0 all went well, 1 the work failed, 2 the command line is wrong.";
-
-constexpr auto demo_footer =
-    "\n"
-    "Judges one trace by each algorithm and shows what passed when, and that the wait which a denial\n"
-    "names is exact. Runs on virtual time: it is over at once, and prints the same every time.";
+    "Exit codes: 0 all went well, 1 the work failed, 2 the command line is wrong; weir diff has one more.\n"
+    "weir COMMAND --help says what they mean there.";
 
 // What could have been written in place of a word that is not known.
 std::vector<std::string> known_words(const CLI::App& line) {
@@ -47,7 +46,8 @@ std::vector<std::string> known_words(const CLI::App& line) {
 }
 
 int explain_misuse(const CLI::App& line, const std::string& problem) {
-  fmt::print(stderr, "weir: {}\nSee `{} --help`.\n", problem, line.get_parent() ? "weir " + line.get_name() : "weir");
+  fmt::print(stderr, "weir: {}\nSee `{} --help`.\n", printable(problem),
+             line.get_parent() ? "weir " + line.get_name() : "weir");
   return misused;
 }
 
@@ -57,8 +57,25 @@ int explain_unknown(const CLI::App& line, const std::string& word) {
                            : takes_commands      ? "unknown command"
                                                  : "unexpected argument";
   std::string problem = fmt::format("{} `{}`", kind, word);
-  if (const auto meant = policy::closest(word, known_words(line))) problem += fmt::format("; did you mean `{}`?", *meant);
+  if (const auto meant = policy::closest(word, known_words(line)))
+    problem += fmt::format("; did you mean `{}`?", *meant);
   return explain_misuse(line, problem);
+}
+
+int ask_for_command(const CLI::App& weir) {
+  std::string names;
+  for (const auto* command : weir.get_subcommands({})) names += (names.empty() ? "" : ", ") + command->get_name();
+  return explain_misuse(weir, "which command? There are " + names);
+}
+
+// An option that takes many values takes too many where the argument comes after it.
+std::string explain_missing(const CLI::App& line, const std::string& problem) {
+  for (const auto* option : line.get_options()) {
+    const bool took_many = option->nonpositional() && option->get_allow_extra_args() && option->count() > 1;
+    if (took_many)
+      return fmt::format("{}; write it before `{}`, which takes all that follows", problem, option->get_name());
+  }
+  return problem;
 }
 
 // The standard output may be a full disk or a closed pipe.
@@ -68,35 +85,53 @@ int finish(int code) {
   return failed;
 }
 
+// What was not understood: it is the reason for whatever else is wrong.
+const std::string* first_unknown(const std::vector<std::string>& extras) {
+  return extras.empty() ? nullptr : &extras.front();
+}
+
 int dispatch(int argc, const char* const* argv) {
   CLI::App weir{description, "weir"};
   weir.footer(footer);
   weir.set_version_flag("--version", "weir " WEIR_VERSION, "Print the version and exit");
   weir.set_help_flag("-h,--help", "Print this help and exit");
+  weir.require_subcommand(0, 1);  // so that a file may be called like a command
+  const std::vector<Command> commands = {
+      lint_command(weir), explain_command(weir), diff_command(weir), simulate_command(weir),
+      init_command(weir), schema_command(weir),  demo_command(weir), completion_command(weir),
+  };
   weir.allow_extras();  // so that we can say what was meant
+  for (const Command& command : commands) command.line->allow_extras();
 
-  auto* demo_command = weir.add_subcommand("demo", "Show the algorithms at work on one bursty trace");
-  demo_command->allow_extras()->footer(demo_footer);
-
+  std::string misuse;
+  bool is_missing = false;
   try {
     weir.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // for help or the version
     return weir.exit(asked) == 0 ? ok : failed;
   } catch (const CLI::ParseError& error) {
-    return explain_misuse(weir, error.what());
+    misuse = error.what();
+    is_missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
   }
 
-  if (const auto unknown = demo_command->remaining(); !unknown.empty()) {
-    return explain_unknown(*demo_command, unknown.front());
+  const auto parsed = weir.get_subcommands();
+  const CLI::App& line = parsed.empty() ? weir : *parsed.front();
+  for (const CLI::App* part : {&line, static_cast<const CLI::App*>(&weir)}) {
+    const std::vector<std::string> extras = part->remaining();
+    if (const std::string* unknown = first_unknown(extras)) return explain_unknown(*part, *unknown);
   }
-  if (const auto unknown = weir.remaining(); !unknown.empty()) return explain_unknown(weir, unknown.front());
-  if (demo_command->parsed()) return demo() ? ok : failed;
-  return explain_misuse(weir, "which command? There is one: demo");
+  if (!misuse.empty()) return explain_misuse(line, is_missing ? explain_missing(line, misuse) : misuse);
+  for (const Command& command : commands) {
+    if (command.line == &line) return command.run();
+  }
+  return ask_for_command(weir);
 }
 
 }  // namespace
 
 int run(int argc, const char* const* argv) {
+  // A reader that went away is an error like a full disk, and no reason to leave half-written files behind.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   try {
     return finish(dispatch(argc, argv));
   } catch (const std::exception& error) {  // out of memory, or a standard output that cannot be written

@@ -91,7 +91,8 @@ void CoverageFinder::cover(const Query& query, std::uint32_t limit, std::uint32_
   const Presence presence = write_consumer(source, plan_.ruleset().identity, caller, query, route_name, key_);
   if (presence == Presence::absent) {
     found.exempt.push_back({limit, route, Exemption::key_missing});
-    if (source.missing == policy::Missing::deny && found.denied_without_key == Verdict::no_limit) {
+    const bool denies = source.missing == policy::Missing::deny && source.mode == policy::Mode::enforce;
+    if (denies && found.denied_without_key == Verdict::no_limit) {
       found.denied_without_key = limit;
     }
     return;

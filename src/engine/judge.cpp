@@ -5,7 +5,6 @@
 
 #include "engine/descriptor_judgement.h"
 #include "engine/engine.h"
-#include "engine/judgement.h"
 
 namespace weir::engine {
 namespace {
@@ -56,12 +55,28 @@ Verdict Judge::judge(const Query& query, Instant now) {
 
 void Judge::judge(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {
   const std::lock_guard guard(busy_);
-  outcomes_.clear();
+  used_ = 0;
+  std::array<Instant, ahead> times;
+  times.fill(now);
   for (std::size_t done = 0; done < queries.size(); done += ahead) {
     const std::size_t count = std::min(queries.size() - done, ahead);
-    judge_piece(queries.subspan(done, count), now, verdicts.subspan(done, count));
+    judge_piece(queries.subspan(done, count), times, verdicts.subspan(done, count));
   }
-  // The list may have moved as it grew.
+  point_to_outcomes(verdicts);
+}
+
+void Judge::judge(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts) {
+  const std::lock_guard guard(busy_);
+  used_ = 0;
+  for (std::size_t done = 0; done < queries.size(); done += ahead) {
+    const std::size_t count = std::min(queries.size() - done, ahead);
+    judge_piece(queries.subspan(done, count), times.subspan(done, count), verdicts.subspan(done, count));
+  }
+  point_to_outcomes(verdicts);
+}
+
+// The list may have moved as it grew.
+void Judge::point_to_outcomes(std::span<Verdict> verdicts) noexcept {
   std::size_t first = 0;
   for (Verdict& verdict : verdicts) {
     verdict.outcomes = std::span(outcomes_).subspan(first, verdict.outcomes.size());
@@ -92,7 +107,7 @@ bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, 
   return admitted;
 }
 
-void Judge::judge_piece(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {
+void Judge::judge_piece(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts) {
   for (std::size_t i = 0; i < queries.size(); ++i) {
     finder_->find(queries[i], coverages_[i]);
     for (const Covered& covered : coverages_[i].covered) {
@@ -101,14 +116,16 @@ void Judge::judge_piece(std::span<const Query> queries, Instant now, std::span<V
   }
   for (std::size_t i = 0; i < queries.size(); ++i) {
     const Coverage& coverage = coverages_[i];
-    const std::size_t first = outcomes_.size();
-    outcomes_.resize(first + coverage.covered.size());
-    const std::span outcomes = std::span(outcomes_).subspan(first);
-    verdicts[i] = Judgement(*plan_, coverage, queries[i].peek, now, outcomes).pass();
+    const std::size_t first = used_;
+    used_ += coverage.covered.size();
+    if (used_ > outcomes_.size()) outcomes_.resize(2 * used_);
+    const std::span outcomes = std::span(outcomes_).subspan(first, coverage.covered.size());
+    verdicts[i] = Judgement(*plan_, coverage, queries[i].peek, times[i], outcomes, room_).pass();
     verdicts[i].outcomes = outcomes;
+    verdicts[i].label = coverage.label;
     verdicts[i].route = plan_->labels()[coverage.label];
     verdicts[i].tier = coverage.caller.tier;
-    if (!queries[i].peek) count(coverage, verdicts[i], now);
+    if (!queries[i].peek) count(coverage, verdicts[i], times[i]);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "engine/counters.h"
 #include "engine/coverage.h"
 #include "engine/descriptors.h"
+#include "engine/judgement.h"
 #include "engine/plan.h"
 #include "engine/query.h"
 #include "engine/verdict.h"
@@ -37,6 +38,9 @@ class Judge {
   // `verdicts` has the length of `queries`.
   void judge(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts);
 
+  // The same with a time for each query, none before the one before it: traffic of the past.
+  void judge(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts);
+
   // Judges the descriptors of one request together, all or nothing; true if it is admitted. `statuses` has the length
   // of `asks`, at most `table::most_together`. Nothing is known of a domain that the policy does not have.
   [[nodiscard]] bool judge(std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
@@ -56,7 +60,8 @@ class Judge {
   // By the engine, which holds busy_.
   void enter(std::shared_ptr<const Plan> plan);
 
-  void judge_piece(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts);
+  void judge_piece(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts);
+  void point_to_outcomes(std::span<Verdict> verdicts) noexcept;
   void count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept;
 
   Engine& engine_;
@@ -65,7 +70,9 @@ class Judge {
   std::unique_ptr<Counters> counters_;
   std::optional<CoverageFinder> finder_;
   std::array<Coverage, ahead> coverages_;
-  std::vector<Outcome> outcomes_;
+  Judgement::Room room_;
+  std::vector<Outcome> outcomes_;  // only grows; those in use come first
+  std::size_t used_ = 0;
   std::string descriptor_key_;
 };
 

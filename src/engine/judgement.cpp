@@ -60,19 +60,18 @@ void Judgement::gather() noexcept {
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const Covered& covered = coverage_.covered[i];
     const bool is_shadow = limit_of(i).source->mode == policy::Mode::shadow;
-    outcomes_[i] = Outcome{
-        .limit = covered.limit,
-        .route = covered.route,
-        .standing = is_shadow ? Standing::shadow : Standing::live,
-        .consumer = covered.ask.key,
-        .cost = covered.ask.cost,
-        .decision = {},
-        .candidate = {},
-    };
-    outcomes_[i].decision.admitted = true;
+    Outcome& outcome = outcomes_[i];  // filled in place: it is large
+    outcome.limit = covered.limit;
+    outcome.route = covered.route;
+    outcome.standing = is_shadow ? Standing::shadow : Standing::live;
+    outcome.consumer = covered.ask.key;
+    outcome.cost = covered.ask.cost;
+    outcome.decision = Decision{};
+    outcome.decision.admitted = true;
+    outcome.candidate.reset();
     if (!is_live(i)) continue;
     too_many_ = live_ == table::most_together;
-    if (too_many_) return;
+    if (too_many_) continue;
     checks_[live_] = {covered.live->table, &covered.live->rule, covered.ask};
     of_check_[live_++] = static_cast<std::uint32_t>(i);
   }
@@ -92,22 +91,21 @@ void Judgement::find_blocks() noexcept {
 
 // A query that is denied outright only looks: its limits say when it could pass.
 void Judgement::judge_live() noexcept {
-  std::array<Decision, table::most_together> decisions;
   const bool only_look = peek_ || blocked_ || coverage_.denied_without_key != Verdict::no_limit;
   if (only_look) {
     for (std::size_t c = 0; c < live_; ++c) {
-      decisions[c] = checks_[c].table->peek(*checks_[c].rule, checks_[c].ask, now_);
+      decisions_[c] = checks_[c].table->peek(*checks_[c].rule, checks_[c].ask, now_);
     }
   } else if (live_ > 0) {
-    std::ignore = table::decide_together(std::span(checks_).first(live_), now_, std::span(decisions).first(live_));
+    std::ignore = table::decide_together(checks_.first(live_), now_, decisions_.first(live_));
   }
   for (std::size_t c = 0; c < live_; ++c) {
     Decision& decision = outcomes_[of_check_[c]].decision;
     if (decision.admitted) {
-      decision = decisions[c];
+      decision = decisions_[c];
     } else {  // blocked: nothing is left, and the wait is the longer of the two
       const auto block_wait = decision.retry_after;
-      decision = decisions[c];
+      decision = decisions_[c];
       if (decision.admitted || waits_longer(block_wait, decision.retry_after)) decision.retry_after = block_wait;
       decision.admitted = false;
       decision.remaining = 0;
@@ -132,10 +130,9 @@ bool Judgement::admit_with_warning() noexcept {
   table::Check& place = checks_[last_denier_];
   place = {warnings->table, &warnings->rule, ask_once(denier)};
   if (peek_) return place.table->peek(*place.rule, place.ask, now_).admitted;
-  std::array<Decision, table::most_together> decisions;
-  if (!table::decide_together(std::span(checks_).first(live_), now_, std::span(decisions).first(live_))) return false;
+  if (!table::decide_together(checks_.first(live_), now_, decisions_.first(live_))) return false;
   for (std::size_t c = 0; c < live_; ++c) {
-    if (c != last_denier_) outcomes_[of_check_[c]].decision = decisions[c];
+    if (c != last_denier_) outcomes_[of_check_[c]].decision = decisions_[c];
   }
   return true;
 }

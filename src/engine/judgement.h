@@ -18,9 +18,24 @@ namespace weir::engine {
 
 class Judgement {
  public:
-  // `outcomes` has the length of the coverage's list, and is filled in its order.
-  Judgement(const Plan& plan, const Coverage& coverage, bool peek, Instant now, std::span<Outcome> outcomes) noexcept
-      : plan_(plan), coverage_(coverage), peek_(peek), now_(now), outcomes_(outcomes) {}
+  // Space to work in, kept from one query to the next: to clear it for each would cost more than to judge.
+  struct Room {
+    std::array<table::Check, table::most_together> checks;
+    std::array<Decision, table::most_together> decisions;
+    std::array<std::uint32_t, table::most_together> of_check;  // which outcome a check belongs to
+  };
+
+  // `outcomes` has the length of the coverage's list, and is filled in its order, whatever was in it.
+  Judgement(const Plan& plan, const Coverage& coverage, bool peek, Instant now, std::span<Outcome> outcomes,
+            Room& room) noexcept
+      : plan_(plan),
+        coverage_(coverage),
+        peek_(peek),
+        now_(now),
+        outcomes_(outcomes),
+        checks_(room.checks),
+        decisions_(room.decisions),
+        of_check_(room.of_check) {}
 
   [[nodiscard]] Verdict pass() noexcept;
 
@@ -48,8 +63,10 @@ class Judgement {
   const Instant now_;
   const std::span<Outcome> outcomes_;
 
-  std::array<table::Check, table::most_together> checks_;
-  std::array<std::uint32_t, table::most_together> of_check_;  // which outcome a check belongs to
+  // Of the room, the first live_ of each.
+  const std::span<table::Check> checks_;
+  const std::span<Decision> decisions_;
+  const std::span<std::uint32_t> of_check_;
   std::size_t live_ = 0;
   std::size_t deniers_ = 0;
   std::size_t last_denier_ = 0;

@@ -60,7 +60,8 @@ struct Verdict {
 
   std::optional<Duration> retry_after = Duration::zero();  // the longest among the limits that deny; empty: never
   Duration delay = Duration::zero();                       // the longest turn to wait for
-  std::string_view route;                                  // the most specific template, or `other`
+  std::uint32_t label = 0;                                 // of Plan::labels: the most specific route,
+  std::string_view route;                                  // and its template, or `other`
   std::uint32_t tier = 0;
   std::span<const Outcome> outcomes;
 };

@@ -94,8 +94,8 @@ struct Descriptor {
   std::string value;
   bool unlimited = false;
   bool shadow_mode = false;
-  bool share_threshold = false;         // all values that match a wildcard share one counter
-  std::optional<std::uint32_t> limit;   // of Ruleset::limits
+  bool share_threshold = false;        // all values that match a wildcard share one counter
+  std::optional<std::uint32_t> limit;  // of Ruleset::limits
   std::string name;
   std::vector<std::string> replaces;
   std::vector<Descriptor> children;

@@ -71,8 +71,8 @@ struct Identity {
   std::vector<AddressRange> trusted_proxies;  // by default loopback
   std::string user_header = "x-user-id";
   std::string api_key_header = "x-api-key";
-  bool api_key_verified = false;               // by the trusted proxy: then from nobody else
-  std::optional<std::string> address_header;   // the one header that names the client's address, where only one does
+  bool api_key_verified = false;              // by the trusted proxy: then from nobody else
+  std::optional<std::string> address_header;  // the one header that names the client's address, where only one does
   unsigned ipv6_prefix = 64;
 
   [[nodiscard]] static Identity defaults();

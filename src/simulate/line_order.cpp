@@ -1,7 +1,6 @@
 #include "simulate/line_order.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace weir::simulate {
 namespace {
@@ -36,7 +35,6 @@ void LineOrder::push(const LogEntry& entry) {
 }
 
 const LogEntry* LineOrder::pop() {
-  if (lent_.entry != nullptr) store_.release(std::exchange(lent_, {}));
   if (waiting() == 0) return nullptr;
   const bool stray = stray_is_next();
   const Waiting& next = stray ? strays_.front() : run_[run_begin_];
@@ -44,9 +42,11 @@ const LogEntry* LineOrder::pop() {
   const Instant time = time_of(next);
   last_stamp_ = next.at;
   last_time_ = time;
-  lent_ = take(stray).kept;
-  lent_.entry->at = time;
-  return lent_.entry;
+  EntryStore::Kept& lent = lent_[next_lent_++ % most_lent];
+  if (lent.entry != nullptr) store_.release(lent);
+  lent = take(stray).kept;
+  lent.entry->at = time;
+  return lent.entry;
 }
 
 bool LineOrder::stray_is_next() const noexcept {

@@ -29,6 +29,7 @@
 // One thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -52,7 +53,10 @@ class LineOrder {
 
   void push(const LogEntry& entry);
 
-  // The next entry that may leave; null if there is none yet. It holds until the next pop.
+  // How many entries that have left are kept for those who work on several at once.
+  static constexpr std::size_t most_lent = 32;
+
+  // The next entry that may leave; null if there is none yet. It holds until `most_lent` others have left.
   [[nodiscard]] const LogEntry* pop();
 
   // Nothing more is pushed: all that wait may leave.
@@ -85,7 +89,8 @@ class LineOrder {
   WholeSeconds seconds_;
   Duration hold_;
   EntryStore store_;
-  EntryStore::Kept lent_;  // what pop() gave last
+  std::array<EntryStore::Kept, most_lent> lent_{};  // what pop() gave last, in turns
+  std::size_t next_lent_ = 0;
 
   std::vector<Waiting> run_;  // those that came in order, from run_begin_ on
   std::size_t run_begin_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -46,7 +47,9 @@ class HeldLocks {
 // A query on its way through the table.
 class Query {
  public:
-  Query(std::span<const Check> checks, Instant now) noexcept : checks_(checks), now_(now) {}
+  Query(std::span<const Check> checks, Instant now) noexcept : checks_(checks), now_(now) {
+    for (std::size_t i = 0; i < checks.size(); ++i) std::construct_at(&parts_[i]);
+  }
 
   // Locks the cells of all checks.
   void lock_cells() noexcept {
@@ -215,7 +218,10 @@ class Query {
   std::span<const Check> checks_;
   Instant now_;
   HeldLocks locks_;
-  std::array<Part, most_together> parts_;
+  // A part for each check. The others are never made: most queries have few checks, and there is room for many.
+  union {
+    std::array<Part, most_together> parts_;
+  };
 };
 
 }  // namespace

@@ -1,25 +1,14 @@
-"""The program from outside: what it prints where, and its exit codes. Arguments: PROGRAM VERSION [unittest's]."""
+"""The command line as a whole: help, mistakes, outputs that cannot be written, and the demonstration."""
 
-import pathlib
+import re
 import subprocess
-import sys
 import unittest
 
-PROGRAM, VERSION = sys.argv[1:3]
-DEMO = pathlib.Path(__file__).with_name("demo.txt").read_text()
+import program
+from program import PROGRAM, VERSION, ProgramTest, run
 
-
-class ProgramTest(unittest.TestCase):
-    maxDiff = None
-
-    def expect(self, *arguments, code=0, out="", err=""):
-        ran = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60)
-        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (code, out, err))
-
-    def help(self, *arguments):
-        ran = subprocess.run([PROGRAM, *arguments, "--help"], capture_output=True, text=True, timeout=60)
-        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
-        return ran.stdout
+COMMANDS = ["lint", "explain", "diff", "simulate", "init", "schema", "demo", "completion"]
+DEMO = (program.HERE / "demo.txt").read_text()
 
 
 class Asked(ProgramTest):
@@ -28,17 +17,26 @@ class Asked(ProgramTest):
 
     def test_help_names_every_command_option_and_exit_code(self):
         text = self.help()
-        for word in ["Usage: weir", "demo", "--help", "--version", "Examples:", "Exit codes: 0", "1", "2"]:
+        for word in ["Usage: weir", "--help", "--version", "Examples:", "Exit codes: 0", "1", "2", *COMMANDS]:
             self.assertIn(word, text)
 
     def test_help_fits_a_terminal(self):
-        for text in [self.help(), self.help("demo")]:
-            self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
+        for text in [self.help(), *map(self.help, COMMANDS)]:
+            self.assertLessEqual(max(map(len, text.splitlines())), 103, text)
 
-    def test_help_of_a_command_is_about_that_command(self):
-        text = self.help("demo")
-        self.assertIn("Usage: weir demo", text)
-        self.assertIn("virtual time", text)
+    def test_help_of_a_command_has_an_example_and_its_exit_codes(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                text = self.help(command)
+                self.assertIn(f"Usage: weir {command}", text)
+                self.assertRegex(text, rf"Examples?:\n(  .*\n)*?  .*weir {command}")
+                self.assertIn("Exit codes: 0", text)
+
+    def test_help_of_a_command_tells_every_exit_code_that_it_has(self):
+        self.assertIn("3 somebody could", self.help("diff"))
+
+    def test_explain_says_whom_its_default_sender_is(self):
+        self.assertRegex(self.help("explain"), r"127\.0\.0\.1, is a trusted proxy")
 
 
 class Demo(ProgramTest):
@@ -46,16 +44,44 @@ class Demo(ProgramTest):
         self.expect("demo", out=DEMO)
         self.expect("demo", out=DEMO)
 
-    def test_demo_fails_when_it_cannot_be_written(self):
-        with open("/dev/full", "w") as full:
-            ran = subprocess.run([PROGRAM, "demo"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-        self.assertEqual(ran.returncode, 1)
+
+class Outputs(ProgramTest):
+    PRINTING = [["demo"], ["schema"], ["lint", program.POLICY], ["completion", "bash"], ["init", "-"], ["--help"],
+                ["explain", program.POLICY, "--request", "/"], ["diff", program.POLICY, program.POLICY],
+                ["simulate", program.POLICY, "--log", program.LOG]]
+
+    def expect_failure(self, arguments, stdout):
+        ran = subprocess.run([PROGRAM, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60,
+                             cwd=program.ROOT)
+        self.assertEqual(ran.returncode, 1, arguments)
         self.assertIn("weir: cannot write", ran.stderr)
+
+    def test_a_full_disk_is_an_error(self):
+        for arguments in self.PRINTING:
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                self.expect_failure(arguments, full)
+
+    def test_a_closed_pipe_is_an_error(self):
+        for arguments in self.PRINTING:
+            with self.subTest(arguments), subprocess.Popen(["true"], stdin=subprocess.PIPE) as gone:
+                gone.wait()
+                self.expect_failure(arguments, gone.stdin)
+
+    def test_colours_are_for_terminals_that_want_them(self):
+        arguments = ["lint", self.file("version: 2\n")]
+        self.assertNotIn("\x1b", run(*arguments).stdout)
+        self.assertIn("\x1b[31m", program.on_terminal(*arguments))
+        self.assertNotIn("\x1b", program.on_terminal(*arguments, NO_COLOR="1"))
+        self.assertNotIn("\x1b", program.on_terminal(*arguments, TERM="dumb"))
+
+    def test_what_a_file_contains_does_not_steer_the_terminal(self):
+        policy = self.file('"\\e[2Jversion": 1\n')
+        self.assertNotIn("\x1b[2J", program.on_terminal("lint", policy))
 
 
 class Mistakes(ProgramTest):
     def test_no_command(self):
-        self.expect(code=2, err="weir: which command? There is one: demo\nSee `weir --help`.\n")
+        self.expect(code=2, err=f"weir: which command? There are {', '.join(COMMANDS)}\nSee `weir --help`.\n")
 
     def test_a_mistyped_command_is_corrected(self):
         self.expect("dmeo", code=2, err="weir: unknown command `dmeo`; did you mean `demo`?\nSee `weir --help`.\n")
@@ -71,15 +97,34 @@ class Mistakes(ProgramTest):
         self.expect("--frobnicate", code=2, err="weir: unknown option `--frobnicate`\nSee `weir --help`.\n")
 
     def test_an_unknown_option_of_a_command_is_named(self):
-        self.expect("demo", "--hepl", code=2,
-                    err="weir: unknown option `--hepl`; did you mean `--help`?\nSee `weir demo --help`.\n")
+        self.misuse("demo", "--hepl", err="unknown option `--hepl`; did you mean `--help`?")
+
+    def test_an_unknown_option_counts_before_what_is_missing(self):
+        self.misuse("lint", "--strit", err="unknown option `--strit`; did you mean `--strict`?")
 
     def test_an_argument_too_many_is_named(self):
-        self.expect("demo", "extra", code=2, err="weir: unexpected argument `extra`\nSee `weir demo --help`.\n")
+        self.misuse("demo", "extra", err="unexpected argument `extra`")
 
     def test_an_empty_argument_is_named(self):
         self.expect("", code=2, err="weir: unknown command ``\nSee `weir --help`.\n")
 
+    def test_a_missing_argument_is_named(self):
+        self.misuse("lint", err="FILE is required")
+        self.misuse("diff", program.POLICY, err="NEW is required")
+        self.misuse("explain", program.POLICY, err="--request is required")
+        self.misuse("simulate", program.POLICY, err="--log is required")
+        self.misuse("completion", err="SHELL is required")
+
+    def test_a_wrong_word_is_corrected(self):
+        self.misuse("lint", program.POLICY, "--format", "jsno",
+                    err="--format: `jsno` is not one of text, json, github; did you mean `json`?")
+        self.misuse("completion", "fish", err="SHELL: `fish` is not one of bash, zsh; did you mean `bash`?")
+
+    def test_a_file_may_be_called_like_a_command(self):
+        ran = run("lint", "demo")
+        self.assertEqual(ran.returncode, 1)
+        self.assertRegex(ran.stdout, re.compile("^demo:", re.MULTILINE))
+
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    program.main()

@@ -129,5 +129,11 @@ limits:
       << "a look at what one more would leave";
 }
 
+TEST_F(CandidateTest, ShadowLimitThatWouldDenyForWantOfAKeyDeniesNobody) {
+  load(
+      "{version: 1, limits: [{name: a, consumer_key: user, missing: deny, mode: shadow, algorithm: gcra, rate: 1/h}]}");
+  EXPECT_TRUE(passes(Request::to("GET /")));
+}
+
 }  // namespace
 }  // namespace weir::engine

@@ -1,5 +1,6 @@
-// Seconds as fields state them. A number too large to keep is read as 2^31 seconds (68 years), as
-// RFC 9111 has it for delta-seconds, so that no arithmetic on a wait can overflow.
+// Seconds as fields state them. Read, a number too large to keep is read as 2^31 seconds (68 years), as
+// RFC 9111 has it for delta-seconds, so that no arithmetic on a wait can overflow. Written, seconds are
+// rounded up: a client that comes back when it was told to is not too early.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,17 @@ inline constexpr Duration longest_wait = std::chrono::seconds{most_delta_seconds
 
 constexpr Duration delta_seconds(std::uint64_t seconds) noexcept {
   return std::chrono::seconds{std::min(seconds, most_delta_seconds)};
+}
+
+constexpr std::uint64_t seconds_up(Duration duration) noexcept {
+  if (duration <= Duration::zero()) return 0;
+  return static_cast<std::uint64_t>((duration.count() - 1) / 1'000'000 + 1);
+}
+
+// `now + after`, held within what an Instant can say.
+constexpr Instant later(Instant now, Duration after) noexcept {
+  if (after <= Duration::zero()) return now;
+  return now > Instant::max() - after ? Instant::max() : now + after;
 }
 
 }  // namespace weir::wire

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "wire/fields/text_cursor.h"
+#include "wire/utc_time.h"
 
 namespace weir::wire {
 namespace {
@@ -155,6 +156,28 @@ std::optional<Instant> parse_http_date(std::string_view text, Instant now) noexc
   if (const auto instant = parse_imf_fixdate(text)) return instant;
   if (const auto instant = parse_rfc850_date(text, within_the_calendar(now))) return instant;
   return parse_asctime_date(text);
+}
+
+HttpDate http_date(Instant instant) noexcept {
+  const UtcTime time = utc_time(std::chrono::floor<std::chrono::seconds>(instant));
+  HttpDate text{};
+  char* at = text.data();
+  const auto write = [&at](std::string_view part) { at = std::ranges::copy(part, at).out; };
+  write(short_days[time.weekday - 1]);
+  write(", ");
+  at = write_padded(at, time.day, 2);
+  write(" ");
+  write(months[time.month - 1]);
+  write(" ");
+  at = write_padded(at, time.year, 4);
+  write(" ");
+  at = write_padded(at, time.hour, 2);
+  write(":");
+  at = write_padded(at, time.minute, 2);
+  write(":");
+  at = write_padded(at, time.second, 2);
+  write(" GMT");
+  return text;
 }
 
 }  // namespace weir::wire

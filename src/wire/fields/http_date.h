@@ -5,6 +5,7 @@
 // Pure; callable from anywhere.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -16,5 +17,9 @@ namespace weir::wire {
 // compared with the date. Second 60 is a leap second: the first instant of the next minute.
 // `now` settles the century of RFC 850's two-digit year: the latest that is not over 50 years ahead.
 [[nodiscard]] std::optional<Instant> parse_http_date(std::string_view text, Instant now) noexcept;
+
+// `instant` in the form to send, its fraction of a second left off. Years beyond four digits are held to them.
+using HttpDate = std::array<char, 29>;
+[[nodiscard]] HttpDate http_date(Instant instant) noexcept;
 
 }  // namespace weir::wire

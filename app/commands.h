@@ -1,0 +1,26 @@
+// The subcommands: each adds its part to the command line, and says what to do once that is parsed.
+#pragma once
+
+#include <functional>
+
+#include "app/parser.h"
+
+namespace weir::app {
+
+struct Command {
+  CLI::App* line = nullptr;
+  std::function<int()> run;  // gives an exit code (exit_code.h)
+};
+
+Command lint_command(CLI::App& weir);
+Command explain_command(CLI::App& weir);
+Command diff_command(CLI::App& weir);
+Command simulate_command(CLI::App& weir);
+Command init_command(CLI::App& weir);
+Command schema_command(CLI::App& weir);
+Command demo_command(CLI::App& weir);
+
+// The whole line is what it completes; so it is added last.
+Command completion_command(CLI::App& weir);
+
+}  // namespace weir::app

@@ -1,0 +1,137 @@
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/explanation_report.h"
+#include "app/load_policy.h"
+#include "app/options.h"
+#include "app/terminal.h"
+#include "engine/explain.h"
+#include "policy/address.h"
+
+namespace weir::app {
+namespace {
+
+enum class Format { text, json };
+
+constexpr std::array<Word<Format>, 2> formats{{{"text", Format::text}, {"json", Format::json}}};
+
+constexpr auto footer =
+    "Which limits cover a request, for which consumer, with which numbers once the tier is known; which do\n"
+    "not, and why. Nothing is charged.\n"
+    "\n"
+    "--ip is whoever sends the request to Weir. Its default, 127.0.0.1, is a trusted proxy unless the policy\n"
+    "says otherwise, so that headers about user, tier and forwarded address are believed; give a client's\n"
+    "address to see what a client could achieve with them. --user, --api-key, --tier and --cost are what the\n"
+    "program that asks knows by itself: always believed.\n"
+    "\n"
+    "Examples:\n"
+    "  weir explain policy.yaml --request 'POST /login' --ip 192.0.2.7\n"
+    "  weir explain policy.yaml --request 'GET /api/v1/me' --header 'X-User-Id: alice'\n"
+    "\n"
+    "Exit codes: 0 all went well, 1 the policy does not load, 2 the command line is wrong.";
+
+struct Options {
+  std::string file;
+  std::string request;
+  std::vector<std::string> headers;
+  std::string ip = "127.0.0.1";
+  std::string user;
+  std::string api_key;
+  std::string tier;
+  std::optional<std::uint64_t> cost;
+  Format format = Format::text;
+};
+
+std::string_view trimmed(std::string_view text) noexcept {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// `POST /login`; without a method, GET.
+void set_request(std::string_view request, engine::Query& query) noexcept {
+  request = trimmed(request);
+  const std::size_t space = request.find(' ');
+  if (space != std::string_view::npos) query.method = request.substr(0, space);
+  query.target = space == std::string_view::npos ? request : trimmed(request.substr(space));
+}
+
+std::string check_request(const std::string& text) {
+  engine::Query query;
+  set_request(text, query);
+  const bool is_absolute = query.target.find("://") != std::string_view::npos;
+  if (query.target.starts_with('/') || is_absolute || query.target == "*") return {};
+  return "`" + text + "` is not a method and a path, like 'POST /login'";
+}
+
+engine::Header parse_header(std::string_view text) noexcept {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {};
+  return {trimmed(text.substr(0, colon)), trimmed(text.substr(colon + 1))};
+}
+
+std::string check_header(const std::string& text) {
+  return parse_header(text).name.empty() ? "`" + text + "` is not a name and a value, like 'X-Plan: pro'" : "";
+}
+
+std::string check_address(const std::string& text) {
+  return policy::Address::parse(text) ? "" : "`" + text + "` is not an address, like 192.0.2.7 or 2001:db8::7";
+}
+
+int explain(const Options& options) {
+  const auto ruleset = load_policy(options.file);
+  if (!ruleset) return failed;
+  std::vector<engine::Header> headers;
+  for (const std::string& header : options.headers) headers.push_back(parse_header(header));
+  engine::Query query;
+  set_request(options.request, query);
+  query.ip = options.ip;
+  query.headers = headers;
+  query.user = options.user;
+  query.api_key = options.api_key;
+  query.tier = options.tier;
+  if (options.cost) query.cost = Cost{*options.cost};
+
+  const auto explanation = engine::explain(ruleset, query);
+  if (!explanation) return give_up(explanation.error().message());
+  const ExplainedQuery explained{options.file, *ruleset, query, *explanation};
+  print(options.format == Format::json ? explanation_json(explained) : explanation_text(explained, Paint(stdout)));
+  return ok;
+}
+
+CLI::Validator rule(std::string (*check)(const std::string&)) {
+  return {[check](std::string& text) { return check(text); }, ""};
+}
+
+}  // namespace
+
+Command explain_command(CLI::App& weir) {
+  auto options = std::make_shared<Options>();
+  auto* line = weir.add_subcommand("explain", "Say which limits cover a request, and why the others do not");
+  line->footer(footer);
+  add_file(*line, "FILE", options->file, "The policy")->required();
+  add_text(*line, "--request", options->request, "'METHOD /path'", "The request; required")
+      ->required()
+      ->check(rule(check_request));
+  add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "A header of it; may be repeated")
+      ->check(rule(check_header));
+  add_text(*line, "--ip", options->ip, "ADDRESS", "Who sends it (default: 127.0.0.1, a trusted proxy)")
+      ->check(rule(check_address));
+  add_text(*line, "--user", options->user, "NAME", "The user, as the asking program knows it");
+  add_text(*line, "--api-key", options->api_key, "KEY", "The API key, likewise");
+  add_text(*line, "--tier", options->tier, "TIER", "The tier, likewise");
+  line->add_option("--cost", options->cost, "The cost, likewise")->type_name("N")->option_text("N");
+  add_choice(*line, "--format", options->format, formats, "How to show it (default: text)");
+  return {line, [options] { return explain(*options); }};
+}
+
+}  // namespace weir::app

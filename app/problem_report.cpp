@@ -1,0 +1,121 @@
+#include "app/problem_report.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "simulate/json_writer.h"
+
+namespace weir::app {
+namespace {
+
+using policy::Problem;
+using policy::Severity;
+
+std::string_view name_of(Severity severity) noexcept {
+  return severity == Severity::error ? "error" : "warning";
+}
+
+std::string tally_text(Tally tally, const Paint& paint) {
+  if (tally == Tally{}) return paint.green("ok");
+  std::string text;
+  if (tally.errors > 0) text = paint.red(counted(tally.errors, "error"));
+  if (tally.warnings > 0) text += (text.empty() ? "" : ", ") + paint.yellow(counted(tally.warnings, "warning"));
+  return text;
+}
+
+void write_tally(simulate::JsonWriter& json, Tally tally) {
+  json.field("errors", tally.errors);
+  json.field("warnings", tally.warnings);
+}
+
+// https://docs.github.com/actions/reference/workflow-commands: a value of a property has two more than a message.
+enum class Part { message, property };
+
+std::string escaped(std::string_view text, Part part) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_special = c == '%' || c == '\r' || c == '\n' || (part == Part::property && (c == ':' || c == ','));
+    out += is_special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return out;
+}
+
+}  // namespace
+
+Tally CheckedFile::tally() const noexcept {
+  Tally tally;
+  for (const Problem& problem : problems) ++(problem.severity == Severity::error ? tally.errors : tally.warnings);
+  return tally;
+}
+
+Tally tally(const std::vector<CheckedFile>& files) noexcept {
+  Tally sum;
+  for (const CheckedFile& file : files) {
+    const Tally part = file.tally();
+    sum.errors += part.errors;
+    sum.warnings += part.warnings;
+  }
+  return sum;
+}
+
+std::string problem_line(const Problem& problem, const Paint& paint) {
+  const std::string place = fmt::format("{}:{}:{}:", printable(problem.file), problem.at.line, problem.at.column);
+  const bool is_error = problem.severity == Severity::error;
+  const std::string severity = is_error ? paint.red("error:") : paint.yellow("warning:");
+  return fmt::format("{} {} {}\n", paint.bold(place), severity, printable(problem.message));
+}
+
+std::string report_text(const std::vector<CheckedFile>& files, const Paint& paint) {
+  std::string text;
+  for (const CheckedFile& file : files) {
+    for (const Problem& problem : file.problems) text += problem_line(problem, paint);
+    text += fmt::format("{}: {}\n", printable(file.name), tally_text(file.tally(), paint));
+  }
+  if (files.size() > 1) text += fmt::format("{} files: {}\n", files.size(), tally_text(tally(files), paint));
+  return text;
+}
+
+std::string report_json(const std::vector<CheckedFile>& files) {
+  simulate::JsonWriter json;
+  json.begin_object();
+  json.begin_array("problems");
+  for (const CheckedFile& file : files) {
+    for (const Problem& problem : file.problems) {
+      json.begin_object();
+      json.field("severity", name_of(problem.severity));
+      json.field("file", problem.file);
+      json.field("line", static_cast<unsigned>(problem.at.line));
+      json.field("column", static_cast<unsigned>(problem.at.column));
+      json.field("message", problem.message);
+      json.end_object();
+    }
+  }
+  json.end_array();
+  json.begin_array("files");
+  for (const CheckedFile& file : files) {
+    json.begin_object();
+    json.field("file", file.name);
+    write_tally(json, file.tally());
+    json.end_object();
+  }
+  json.end_array();
+  write_tally(json, tally(files));
+  json.end_object();
+  return json.take();
+}
+
+std::string report_github(const std::vector<CheckedFile>& files) {
+  std::string text;
+  for (const CheckedFile& file : files) {
+    for (const Problem& problem : file.problems) {
+      text += fmt::format("::{} file={},line={},col={}::{}\n", name_of(problem.severity),
+                          escaped(problem.file, Part::property), problem.at.line, problem.at.column,
+                          escaped(problem.message, Part::message));
+    }
+  }
+  return text;
+}
+
+}  // namespace weir::app

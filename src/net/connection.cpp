@@ -1,0 +1,336 @@
+#include "net/connection.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+
+namespace weir::net {
+namespace {
+
+namespace asio = boost::asio;
+using ErrorCode = boost::system::error_code;
+
+constexpr std::size_t wire_size = std::size_t{16} << 10;
+constexpr std::size_t kept_size = std::size_t{64} << 10;  // of an output buffer, for the next answers
+
+bool passed(Moment since, Duration limit, Moment now) noexcept {
+  return std::chrono::duration_cast<Duration>(now - since) >= limit;
+}
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::unique_ptr<TlsStream> tls)
+    : gate_(std::move(gate)),
+      loop_(gate_->loop()),
+      options_(gate_->reception().options.connection),
+      seat_(std::move(seat)),
+      peer_(std::move(peer)),
+      socket_(loop_.context().get_executor()),
+      tls_(std::move(tls)),
+      wire_(tls_ ? wire_size : 0),
+      input_(options_.input_bound),
+      out_(options_.output_bound) {}
+
+bool Connection::take(Descriptor socket) {
+  ErrorCode error;
+  socket_.assign(asio::generic::stream_protocol(peer_.unix_socket ? AF_UNIX : AF_INET, 0), socket.number(), error);
+  if (error) return false;
+  (void)socket.release();
+  socket_.non_blocking(true, error);
+  return !error;
+}
+
+void Connection::enter(Stage stage) noexcept {
+  stage_ = stage;
+  stage_since_ = moved_at_ = loop_.now();
+}
+
+void Connection::start() {
+  enter(Stage::handshake);
+  if (!tls_) open_session();
+  advance();
+}
+
+void Connection::open_session() {
+  if (tls_) {
+    peer_.tls = true;
+    peer_.certificate_subject = tls_->client_subject();
+    peer_.application = tls_->application();
+  }
+  enter(Stage::open);
+  const bool made = call([this] { session_ = gate_->reception().make_session(peer_, Link(weak_from_this(), loop_)); });
+  if (made && !session_) close();
+  if (made && draining_) drain();
+}
+
+// Does all that can be done now, then reads on.
+void Connection::advance() {
+  if (in_session_) return;
+  if (stage_ == Stage::handshake) shake_hands();
+  if (stage_ == Stage::open) {
+    do flush();
+    while (offer());
+    settle();
+  }
+  read();
+}
+
+void Connection::shake_hands() {
+  if (shut_) {  // it has failed
+    finish();
+    return;
+  }
+  const auto state = tls_->handshake();
+  flush();
+  if (stage_ == Stage::closed) return;
+  if (state == TlsStream::Handshake::done) open_session();
+  if (state == TlsStream::Handshake::failed) {
+    ++gate_->reception().handshake_failures;
+    finish();  // the alert is on its way, and should arrive
+  }
+}
+
+// Calls the session if there is anything to call it for. False if not, or if the connection is gone.
+bool Connection::offer() {
+  if (stage_ != Stage::open || out_.closing_) return false;
+  if (std::exchange(resumed_, false)) {
+    out_.paused_ = false;
+    return call([this] { session_->on_resume(out_); });
+  }
+  if (out_.paused_ || out_.full()) return false;
+  if (tls_ && !decrypt()) return false;
+  if (!seen_ && !input_.pending().empty()) {
+    std::size_t consumed = 0;
+    if (!call([&] { consumed = session_->on_input(input_.pending(), out_); })) return false;
+    input_.consume(consumed);
+    if (consumed > 0) waiting_since_ = loop_.now();
+    seen_ = !out_.full() && !out_.paused_;  // else it was stopped, and gets the rest when that is over
+    return true;
+  }
+  if (!peer_done_ || end_told_) return false;
+  end_told_ = true;
+  return call([this] { session_->on_end(out_); });
+}
+
+// False if the connection is gone.
+bool Connection::decrypt() {
+  const std::size_t before = input_.pending().size();
+  const auto reading = tls_->read(input_);
+  note_input(before);
+  if (reading == TlsStream::Reading::failed) {
+    close();
+    return false;
+  }
+  if (reading == TlsStream::Reading::ended) peer_done_ = true;
+  return true;
+}
+
+void Connection::note_input(std::size_t pending_before) noexcept {
+  if (input_.pending().size() == pending_before) return;
+  if (pending_before == 0) waiting_since_ = loop_.now();
+  heard_ = true;
+  seen_ = false;
+}
+
+// False if the connection is gone.
+template <class Work>
+bool Connection::call(const Work& work) {
+  in_session_ = true;
+  try {
+    work();
+  } catch (...) {
+    ++gate_->reception().faults;
+    abort_ = true;
+  }
+  in_session_ = false;
+  if (abort_) close();
+  return stage_ != Stage::closed;
+}
+
+// The session has done what it can: whether this is the end.
+void Connection::settle() {
+  if (stage_ != Stage::open) return;
+  if (seen_ && input_.at_bound() && !out_.closing_) {
+    ++gate_->reception().overlong;
+    close();
+    return;
+  }
+  if (!out_.paused_ && (end_told_ || (draining_ && may_go()))) out_.closing_ = true;
+  if (out_.closing_ && all_sent()) finish();
+}
+
+// Idle, and nothing is on its way to the session.
+bool Connection::may_go() const {
+  ErrorCode ignored;
+  return input_.pending().empty() && session_->idle() && socket_.available(ignored) == 0;
+}
+
+// All is sent. The peer is told, and has a moment to read it: bytes of his that are not read would make the system
+// reset the connection, and our last answer would be lost.
+void Connection::finish() {
+  if (tls_ && !std::exchange(shut_, true)) {
+    tls_->shut();
+    flush();
+  }
+  if (stage_ == Stage::closed || !all_sent()) return;
+  const std::unique_ptr<Session> ended = std::move(session_);
+  if (peer_done_) {
+    close();
+    return;
+  }
+  ErrorCode ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  input_.consume(input_.pending().size());
+  enter(Stage::lingering);
+}
+
+void Connection::close() {
+  if (in_session_) {
+    abort_ = true;
+    return;
+  }
+  if (stage_ == Stage::closed) return;
+  const auto self = shared_from_this();
+  stage_ = Stage::closed;
+  ErrorCode ignored;
+  socket_.close(ignored);
+  const std::unique_ptr<Session> ended = std::move(session_);
+  gate_->forget(*this);
+  seat_.leave();
+}
+
+void Connection::send(std::string_view bytes) {
+  if (!session_) return;
+  out_.append(bytes);
+  advance();
+}
+
+void Connection::resume() {
+  if (!session_) return;
+  resumed_ = true;
+  advance();
+}
+
+void Connection::drain() {
+  draining_ = true;
+  if (stage_ != Stage::open || !session_) return;
+  if (!out_.closing_ && !call([this] { session_->on_drain(out_); })) return;
+  advance();
+}
+
+void Connection::read() {
+  if (reading_ || peer_done_ || stage_ == Stage::closed) return;
+  if (stage_ == Stage::open && (out_.closing_ || out_.paused_ || out_.full())) return;
+  const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
+  reading_ = true;
+  socket_.async_read_some(asio::buffer(room.data(), room.size()),
+                          [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
+                            self->reading_ = false;
+                            self->on_read(error, count);
+                          });
+}
+
+void Connection::on_read(const ErrorCode& error, std::size_t count) {
+  if (stage_ == Stage::closed) return;
+  if (error && error != asio::error::eof) {
+    close();
+    return;
+  }
+  if (error) peer_done_ = true;
+  if (peer_done_ && stage_ != Stage::open) {
+    close();
+    return;
+  }
+  if (stage_ == Stage::lingering) {
+    read();
+    return;
+  }
+  moved_at_ = loop_.now();
+  if (tls_) {
+    tls_->receive(std::span(wire_).first(count));
+  } else {
+    const std::size_t before = input_.pending().size();
+    input_.fill(count);
+    note_input(before);
+  }
+  advance();
+}
+
+// Writes as much as the socket takes, without waiting; if that is not all, goes on when it takes more.
+void Connection::flush() {
+  while (!writing_ && stage_ != Stage::closed && next_to_send()) {
+    ErrorCode error;
+    const std::size_t count = socket_.write_some(asio::buffer(sending_.data() + sent_, sending_.size() - sent_), error);
+    if (error == asio::error::would_block) {
+      writing_ = true;
+      socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const ErrorCode& failed) {
+        self->writing_ = false;
+        self->on_writable(failed);
+      });
+    } else if (error && error != asio::error::interrupted) {
+      close();
+    }
+    if (count > 0) moved_at_ = loop_.now();
+    sent_ += count;
+    note_unsent();
+  }
+  if (abort_) close();
+}
+
+bool Connection::next_to_send() {
+  if (sent_ < sending_.size()) return true;
+  sent_ = 0;
+  sending_.clear();
+  if (sending_.capacity() > kept_size) sending_ = std::string();
+  if (!tls_) {
+    sending_.swap(out_.bytes_);
+  } else {
+    if (!tls_->write(out_.bytes_)) abort_ = true;
+    out_.bytes_.clear();
+    tls_->take_wire(sending_);
+  }
+  note_unsent();
+  return !sending_.empty();
+}
+
+void Connection::on_writable(const ErrorCode& error) {
+  if (stage_ == Stage::closed) return;
+  if (error) {
+    close();
+    return;
+  }
+  flush();
+  advance();
+}
+
+void Connection::tick(Moment now) {
+  if (stage_ == Stage::closed) return;
+  if (overdue(now)) {
+    time_out();
+    return;
+  }
+  if (stage_ != Stage::open || out_.closing_) return;
+  if (!call([&] { session_->on_tick(now, out_); })) return;
+  if (!out_.bytes_.empty() || out_.closing_ || resumed_ || draining_) advance();
+}
+
+bool Connection::overdue(Moment now) const {
+  const Timeouts& limits = options_.timeouts;
+  if (stage_ == Stage::handshake) return passed(stage_since_, limits.handshake, now);
+  if (stage_ == Stage::lingering) return passed(stage_since_, limits.linger, now);
+  if (!all_sent()) return passed(moved_at_, limits.idle, now);
+  if (out_.paused_) return false;
+  if (!heard_) return passed(stage_since_, limits.first_bytes, now);
+  if (!input_.pending().empty()) return passed(waiting_since_, limits.incomplete, now);
+  return passed(moved_at_, limits.idle, now);
+}
+
+void Connection::time_out() {
+  if (stage_ != Stage::lingering) ++gate_->reception().timed_out;
+  close();
+}
+
+}  // namespace weir::net

@@ -1,0 +1,110 @@
+// One connection: bytes from the socket to the session, and back. Internal to the room; sessions see their Link.
+// All on the loop's thread.
+//
+// TCP and unix sockets are one type of socket here, and TLS is a step between the socket and the buffers.
+//
+// 1. At most one read and one write wait at a time; nothing else keeps a closed connection alive.
+// 2. Nothing is read while an answer is held, while output_bound is unsent, or after the session has closed.
+// 3. The session is never called from within one of its own calls: what it asks for then is done when it returns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "net/descriptor.h"
+#include "net/gate.h"
+#include "net/input_buffer.h"
+#include "net/output.h"
+#include "net/reception.h"
+#include "net/session.h"
+#include "net/tls_stream.h"
+
+namespace weir::net {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::unique_ptr<TlsStream> tls);
+
+  [[nodiscard]] bool take(Descriptor socket);  // false: the loop cannot have it
+  void start();
+  void tick(Moment now);
+  void drain();
+  void close();  // at once
+
+  // For Link.
+  [[nodiscard]] bool has_session() const noexcept { return session_ != nullptr; }
+  void send(std::string_view bytes);
+  void resume();
+
+  std::size_t place = 0;  // in the gate's list
+
+ private:
+  using Socket =
+      boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, boost::asio::io_context::executor_type>;
+  enum class Stage : std::uint8_t { handshake, open, lingering, closed };
+
+  void enter(Stage stage) noexcept;
+  void open_session();
+  void advance();
+  void shake_hands();
+  [[nodiscard]] bool offer();
+  [[nodiscard]] bool decrypt();
+  template <class Work>
+  bool call(const Work& work);
+  void note_input(std::size_t pending_before) noexcept;
+  void settle();
+  [[nodiscard]] bool may_go() const;
+  void finish();
+
+  void read();
+  void on_read(const boost::system::error_code& error, std::size_t count);
+  void flush();
+  [[nodiscard]] bool next_to_send();
+  void on_writable(const boost::system::error_code& error);
+  void note_unsent() noexcept { out_.in_flight_ = sending_.size() - sent_; }
+  [[nodiscard]] bool all_sent() const noexcept { return out_.bytes_.empty() && sent_ == sending_.size(); }
+
+  [[nodiscard]] bool overdue(Moment now) const;
+  void time_out();
+
+  const std::shared_ptr<Gate> gate_;
+  Loop& loop_;
+  const ConnectionOptions& options_;
+  Seat seat_;
+  Peer peer_;
+  Socket socket_;
+  std::unique_ptr<TlsStream> tls_;  // null: plain
+  std::vector<char> wire_;          // with TLS: where reads go
+  InputBuffer input_;
+  Output out_;           // what the session appends to
+  std::string sending_;  // as on the wire; up to sent_ it is gone
+  std::size_t sent_ = 0;
+  std::unique_ptr<Session> session_;  // while open
+
+  Stage stage_ = Stage::handshake;
+  Moment stage_since_;
+  Moment moved_at_;       // a byte came or went
+  Moment waiting_since_;  // for the session to consume something of what is pending
+  bool heard_ = false;    // the session has had a byte
+  bool seen_ = true;      // the session has seen all that is pending, and wants more
+  bool reading_ = false;
+  bool writing_ = false;
+  bool peer_done_ = false;  // it sends no more
+  bool end_told_ = false;   // and the session knows
+  bool draining_ = false;
+  bool shut_ = false;  // with TLS: we have said that we send no more
+  bool in_session_ = false;
+  bool resumed_ = false;  // on_resume is due
+  bool abort_ = false;    // close() is due
+};
+
+}  // namespace weir::net

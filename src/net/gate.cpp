@@ -1,0 +1,147 @@
+#include "net/gate.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "net/connection.h"
+#include "net/tls_stream.h"
+
+namespace weir::net {
+namespace {
+
+constexpr int accepted_at_once = 64;  // then the connections that are there have their turn
+
+// Of one caller, not of ours: the next may be fine.
+bool passing(int error) noexcept {
+  return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM;
+}
+
+Peer peer_of(const Arrival& arrival) {
+  Peer peer;
+  peer.unix_socket = arrival.from.unix_socket();
+  if (!peer.unix_socket) {
+    peer.address = arrival.from.host();
+    peer.port = arrival.from.port();
+  }
+  return peer;
+}
+
+}  // namespace
+
+Gate::Gate(Loop& loop, std::shared_ptr<Reception> reception)
+    : loop_(loop), reception_(std::move(reception)), acceptor_(loop.context().get_executor()) {}
+
+void Gate::accept_on(Descriptor listening, std::vector<std::shared_ptr<Gate>> targets) {
+  boost::system::error_code error;
+  acceptor_.assign(listening.number(), error);
+  if (error) return;
+  (void)listening.release();
+  targets_ = std::move(targets);
+  wait();
+}
+
+void Gate::wait() {
+  acceptor_.async_wait(Acceptor::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
+    if (error || !self->acceptor_.is_open()) return;
+    if (self->accept_waiting()) {
+      self->wait();
+    } else {
+      self->resting_ = true;
+    }
+  });
+}
+
+// False if it is no use to go on now: there are no descriptors, or no memory. Those who wait stay in the backlog.
+bool Gate::accept_waiting() {
+  for (int i = 0; i < accepted_at_once; ++i) {
+    sockaddr_storage storage{};
+    socklen_t size = sizeof storage;
+    Descriptor socket(::accept4(acceptor_.native_handle(), reinterpret_cast<sockaddr*>(&storage), &size,
+                                SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.open()) {
+      ++reception_->accepted;
+      receive({std::move(socket), Address::from_system(storage, size), Seat(reception_)});
+      continue;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
+    if (passing(errno)) continue;
+    ++reception_->accept_failures;
+    return false;
+  }
+  return true;
+}
+
+void Gate::receive(Arrival arrival) {
+  if (!arrival.seat.within_bounds()) {
+    ++reception_->refused;
+    return;
+  }
+  Gate& target = *targets_[next_target_++ % targets_.size()];
+  if (&target == this) {
+    admit(std::move(arrival));
+    return;
+  }
+  target.loop_.post([gate = target.shared_from_this(), arrived = std::make_shared<Arrival>(std::move(arrival))] {
+    gate->admit(std::move(*arrived));
+  });
+}
+
+void Gate::admit(Arrival arrival) {
+  Peer peer = peer_of(arrival);
+  std::unique_ptr<TlsStream> tls;
+  if (const auto& context = reception_->options.tls) {
+    tls = TlsStream::make(*context->current());
+    if (!tls) {
+      ++reception_->accept_failures;
+      return;
+    }
+  }
+  auto connection =
+      std::make_shared<Connection>(shared_from_this(), std::move(arrival.seat), std::move(peer), std::move(tls));
+  if (!connection->take(std::move(arrival.socket))) return;
+  connection->place = connections_.size();
+  connections_.push_back(connection);
+  connection->start();
+  if (draining_) connection->drain();
+}
+
+void Gate::forget(Connection& connection) {
+  const std::size_t place = connection.place;
+  std::swap(connections_[place], connections_.back());
+  connections_[place]->place = place;
+  connections_.pop_back();
+}
+
+void Gate::stop_accepting() {
+  if (acceptor_.is_open()) {
+    (void)accept_waiting();
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+  }
+  targets_.clear();
+}
+
+// Backwards, since a connection that closes is replaced by the last one. A session may close others, too: then some
+// of them have their turn at the next tick.
+void Gate::tick(Moment now) {
+  if (std::exchange(resting_, false) && acceptor_.is_open()) wait();
+  for (std::size_t i = connections_.size(); i-- > 0;) {
+    if (i < connections_.size()) std::shared_ptr(connections_[i])->tick(now);
+  }
+}
+
+void Gate::drain() {
+  draining_ = true;
+  const auto all = connections_;
+  for (const auto& connection : all) connection->drain();
+}
+
+void Gate::close_all() {
+  draining_ = true;
+  const auto all = connections_;
+  for (const auto& connection : all) connection->close();
+}
+
+}  // namespace weir::net

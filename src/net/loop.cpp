@@ -1,0 +1,154 @@
+#include "net/loop.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <future>
+#include <iterator>
+#include <list>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace weir::net {
+namespace {
+
+namespace asio = boost::asio;
+using SteadyClock = std::chrono::steady_clock;
+
+// Signals belong to the program's own thread: a thread inherits what is blocked when it is made.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+struct Loop::State {
+  explicit State(Duration every) : context(1), timer(context), tick(every), now(SteadyClock::now()) {}
+
+  void wait_for_tick() {
+    timer.expires_after(tick);
+    timer.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      now = SteadyClock::now();
+      for (auto work = tickers.begin(); work != tickers.end();)
+        work = (*work)(now) ? std::next(work) : tickers.erase(work);
+      wait_for_tick();
+    });
+  }
+
+  asio::io_context context;
+  asio::steady_timer timer;  // always waiting: run() does not end by itself
+  Duration tick;
+  SteadyClock::time_point now;
+  std::list<std::function<bool(SteadyClock::time_point)>> tickers;  // a list: one that runs may add another
+  std::atomic<bool> running = false;
+  std::thread thread;
+};
+
+Loop::Loop(std::size_t index, Duration tick) : index_(index), state_(std::make_unique<State>(tick)) {
+  state_->wait_for_tick();
+}
+
+Loop::~Loop() {
+  stop();
+}
+
+void Loop::start() {
+  if (state_->running) return;
+  const SignalsBlocked blocked;
+  state_->running = true;
+  try {
+    state_->thread = std::thread([state = state_.get()] { state->context.run(); });
+  } catch (...) {
+    state_->running = false;
+    throw;
+  }
+  pthread_setname_np(state_->thread.native_handle(), ("weir-loop-" + std::to_string(index_)).c_str());
+}
+
+void Loop::stop() noexcept {
+  state_->context.stop();
+  if (state_->thread.joinable()) state_->thread.join();
+  state_->running = false;
+}
+
+void Loop::post(std::function<void()> work) {
+  asio::post(state_->context, std::move(work));
+}
+
+void Loop::run(const std::function<void()>& work) {
+  if (!state_->running || state_->thread.get_id() == std::this_thread::get_id()) {
+    work();
+    return;
+  }
+  std::promise<void> done;
+  asio::post(state_->context, [&] {
+    work();
+    done.set_value();
+  });
+  done.get_future().wait();
+}
+
+void Loop::every_tick(std::function<bool(SteadyClock::time_point)> work) {
+  state_->tickers.push_back(std::move(work));
+}
+
+SteadyClock::time_point Loop::now() const noexcept {
+  return state_->now;
+}
+
+asio::io_context& Loop::context() noexcept {
+  return state_->context;
+}
+
+Result<std::unique_ptr<Loops>> Loops::make(std::size_t count, Duration tick) {
+  if (count == 0) return failure("loops", "there must be at least one");
+  if (tick <= Duration::zero()) return failure("tick", "must be longer than nothing");
+  std::unique_ptr<Loops> loops(new Loops);
+  try {
+    for (std::size_t i = 0; i < count; ++i) loops->loops_.push_back(std::unique_ptr<Loop>(new Loop(i, tick)));
+  } catch (const std::exception& error) {
+    return failure("event loop", std::string(error.what()) + "; raise the limit of open files (ulimit -n)");
+  }
+  return loops;
+}
+
+Loops::~Loops() {
+  stop();
+}
+
+Result<void> Loops::start() {
+  try {
+    for (const auto& loop : loops_) loop->start();
+  } catch (const std::exception& error) {
+    stop();
+    return failure("event loop", std::string("its thread cannot be started: ") + error.what() +
+                                     "; raise the limit of threads (ulimit -u), or use fewer loops");
+  }
+  return {};
+}
+
+void Loops::stop() noexcept {
+  for (const auto& loop : loops_) loop->state_->context.stop();
+  for (const auto& loop : loops_) loop->stop();
+}
+
+}  // namespace weir::net

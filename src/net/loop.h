@@ -1,0 +1,86 @@
+// Event loops: one thread each, nothing shared between them.
+//
+//   auto loops = Loops::make(2);
+//   auto listener = Listener::open(**loops, ...);
+//   (*loops)->start();
+//   ...
+//   listener.reset(); (*loops)->stop();
+//
+// Loops, and the listeners on them, are started, stopped and destroyed by one owner, never from a loop's thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "weir/result.h"
+#include "weir/time.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace weir::net {
+
+class Loop {
+ public:
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
+
+  // From any thread: `work` runs on the loop's thread, later.
+  void post(std::function<void()> work);
+
+  // Runs `work` on the loop's thread and returns when it is done. Here and now, if the loop is not running or this is
+  // its thread.
+  void run(const std::function<void()>& work);
+
+  // On the loop's thread: calls `work` at every tick until it returns false.
+  void every_tick(std::function<bool(std::chrono::steady_clock::time_point)> work);
+
+  // On the loop's thread: the time of the last tick.
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept;
+
+  // For those who bring their own sockets and timers.
+  [[nodiscard]] boost::asio::io_context& context() noexcept;
+
+ private:
+  friend class Loops;
+  struct State;
+
+  Loop(std::size_t index, Duration tick);
+  void start();
+  void stop() noexcept;
+
+  std::size_t index_;
+  std::unique_ptr<State> state_;
+};
+
+class Loops {
+ public:
+  static constexpr Duration default_tick = std::chrono::milliseconds(100);
+
+  [[nodiscard]] static Result<std::unique_ptr<Loops>> make(std::size_t count, Duration tick = default_tick);
+  ~Loops();
+  Loops(const Loops&) = delete;
+  Loops& operator=(const Loops&) = delete;
+
+  // Their threads take no signals.
+  [[nodiscard]] Result<void> start();
+  // Returns when all threads have ended. What was posted and has not run is dropped. Final.
+  void stop() noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return loops_.size(); }
+  [[nodiscard]] Loop& operator[](std::size_t index) noexcept { return *loops_[index]; }
+
+ private:
+  Loops() = default;
+
+  std::vector<std::unique_ptr<Loop>> loops_;
+};
+
+}  // namespace weir::net

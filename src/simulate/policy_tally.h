@@ -1,0 +1,104 @@
+// What one policy did to the traffic: everything that the engine's own counters do not say. One thread.
+//
+// Per request a few increments, and for each limit one place in a sample of consumers; rankings are touched by
+// denials only. Memory is bounded by the policy, not by the log.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/plan.h"
+#include "engine/query.h"
+#include "engine/verdict.h"
+#include "simulate/limit_demand.h"
+#include "simulate/ranking.h"
+#include "simulate/rate_peak.h"
+#include "simulate/report.h"
+#include "simulate/timeline.h"
+#include "weir/time.h"
+
+namespace weir::simulate {
+
+// How consumers appear in a report.
+enum class Names : std::uint8_t { hashed, shown };
+
+// The time from the first request to the last.
+struct Stretch {
+  Instant first{};
+  Instant last{};
+
+  [[nodiscard]] double seconds() const noexcept;  // one at least
+};
+
+[[nodiscard]] Pace pace_of(const RatePeak& rate, const Stretch& stretch) noexcept;
+
+class PolicyTally {
+ public:
+  // `most_consumers` is what the samples of all limits together may hold.
+  PolicyTally(const engine::Plan& plan, Names names, std::size_t most_consumers);
+
+  // In the order of time. Each list has an element for each request.
+  void add(std::span<const engine::Query> queries, std::span<const engine::Verdict> verdicts,
+           std::span<const Instant> times);
+
+  // A request that this policy denies and the other admits.
+  void add_difference(const engine::Query& query, const engine::Verdict& verdict);
+
+  [[nodiscard]] PolicyReport report(const engine::Engine& engine, const Stretch& stretch) const;
+
+  struct Difference {
+    std::uint32_t limit = 0;
+    std::string limit_name;
+    std::string route;
+    std::uint64_t count = 0;
+  };
+  [[nodiscard]] std::vector<Difference> differences() const;  // where there are any
+  [[nodiscard]] HardestHit consumers_of_differences(std::uint32_t limit) const;
+
+ private:
+  struct OfLimit {
+    OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t most_consumers);
+
+    bool is_named;  // whether its consumers are, in the report
+
+    RatePeak rate;
+    LimitDemand demand;
+    Ranking denied;
+    Ranking candidate_denies;
+    Ranking candidate_admits;
+    Ranking differs;
+    std::map<std::uint32_t, std::uint64_t> differences;  // by Plan::labels
+  };
+  struct OfRoute {
+    RatePeak rate;
+    std::uint64_t admitted = 0;
+    std::uint64_t denied = 0;
+  };
+
+  void add_one(const engine::Query& query, const engine::Verdict& verdict, Instant at);
+  void add_outcome(const engine::Query& query, const engine::Verdict& verdict, const engine::Outcome& outcome,
+                   Instant at);
+  void rank(Ranking& ranking, const engine::Query& query, const engine::Outcome& outcome);
+  [[nodiscard]] std::string name_of(const engine::Query& query, const engine::Outcome& outcome) const;
+  [[nodiscard]] static HardestHit hardest_hit(const Ranking& ranking);
+  [[nodiscard]] LimitReport limit_report(std::size_t limit, const engine::Engine::Tally& counted,
+                                         const Stretch& stretch) const;
+
+  const engine::Plan& plan_;
+  std::deque<OfLimit> limits_;   // a ranking stays where it is
+  std::vector<OfRoute> routes_;  // by Plan::labels
+  Timeline timeline_;
+  std::uint64_t admitted_ = 0;
+  std::uint64_t denied_ = 0;
+  std::uint64_t warned_ = 0;
+  std::uint64_t delayed_ = 0;
+  std::uint64_t uncovered_ = 0;
+};
+
+}  // namespace weir::simulate

@@ -1,0 +1,250 @@
+#include "simulate/report_text.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "simulate/report_words.h"
+
+namespace weir::simulate {
+namespace {
+
+using engine::Event;
+using Side = TextTable::Column::Side;
+
+constexpr std::size_t most_routes = 20;
+constexpr std::size_t most_consumers = 10;
+
+class ReportText {
+ public:
+  ReportText(const Report& report, Colour colour) : report_(report), colour_(colour) {}
+
+  [[nodiscard]] std::string write() {
+    summary();
+    limits(report_.policy, "Limits");
+    routes();
+    demand();
+    candidates();
+    if (report_.comparison) comparison(*report_.comparison);
+    for (const LimitReport& limit : report_.policy.limits) {
+      consumers("Denied most by " + limit.name, limit.hardest_hit);
+    }
+    log();
+    return std::move(text_);
+  }
+
+ private:
+  void heading(const std::string& title) { text_ += "\n" + bold(title, colour_) + "\n"; }
+  void line(const std::string& words) { text_ += "  " + words + "\n"; }
+  void table(const TextTable& table) { text_ += table.text(colour_); }
+
+  void summary() {
+    const PolicyReport& policy = report_.policy;
+    const Pace& pace = report_.pace;
+    text_ += bold(fmt::format("{}: {}", policy.name.empty() ? "policy" : policy.name,
+                              counted(pace.requests, "request", "requests")),
+                  colour_) +
+             "\n";
+    if (pace.requests == 0) return;
+    line(fmt::format("from {} to {} UTC ({})", time_text(report_.first), time_text(report_.last),
+                     length_text(report_.last - report_.first)));
+    std::string verdicts = fmt::format("admitted {} ({}), denied {} ({})", grouped(policy.admitted),
+                                       percent(policy.admitted, pace.requests), grouped(policy.denied),
+                                       percent(policy.denied, pace.requests));
+    if (policy.warned > 0) verdicts += ", warned " + grouped(policy.warned);
+    if (policy.delayed > 0) verdicts += ", delayed " + grouped(policy.delayed);
+    if (policy.uncovered > 0) verdicts += ", covered by no limit " + grouped(policy.uncovered);
+    line(verdicts);
+    line(fmt::format("mean {}/s; peak {} in one second ({}), {} in one minute (from {})", rounded(pace.mean_per_second),
+                     grouped(pace.second.count), time_text(pace.second.at), grouped(pace.minute.count),
+                     time_text(pace.minute.at)));
+  }
+
+  void limits(const PolicyReport& policy, const std::string& title) {
+    if (policy.limits.empty()) return;
+    heading(title);
+    TextTable rows({{"limit", Side::left, 28},
+                    {"numbers", Side::left, 24},
+                    {"judged"},
+                    {"admitted"},
+                    {"denied"},
+                    {"share"},
+                    {"warned"},
+                    {"shadow"},
+                    {"peak/s"},
+                    {"peak/min"}});
+    for (const LimitReport& limit : policy.limits) {
+      const LimitCounts& counts = limit.counts;
+      rows.add({limit.name, limit.numbers, grouped(counts.judged()), grouped(counts.of(Event::admitted)),
+                grouped(counts.denied()), percent(counts.denied(), counts.judged()), grouped(counts.of(Event::warned)),
+                grouped(counts.of(Event::shadow_denied)), grouped(limit.pace.second.count),
+                grouped(limit.pace.minute.count)});
+    }
+    table(rows);
+    limits_on_routes(policy);
+  }
+
+  // Where a limit denies on more than one route, which.
+  void limits_on_routes(const PolicyReport& policy) {
+    TextTable rows({{"limit", Side::left, 28}, {"route", Side::left, 44}, {"judged"}, {"denied"}, {"share"}});
+    for (const LimitReport& limit : policy.limits) {
+      if (limit.routes.size() < 2 || limit.counts.denied() == 0) continue;
+      std::size_t shown = 0;
+      for (const LimitOnRoute& route : limit.routes) {
+        if (route.counts.denied() == 0 || ++shown > most_consumers) continue;
+        rows.add({limit.name, route.route, grouped(route.counts.judged()), grouped(route.counts.denied()),
+                  percent(route.counts.denied(), route.counts.judged())});
+      }
+    }
+    if (rows.empty()) return;
+    heading("Limits by route");
+    table(rows);
+  }
+
+  void routes() {
+    const auto& routes = report_.policy.routes;
+    if (routes.empty()) return;
+    heading("Routes");
+    TextTable rows({{"route", Side::left, 44},
+                    {"requests"},
+                    {"admitted"},
+                    {"denied"},
+                    {"share"},
+                    {"mean/s"},
+                    {"peak/s"},
+                    {"peak/mean"}});
+    for (std::size_t i = 0; i < std::min(routes.size(), most_routes); ++i) {
+      const RouteReport& route = routes[i];
+      rows.add({route.route, grouped(route.pace.requests), grouped(route.admitted), grouped(route.denied),
+                percent(route.denied, route.pace.requests), rounded(route.pace.mean_per_second),
+                grouped(route.pace.second.count), rounded(route.pace.burst_ratio())});
+    }
+    table(rows);
+    if (routes.size() > most_routes) line(fmt::format("and {} more", grouped(routes.size() - most_routes)));
+  }
+
+  void demand() {
+    TextTable rows({{"limit", Side::left, 28},
+                    {"tier", Side::left, 12},
+                    {"consumers"},
+                    {"rate", Side::left, 16},
+                    {"now", Side::left},
+                    {"fits"},
+                    {"99 %", Side::left},
+                    {"99.9 %", Side::left},
+                    {"all", Side::left}});
+    for (const LimitReport& limit : report_.policy.limits) {
+      for (const Demand& demand : limit.demand) {
+        for (std::size_t i = 0; i < demand.rates.size(); ++i) {
+          const auto& [rate, number] = demand.rates[i];
+          const bool is_first = i == 0;
+          rows.add({is_first ? limit.name : "", is_first ? demand.tier : "", is_first ? sample_text(demand) : "", rate,
+                    is_first ? fmt::format("{} {}", demand.word, grouped(demand.present)) : "",
+                    is_first ? percent(demand.satisfied, demand.consumers) : "", need_text(demand, number.p99),
+                    need_text(demand, number.p999), need_text(demand, number.all)});
+        }
+      }
+    }
+    if (rows.empty()) return;
+    heading("What it would take for so many consumers never to be denied");
+    table(rows);
+    line("Each consumer's worst moment, as if nothing had been denied. A burst that stays large at twice the rate");
+    line("means steady use above the rate; then raise the rate, not the burst.");
+  }
+
+  void candidates() {
+    TextTable rows({{"limit", Side::left, 28},
+                    {"candidate", Side::left, 44},
+                    {"agrees"},
+                    {"newly denied"},
+                    {"consumers"},
+                    {"newly admitted"},
+                    {"consumers"}});
+    for (const LimitReport& limit : report_.policy.limits) {
+      if (!limit.candidate) continue;
+      const CandidateReport& candidate = *limit.candidate;
+      rows.add({limit.name, candidate.algorithm + " " + candidate.numbers, grouped(candidate.agrees),
+                grouped(candidate.newly_denied), affected(candidate.newly_denied_consumers),
+                grouped(candidate.newly_admitted), affected(candidate.newly_admitted_consumers)});
+    }
+    if (rows.empty()) return;
+    heading("Candidates in the policy");
+    table(rows);
+    for (const LimitReport& limit : report_.policy.limits) {
+      if (!limit.candidate) continue;
+      consumers("Newly denied by the candidate of " + limit.name, limit.candidate->newly_denied_consumers);
+      consumers("Newly admitted by the candidate of " + limit.name, limit.candidate->newly_admitted_consumers);
+    }
+  }
+
+  void comparison(const Comparison& comparison) {
+    const PolicyReport& candidate = *report_.candidate;
+    heading(fmt::format("Against {}", candidate.name.empty() ? "the candidate" : candidate.name));
+    line(fmt::format("denied {} ({}) instead of {} ({})", grouped(candidate.denied),
+                     percent(candidate.denied, report_.pace.requests), grouped(report_.policy.denied),
+                     percent(report_.policy.denied, report_.pace.requests)));
+    line(fmt::format("newly denied {}, newly admitted {}, both admit {}, both deny {}",
+                     grouped(comparison.newly_denied), grouped(comparison.newly_admitted),
+                     grouped(comparison.both_admit), grouped(comparison.both_deny)));
+    if (!comparison.rows.empty()) {
+      TextTable rows({{"limit", Side::left, 28}, {"route", Side::left, 44}, {"newly denied"}, {"newly admitted"}});
+      for (std::size_t i = 0; i < std::min(comparison.rows.size(), most_routes); ++i) {
+        const Comparison::Row& row = comparison.rows[i];
+        rows.add({row.limit, row.route, grouped(row.newly_denied), grouped(row.newly_admitted)});
+      }
+      text_ += "\n";
+      table(rows);
+    }
+    limits(candidate, "Limits of the candidate");
+    for (const auto& of : comparison.newly_denied_by) consumers("Newly denied by " + of.limit, of.consumers);
+    for (const auto& of : comparison.newly_admitted_by) {
+      consumers("No longer denied by " + of.limit, of.consumers);
+    }
+  }
+
+  [[nodiscard]] static std::string affected(const HardestHit& hit) {
+    return (hit.exact ? "" : "about ") + grouped(hit.affected);
+  }
+
+  void consumers(const std::string& title, const HardestHit& hit) {
+    if (hit.consumers.empty()) return;
+    heading(fmt::format("{} ({} of {} {})", title, counted(hit.total, "request", "requests"), affected(hit),
+                        hit.affected == 1 ? "consumer" : "consumers"));
+    TextTable rows({{"consumer", Side::left, 60}, {"requests"}, {"share"}, {"", Side::left, 40}});
+    for (std::size_t i = 0; i < std::min(hit.consumers.size(), most_consumers); ++i) {
+      const HardestHit::Consumer& consumer = hit.consumers[i];
+      rows.add({consumer.name, grouped(consumer.count), percent(consumer.count, hit.total),
+                consumer.error > 0 ? "or up to " + grouped(consumer.count + consumer.error) : ""});
+    }
+    table(rows);
+  }
+
+  void log() {
+    heading("The log");
+    line(fmt::format("{}, {}", counted(report_.log.lines, "line", "lines"),
+                     counted(report_.log.entries, "request", "requests")));
+    for (const std::string& remark : remarks_on(report_.log)) line(remark);
+    for (const FaultTally::Example& example : report_.log.examples) {
+      line(fmt::format("line {}: {}{}{}", grouped(example.line_number), describe(example.fault),
+                       example.excerpt.empty() ? "" : ": ", example.excerpt));
+    }
+    const PolicyReport& policy = report_.policy;
+    if (policy.unknown_tiers > 0) line(counted(policy.unknown_tiers, "request", "requests") + " of an unknown tier");
+    if (policy.overflowed > 0) {
+      line(counted(policy.overflowed, "decision", "decisions") +
+           " on shared counters, for want of memory: raise the budget");
+    }
+  }
+
+  const Report& report_;
+  Colour colour_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string report_text(const Report& report, Colour colour) {
+  return ReportText(report, colour).write();
+}
+
+}  // namespace weir::simulate

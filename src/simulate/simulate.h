@@ -1,0 +1,62 @@
+// Traffic of the past under a policy: what it would have admitted and denied, and what another would change.
+//
+//   SimulateOptions options;
+//   options.policy = loaded.ruleset;
+//   options.logs = {"access.log", "access.log.1.gz"};
+//   const Result<Report> report = simulate(options);
+//
+// The log is replayed on virtual time, in bounded memory, on the calling thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/ruleset.h"
+#include "simulate/line_order.h"
+#include "simulate/log_reader.h"
+#include "simulate/policy_tally.h"
+#include "simulate/report.h"
+#include "table/hash_key.h"
+#include "weir/result.h"
+
+namespace weir::simulate {
+
+struct SimulateOptions {
+  std::shared_ptr<const policy::Ruleset> policy;
+  std::shared_ptr<const policy::Ruleset> candidate;  // null: none. It judges the same requests, on states of its own
+  std::string policy_name;                           // what the report calls them
+  std::string candidate_name;
+
+  std::vector<std::string> logs;  // one after the other; "-" is standard input
+  LogOptions log;                 // User-Agent and Referer are read if a policy has a use for them, in any case
+  OrderBounds order;
+  WholeSeconds whole_seconds = WholeSeconds::spread;
+
+  Names names = Names::hashed;
+  table::HashKey hash_key = table::HashKey::random();  // of the names; with the same one they can be compared
+
+  std::size_t memory_budget = std::size_t{1} << 30;  // for the states of each policy
+  // For the statistics, of all limits together, and at most 100,000 of each; beyond that a sample. About 100 B each.
+  std::size_t most_consumers = 1'600'000;
+};
+
+struct SimulateProgress {
+  std::size_t log = 0;  // of SimulateOptions::logs
+  std::uint64_t consumed = 0;
+  std::optional<std::uint64_t> total;  // bytes of that log; a pipe does not tell
+  std::uint64_t entries = 0;           // of all logs so far
+};
+
+// Called about every 100,000 lines, and at the end of each log.
+using OnProgress = std::function<void(const SimulateProgress&)>;
+
+// Fails if a log cannot be opened, or if the memory budget is too small for the policy. A log that breaks off in the
+// middle is no failure: the report says so, and counts what was read.
+[[nodiscard]] Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_progress = {});
+
+}  // namespace weir::simulate

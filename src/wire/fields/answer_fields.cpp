@@ -1,0 +1,79 @@
+#include "wire/fields/answer_fields.h"
+
+#include <algorithm>
+
+#include "wire/fields/delta_seconds.h"
+
+namespace weir::wire {
+namespace {
+
+constexpr bool is_printable(char c) noexcept {
+  return c >= ' ' && c <= '~';
+}
+
+constexpr std::size_t longest_integer = 15;
+static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + longest_integer));  // "name";q=...;w=...
+
+// A String: quoted, `"` and `\` escaped.
+void append_name(FieldText& text, std::string_view name) noexcept {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::size_t length = 0;
+  text.append('"');
+  for (const char c : name) {
+    length += is_printable(c) ? 1U : 3U;
+    if (length > max_policy_name) break;
+    if (is_printable(c)) {
+      if (c == '"' || c == '\\') text.append('\\');
+      text.append(c);
+    } else {
+      const auto byte = static_cast<std::uint8_t>(c);
+      text.append('%');
+      text.append(hex[byte >> 4U]);
+      text.append(hex[byte & 0xFU]);
+    }
+  }
+  text.append('"');
+}
+
+}  // namespace
+
+FieldText rate_limit_policy_field(const AnswerFields& answer) noexcept {
+  FieldText text;
+  append_name(text, answer.policy);
+  text.append(";q=");
+  text.append_integer(answer.quota);
+  if (answer.window > Duration::zero()) {
+    text.append(";w=");
+    text.append_integer(seconds_up(answer.window));
+  }
+  return text;
+}
+
+FieldText rate_limit_field(const AnswerFields& answer) noexcept {
+  FieldText text;
+  append_name(text, answer.policy);
+  text.append(";r=");
+  text.append_integer(answer.remaining);
+  if (answer.until_more) {
+    text.append(";t=");
+    text.append_integer(seconds_up(*answer.until_more));
+  }
+  return text;
+}
+
+FieldText reset_field(Duration reset_after, ResetForm form, Instant now) noexcept {
+  return count_field(form == ResetForm::delta ? seconds_up(reset_after)
+                                              : seconds_up(later(now, reset_after).time_since_epoch()));
+}
+
+FieldText count_field(std::uint64_t count) noexcept {
+  FieldText text;
+  text.append_integer(count);
+  return text;
+}
+
+FieldText retry_after_field(Duration retry_after, std::optional<Duration> until_more) noexcept {
+  return count_field(seconds_up(std::max(retry_after, until_more.value_or(Duration::zero()))));
+}
+
+}  // namespace weir::wire

@@ -1,0 +1,76 @@
+// What an answer tells its client about a limit, as header fields: RateLimit and RateLimit-Policy (IETF httpapi
+// draft -10), X-RateLimit-*, the older triple RateLimit-*, and Retry-After.
+//
+// Numbers stay within a Structured Field's 15 digits; seconds are rounded up, so that nobody is told to come back
+// too early. Pure; allocates nothing; callable from anywhere.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "weir/time.h"
+#include "wire/fields/field_text.h"
+
+namespace weir::wire {
+
+// The limit that an answer speaks of, and how its consumer stands.
+struct AnswerFields {
+  std::string_view policy;  // its name
+  std::uint64_t quota = 0;
+  Duration window{};  // zero: not said
+  std::uint64_t remaining = 0;
+  std::optional<Duration> until_more = {};   // until `remaining` next grows; empty when it is full
+  Duration reset_after{};                    // until it is full
+  std::optional<Duration> retry_after = {};  // of a denial; empty when admitted, and when waiting does not help
+};
+
+// X-RateLimit-Reset as seconds from now, or as seconds since the epoch.
+enum class ResetForm : std::uint8_t { delta, epoch };
+
+// Which fields to send. Retry-After is always among them if there is one.
+struct FieldChoice {
+  bool current = true;  // RateLimit-Policy, RateLimit
+  bool x_rate_limit = true;
+  ResetForm x_reset = ResetForm::delta;
+  bool older_triple = false;  // RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset
+};
+
+// Their values. No name is longer than max_policy_name, and bytes that a Structured Field String cannot hold are
+// percent-encoded.
+inline constexpr std::size_t max_policy_name = 128;
+
+[[nodiscard]] FieldText rate_limit_policy_field(const AnswerFields& answer) noexcept;  // "default";q=100;w=60
+[[nodiscard]] FieldText rate_limit_field(const AnswerFields& answer) noexcept;         // "default";r=50;t=30
+[[nodiscard]] FieldText reset_field(Duration reset_after, ResetForm form, Instant now) noexcept;
+[[nodiscard]] FieldText count_field(std::uint64_t count) noexcept;
+
+// Never earlier than `t`, which a client would take if this were not there.
+[[nodiscard]] FieldText retry_after_field(Duration retry_after, std::optional<Duration> until_more) noexcept;
+
+// Calls send(name, value) for each field of the answer, both as std::string_view; the value holds for the call.
+template <class Send>
+void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Instant now, Send&& send) {
+  if (choice.current) {
+    send(std::string_view{"RateLimit-Policy"}, rate_limit_policy_field(answer).view());
+    send(std::string_view{"RateLimit"}, rate_limit_field(answer).view());
+  }
+  const auto send_three = [&](const std::array<std::string_view, 3>& names, ResetForm form) {
+    send(names[0], count_field(answer.quota).view());
+    send(names[1], count_field(answer.remaining).view());
+    send(names[2], reset_field(answer.reset_after, form, now).view());
+  };
+  if (choice.x_rate_limit) {
+    send_three({"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}, choice.x_reset);
+  }
+  if (choice.older_triple) {
+    send_three({"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}, ResetForm::delta);
+  }
+  if (answer.retry_after) {
+    send(std::string_view{"Retry-After"}, retry_after_field(*answer.retry_after, answer.until_more).view());
+  }
+}
+
+}  // namespace weir::wire

@@ -1,0 +1,107 @@
+#include "wire/http1/response_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "wire/http1/characters.h"
+
+namespace weir::wire::http1 {
+namespace {
+
+struct Reason {
+  unsigned status;
+  std::string_view phrase;
+};
+
+constexpr std::array reasons{
+    Reason{100, "Continue"},
+    Reason{200, "OK"},
+    Reason{204, "No Content"},
+    Reason{304, "Not Modified"},
+    Reason{400, "Bad Request"},
+    Reason{401, "Unauthorized"},
+    Reason{403, "Forbidden"},
+    Reason{404, "Not Found"},
+    Reason{405, "Method Not Allowed"},
+    Reason{408, "Request Timeout"},
+    Reason{409, "Conflict"},
+    Reason{411, "Length Required"},
+    Reason{413, "Content Too Large"},
+    Reason{414, "URI Too Long"},
+    Reason{415, "Unsupported Media Type"},
+    Reason{417, "Expectation Failed"},
+    Reason{421, "Misdirected Request"},
+    Reason{422, "Unprocessable Content"},
+    Reason{429, "Too Many Requests"},
+    Reason{431, "Request Header Fields Too Large"},
+    Reason{500, "Internal Server Error"},
+    Reason{501, "Not Implemented"},
+    Reason{502, "Bad Gateway"},
+    Reason{503, "Service Unavailable"},
+    Reason{504, "Gateway Timeout"},
+    Reason{505, "HTTP Version Not Supported"},
+};
+
+constexpr bool has_no_content(unsigned status) noexcept {
+  return status < 200 || status == 204 || status == 304;
+}
+
+void append_number(std::string& out, std::size_t number) {
+  std::array<char, 20> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+
+}  // namespace
+
+std::string_view reason_phrase(unsigned status) noexcept {
+  const auto found = std::ranges::lower_bound(reasons, status, {}, &Reason::status);
+  return found != reasons.end() && found->status == status ? found->phrase : std::string_view{};
+}
+
+ResponseWriter::ResponseWriter(std::string& out, const ResponseHead& head)
+    : out_(out), status_(std::clamp(head.status, 100U, 999U)) {
+  if (status_ == 200) {
+    out_ += "HTTP/1.1 200 OK\r\n";
+  } else {
+    out_ += "HTTP/1.1 ";
+    append_number(out_, status_);
+    out_ += ' ';  // stays even where no phrase follows
+    out_ += reason_phrase(status_);
+    out_ += "\r\n";
+  }
+  if (!head.date.empty()) line("Date", head.date);
+  if (head.connection == Connection::close) out_ += "Connection: close\r\n";
+  if (head.connection == Connection::keep_alive) out_ += "Connection: keep-alive\r\n";
+}
+
+void ResponseWriter::header(std::string_view name, std::string_view value) {
+  if (!name.empty() && token_bytes.run(name) == name.size()) line(name, value);
+}
+
+void ResponseWriter::line(std::string_view name, std::string_view value) {
+  out_ += name;
+  out_ += ": ";
+  const std::size_t begin = out_.size();
+  out_ += value;
+  for (std::size_t at = begin; (at = find_control(out_.data(), at, out_.size())) < out_.size(); ++at) out_[at] = ' ';
+  out_ += "\r\n";
+}
+
+void ResponseWriter::finish(std::string_view body, Body whether) {
+  if (has_no_content(status_)) {
+    out_ += "\r\n";
+    return;
+  }
+  out_ += "Content-Length: ";
+  append_number(out_, body.size());
+  out_ += "\r\n\r\n";
+  if (whether == Body::sent) out_ += body;
+}
+
+void append_continue(std::string& out) {
+  out += "HTTP/1.1 100 Continue\r\n\r\n";
+}
+
+}  // namespace weir::wire::http1

@@ -1,0 +1,16 @@
+// Text as a JSON string: the one place in this room that escapes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace weir::wire {
+
+// With its quotes. What is not UTF-8 becomes U+FFFD, byte by byte, so that the result always is; neither a control
+// character nor U+2028 and U+2029, which end lines in some readers, is written as it is.
+void append_json_text(std::string& out, std::string_view text);
+
+// The same without the quotes, to be a part of a longer string.
+void append_json_escaped(std::string& out, std::string_view text);
+
+}  // namespace weir::wire

@@ -1,0 +1,114 @@
+#include "wire/problem.h"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+#include "wire/fields/delta_seconds.h"
+#include "wire/json_text.h"
+#include "wire/utc_time.h"
+
+namespace weir::wire {
+namespace {
+
+struct Words {
+  unsigned status;
+  std::string_view name;
+  std::string_view title;
+  std::string_view cause;  // begins the sentence
+};
+
+constexpr std::array words{
+    Words{429, "quota-exceeded", "Request cannot be satisfied as assigned quota has been exceeded",
+          "Too many requests"},
+    Words{503, "temporary-reduced-capacity", "Request cannot be satisfied due to temporary server capacity constraints",
+          "The service has less capacity than usual"},
+    Words{429, "abnormal-usage-detected", "Request not satisfied due to detection of abnormal request pattern",
+          "Too many requests were denied before"},
+};
+
+const Words& words_of(ProblemType type) noexcept {
+  return words[static_cast<std::size_t>(type)];
+}
+
+// RFC 3339, in UTC, up to the next whole second.
+void append_time(std::string& out, Instant instant) {
+  const UtcTime time = utc_time(std::chrono::ceil<std::chrono::seconds>(instant));
+  std::array<char, 20> text{'0', '0', '0', '0', '-', '0', '0', '-', '0', '0',
+                            'T', '0', '0', ':', '0', '0', ':', '0', '0', 'Z'};
+  write_padded(text.data(), time.year, 4);
+  write_padded(text.data() + 5, time.month, 2);
+  write_padded(text.data() + 8, time.day, 2);
+  write_padded(text.data() + 11, time.hour, 2);
+  write_padded(text.data() + 14, time.minute, 2);
+  write_padded(text.data() + 17, time.second, 2);
+  out.append(text.data(), text.size());
+}
+
+void append_number(std::string& out, std::uint64_t number) {
+  std::array<char, 20> digits{};
+  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+// The name of the limit that the numbers are of, escaped for where it stands.
+void append_limit_name(std::string& out, const Problem& problem) {
+  if (problem.violated_policies.empty()) {
+    out += "of this request";
+  } else {
+    append_json_escaped(out, problem.violated_policies.front());
+  }
+}
+
+void append_sentence(std::string& out, const Problem& problem) {
+  if (!problem.retry_after) {
+    out += "This request costs more than the limit ";
+    append_limit_name(out, problem);
+    out += " ever admits at once, which is ";
+    append_number(out, problem.limit);
+    out += ". Waiting does not help.";
+    return;
+  }
+  const std::uint64_t wait = seconds_up(*problem.retry_after);
+  out += words_of(problem.type).cause;
+  out += ": the limit ";
+  append_limit_name(out, problem);
+  out += " is used up. Try again in ";
+  append_number(out, wait);
+  out += wait == 1 ? " second." : " seconds.";
+}
+
+}  // namespace
+
+unsigned status_of(ProblemType type) noexcept {
+  return words_of(type).status;
+}
+
+void append_problem(std::string& out, const Problem& problem) {
+  const Words& said = words_of(problem.type);
+  out += R"({"type":"https://iana.org/assignments/http-problem-types#)";
+  out += said.name;
+  out += R"(","title":")";
+  out += said.title;
+  out += R"(","status":)";
+  append_number(out, said.status);
+  out += R"(,"detail":")";
+  append_sentence(out, problem);
+  out += R"(","violated-policies":[)";
+  for (std::size_t i = 0; i < problem.violated_policies.size(); ++i) {
+    if (i > 0) out += ',';
+    append_json_text(out, problem.violated_policies[i]);
+  }
+  out += R"(],"limit":)";
+  append_number(out, problem.limit);
+  out += R"(,"retry_after":)";
+  if (problem.retry_after) {
+    append_number(out, seconds_up(*problem.retry_after));
+  } else {
+    out += "null";
+  }
+  out += R"(,"reset_at":")";
+  append_time(out, problem.reset_at);
+  out += R"("})";
+}
+
+}  // namespace weir::wire

@@ -1,0 +1,38 @@
+// The body of a denial: problem details for HTTP (RFC 9457), of the types that the IETF httpapi draft -10 registers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "weir/time.h"
+
+namespace weir::wire {
+
+inline constexpr std::string_view problem_content_type = "application/problem+json";
+
+enum class ProblemType : std::uint8_t {
+  quota_exceeded,              // 429
+  temporary_reduced_capacity,  // 503
+  abnormal_usage_detected,     // 429
+};
+
+[[nodiscard]] unsigned status_of(ProblemType type) noexcept;
+
+struct Problem {
+  ProblemType type = ProblemType::quota_exceeded;
+
+  // The limits that deny, the one that the numbers are of first. Names from a policy: nothing of the client's.
+  std::span<const std::string_view> violated_policies{};
+  std::uint64_t limit = 0;
+  std::optional<Duration> retry_after{};  // empty: the request can never fit, `null` in the body
+  Instant reset_at{};
+};
+
+// Appends the body, with a sentence for people in `detail`. Seconds are rounded up; `reset_at` is written as
+// 2025-11-15T06:44:40Z.
+void append_problem(std::string& out, const Problem& problem);
+
+}  // namespace weir::wire

@@ -1,0 +1,116 @@
+"""weir explain: what holds for one request."""
+
+import program
+from program import OPENAPI, POLICY, RATELIMIT, ProgramTest, run
+
+
+class Explain(ProgramTest):
+    def explain(self, *arguments, policy=POLICY):
+        return self.json("explain", policy, "--format", "json", *arguments)
+
+    def covering(self, explained):
+        return [limit["name"] for limit in explained["limits"] if limit["covers"]]
+
+    def test_a_login_as_it_is_shown(self):
+        self.golden("explain_login.txt", "explain", POLICY, "--request", "POST /login", "--ip", "192.0.2.7")
+
+    def test_a_believed_user_as_it_is_shown(self):
+        self.golden("explain_user.txt", "explain", POLICY, "--request", "POST /api/v1/search", "--header",
+                    "X-User-Id: alice", "--header", "X-Plan: pro", "--header", "X-Forwarded-For: 198.51.100.4")
+
+    def test_ignored_headers_as_they_are_shown(self):
+        self.golden("explain_ignored.txt", "explain", POLICY, "--request", "GET /api/v1/me", "--ip", "203.0.113.9",
+                    "--header", "x-user-id: admin", "--header", "X-Plan: internal", "--header", "Accept: */*")
+
+    def test_json(self):
+        found = self.explain("--request", "POST /login", "--ip", "192.0.2.7")
+        self.assertEqual(found["request"], {"method": "POST", "target": "/login", "route": "POST /login"})
+        self.assertEqual(found["caller"], {
+            "address": "192.0.2.7", "sender": "192.0.2.7", "sender_is_trusted": False, "user": None, "api_key": None,
+            "authenticated": False, "tier": "free", "tier_is_unknown": False, "ignored_headers": []})
+        self.assertEqual(self.covering(found), ["login-by-ip", "login-by-account", "everyone"])
+        by_ip = found["limits"][0]
+        self.assertEqual((by_ip["consumer"], by_ip["cost"], by_ip["route"]), ("ip=192.0.2.7", 1, "POST /login"))
+        self.assertEqual(by_ip["numbers"], {"text": "10/min", "algorithm": "sliding_window_log", "count": 10,
+                                            "per_microseconds": 60_000_000, "capacity": 10})
+        self.assertEqual(found["limits"][2]["why_not"], "none of its routes matches")
+
+    def test_headers_of_a_client_are_named_and_ignored(self):
+        found = self.explain("--request", "/api/x", "--ip", "203.0.113.9", "--header", "X-User-Id: admin",
+                             "--header", "X-Forwarded-For: 10.0.0.1")
+        self.assertEqual(found["caller"]["ignored_headers"], ["X-User-Id", "X-Forwarded-For"])
+        self.assertEqual((found["caller"]["address"], found["caller"]["user"]), ("203.0.113.9", None))
+
+    def test_headers_of_the_default_sender_are_believed(self):
+        found = self.explain("--request", "/api/x", "--header", "X-User-Id: alice", "--header", "X-Plan: enterprise")
+        self.assertTrue(found["caller"]["sender_is_trusted"])
+        self.assertEqual((found["caller"]["user"], found["caller"]["tier"]), ("alice", "enterprise"))
+        self.assertEqual(found["limits"][2]["numbers"]["text"], "10000/min, burst 500")
+
+    def test_what_the_asking_program_knows_is_believed(self):
+        found = self.explain("--request", "POST /api/x", "--ip", "203.0.113.9", "--user", "bob", "--api-key", "k",
+                             "--tier", "pro", "--cost", "7")
+        self.assertEqual((found["caller"]["user"], found["caller"]["api_key"], found["caller"]["tier"]),
+                         ("bob", "k", "pro"))
+        self.assertEqual((found["limits"][2]["cost"], found["limits"][2]["consumer"]), (7, "user=bob"))
+
+    def test_a_tier_that_is_not_known_is_the_default(self):
+        found = self.explain("--request", "/api/x", "--user", "bob", "--tier", "platinum")
+        self.assertEqual((found["caller"]["tier"], found["caller"]["tier_is_unknown"]), ("free", True))
+
+    def test_an_unlimited_tier_is_not_covered(self):
+        found = self.explain("--request", "/api/x", "--user", "bob", "--tier", "internal")
+        self.assertIn("unlimited", found["limits"][2]["why_not"])
+
+    def test_no_spelling_of_a_path_changes_what_covers_it(self):
+        expected = self.covering(self.explain("--request", "POST /login"))
+        for target in ["/login/", "//login", "/%6cogin", "/x/../login", "/login?a=b", "http://example.com/login"]:
+            with self.subTest(target):
+                self.assertEqual(self.covering(self.explain("--request", f"POST {target}")), expected)
+
+    def test_without_a_method_it_is_get(self):
+        self.assertEqual(self.explain("--request", "/login")["request"]["method"], "GET")
+
+    def test_openapi(self):
+        found = self.explain("--request", "POST /v2/exports", "--api-key", "k", policy=OPENAPI)
+        self.assertEqual(self.covering(found), ["whole-api", "heavy", "startExport#2"])
+
+    def test_limits_of_envoyproxy_are_reached_by_descriptors(self):
+        found = self.explain("--request", "POST /login", policy=RATELIMIT)
+        self.assertEqual(self.covering(found), [])
+        self.assertEqual({limit["why_not"] for limit in found["limits"]}, {"it is reached by descriptors only"})
+        self.assertIn("No limit covers it.", run("explain", RATELIMIT, "--request", "POST /login").stdout)
+
+
+class Mistakes(ProgramTest):
+    def test_values_that_cannot_be_read(self):
+        wrong = {
+            ("--request", "login"): "--request: `login` is not a method and a path, like 'POST /login'",
+            ("--request", "/", "--header", "X-Plan pro"):
+                "--header: `X-Plan pro` is not a name and a value, like 'X-Plan: pro'",
+            ("--request", "/", "--ip", "localhost"):
+                "--ip: `localhost` is not an address, like 192.0.2.7 or 2001:db8::7",
+        }
+        for arguments, message in wrong.items():
+            with self.subTest(arguments):
+                self.misuse("explain", POLICY, *arguments, err=message)
+
+    def test_a_cost_is_a_number(self):
+        ran = run("explain", POLICY, "--request", "/", "--cost", "many")
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("many", ran.stderr)
+
+    def test_a_policy_that_does_not_load(self):
+        bad = self.file("version: 1\nlimit: []\n")
+        ran = run("explain", bad, "--request", "/")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertRegex(ran.stderr, rf"(?m)^{bad}:2:1: error: .*did you mean 'limits'")
+
+    def test_a_missing_policy(self):
+        ran = run("explain", "no/such.yaml", "--request", "/")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("no/such.yaml", ran.stderr)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,116 @@
+"""weir lint: mistakes and warnings of policy files, in three formats."""
+
+import unittest
+
+import program
+from program import OPENAPI, POLICY, RATELIMIT, ProgramTest, run
+
+BAD = """version: 1
+limits:
+  - name: by-ip
+    routes: [POST /login]
+    consumer_key: ip
+    algorithm: fixed_window
+    rate: 10/min
+    burts: 5
+  - name: by-ip
+    consumer_key: global
+    algorithm: gcra
+    rate: 0/s
+"""
+
+
+class Lint(ProgramTest):
+    def test_examples_have_no_mistake(self):
+        for path in [POLICY, program.NEXT, OPENAPI, RATELIMIT]:
+            with self.subTest(path):
+                ran = run("lint", path)
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""), ran.stdout)
+                self.assertNotIn("error", ran.stdout)
+
+    def test_the_example_as_it_is_shown(self):
+        self.golden("lint_policy.txt", "lint", POLICY)
+
+    def test_strict_fails_on_warnings(self):
+        self.golden("lint_policy.txt", "lint", "--strict", POLICY, code=1)
+
+    def test_strict_is_content_where_there_is_none(self):
+        starter = self.file(run("init", "-").stdout)
+        self.expect("lint", "--strict", starter, out=f"{starter}: ok\n")
+
+    def test_every_mistake_is_shown_with_its_place(self):
+        bad = self.file(BAD)
+        ran = run("lint", bad)
+        self.assertEqual((ran.returncode, ran.stderr), (1, ""))
+        self.assertIn(f"{bad}:8:5: error: ", ran.stdout)
+        self.assertIn("did you mean 'burst'?", ran.stdout)
+        self.assertIn(f"{bad}:12:11: error: ", ran.stdout)
+        self.assertRegex(ran.stdout.splitlines()[-1], r": \d errors(, \d warnings?)?$")
+
+    def test_several_files_are_counted_each_and_together(self):
+        bad = self.file(BAD)
+        good = self.file(run("init", "-").stdout)
+        ran = run("lint", bad, good)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(f"\n{good}: ok\n", ran.stdout)
+        self.assertRegex(ran.stdout.splitlines()[-1], r"^2 files: \d errors")
+
+    def test_json(self):
+        bad = self.file(BAD)
+        found = self.json("lint", "--format", "json", bad, POLICY, code=1)
+        self.assertEqual([file["file"] for file in found["files"]], [bad, POLICY])
+        self.assertEqual(found["errors"], found["files"][0]["errors"])
+        self.assertEqual(found["errors"] + found["warnings"], len(found["problems"]))
+        first = found["problems"][0]
+        self.assertEqual({"severity", "file", "line", "column", "message"}, set(first))
+        self.assertEqual(first["file"], bad)
+
+    def test_json_of_a_clean_file(self):
+        starter = self.file(run("init", "-").stdout)
+        self.assertEqual(self.json("lint", "--format=json", starter),
+                         {"problems": [], "files": [{"file": starter, "errors": 0, "warnings": 0}],
+                          "errors": 0, "warnings": 0})
+
+    def test_github_annotates_places(self):
+        bad = self.file(BAD, "100%,a:b.yaml")
+        ran = run("lint", "--format", "github", bad)
+        self.assertEqual(ran.returncode, 1)
+        name = bad.replace("%", "%25").replace(",", "%2C").replace(":", "%3A")
+        self.assertRegex(ran.stdout, rf"(?m)^::error file={name},line=8,col=5::.*burts")
+        for line in ran.stdout.splitlines():
+            self.assertRegex(line, r"^::(error|warning) file=[^,:]*,line=\d+,col=\d+::.")
+
+    def test_github_says_nothing_about_a_clean_file(self):
+        self.expect("lint", "--format", "github", self.file(run("init", "-").stdout))
+
+
+class BadFiles(ProgramTest):
+    def expect_refused(self, path):
+        ran = run("lint", path)
+        self.assertEqual((ran.returncode, ran.stderr), (1, ""), ran.stdout)
+        self.assertRegex(ran.stdout.splitlines()[0], r":\d+:\d+: error: .")
+        self.assertEqual(ran.stdout.splitlines()[-1], f"{path}: 1 error")
+
+    def test_a_missing_file(self):
+        self.expect_refused("no/such/policy.yaml")
+
+    def test_a_directory_without_policies(self):
+        self.expect_refused(str(self.folder()))
+
+    def test_a_binary_file(self):
+        self.expect_refused(self.file(b"\x7fELF\x02\x01\x01\x00\x00\xff\xfe"))
+
+    def test_an_empty_file(self):
+        self.expect_refused(self.file(""))
+
+    def test_a_file_that_is_not_yaml(self):
+        self.expect_refused(self.file("limits: [\n"))
+
+    def test_other_files_are_checked_nevertheless(self):
+        ran = run("lint", "no/such/policy.yaml", POLICY)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(f"\n{POLICY}: ", ran.stdout)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,187 @@
+"""weir simulate: a log replayed under a policy, or under two."""
+
+import gzip
+import html.parser
+import json
+import re
+import stat
+
+import program
+from program import LOG, NEXT, POLICY, ProgramTest, run
+
+JSON_LINE = '{"ts": "2025-03-14T09:00:%02d.000Z", "who": "alice", "ip": "10.0.0.1", "method": "GET", "path": "/api/x"}'
+
+
+class Simulate(ProgramTest):
+    def simulate(self, *arguments):
+        return self.json("simulate", POLICY, "--format", "json", *arguments)
+
+    def denied(self, report, policy="policy"):
+        return {limit["name"]: limit["denied"] for limit in report[policy]["limits"]}
+
+    def test_the_example_as_it_is_shown(self):
+        self.golden("simulate.txt", "simulate", POLICY, "--log", LOG, "--show-keys")
+
+    def test_a_candidate_as_it_is_shown(self):
+        self.golden("simulate_candidate.txt", "simulate", POLICY, "--candidate", NEXT, "--log", LOG, "--show-keys")
+
+    def test_json_counts_what_the_log_has(self):
+        report = self.simulate("--log", LOG)
+        lines = len((program.ROOT / LOG).read_text().splitlines())
+        self.assertEqual((report["log"]["lines"], report["log"]["entries"]), (lines, lines))
+        self.assertEqual(report["policy"]["admitted"] + report["policy"]["denied"], lines)
+        self.assertIsNone(report["comparison"])
+        self.assertGreater(self.denied(report)["login-by-ip"], 0)
+
+    def test_a_candidate_is_compared(self):
+        report = self.simulate("--candidate", NEXT, "--log", LOG)
+        self.assertEqual((report["policy"]["name"], report["candidate"]["name"]), (POLICY, NEXT))
+        self.assertGreater(report["comparison"]["newly_denied"], 0)
+        self.assertGreater(self.denied(report, "candidate")["login-by-ip"], self.denied(report)["login-by-ip"])
+
+    def test_consumers_are_hashed_unless_asked_for(self):
+        self.assertNotIn("203.0.113.66", run("simulate", POLICY, "--log", LOG).stdout)
+        self.assertIn("203.0.113.66", run("simulate", POLICY, "--log", LOG, "--show-keys").stdout)
+
+    def test_gzip(self):
+        packed = self.file(gzip.compress((program.ROOT / LOG).read_bytes()), "access.log.gz")
+        self.assertEqual(self.simulate("--log", packed)["policy"]["denied"], self.simulate("--log", LOG)["policy"]["denied"])
+
+    def test_several_logs_follow_each_other(self):
+        lines = (program.ROOT / LOG).read_text().splitlines(keepends=True)
+        parts = [self.file("".join(lines[:100]), "1.log"), self.file("".join(lines[100:]), "2.log")]
+        whole, cut = self.simulate("--log", LOG), self.simulate("--log", *parts)
+        self.assertEqual(self.denied(cut), self.denied(whole))
+        self.assertEqual(self.denied(self.simulate("--log", parts[0], "--log", parts[1])), self.denied(whole))
+
+    def test_the_standard_input(self):
+        ran = run("simulate", POLICY, "--format", "json", "--log", "-", stdin=(program.ROOT / LOG).read_text())
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(json.loads(ran.stdout)["log"]["entries"], self.simulate("--log", LOG)["log"]["entries"])
+
+    def test_json_lines_with_names_of_their_own(self):
+        log = self.file("".join(JSON_LINE % second + "\n" for second in range(40)), "log.json")
+        report = self.simulate("--log", log, "--field", "time=ts", "--field", "user=who", "--field", "target=path")
+        self.assertEqual((report["log"]["format"], report["log"]["entries"]), ("json", 40))
+        limits = {limit["name"]: limit for limit in report["policy"]["limits"]}
+        self.assertEqual(limits["api-by-user"]["hardest_hit"]["consumers"], 0)
+        self.assertEqual(limits["api-by-user"]["admitted"], 40)
+
+    def test_whole_seconds_may_be_stacked(self):
+        line = '192.0.2.1 - %s [14/Mar/2025:09:00:00 +0000] "GET /api/x HTTP/1.1" 200 1 "-" "-"\n'
+        log = self.file(line % "alice" * 30, "burst.log")
+        spread = self.simulate("--log", log, "--whole-seconds", "spread")
+        stacked = self.simulate("--log", log, "--whole-seconds", "stacked")
+        self.assertEqual(self.denied(stacked)["api-by-user"], 10)
+        self.assertLess(self.denied(spread)["api-by-user"], 10)
+
+    def test_lines_may_come_late(self):
+        line = '192.0.2.1 - - [14/Mar/2025:09:00:%02d +0000] "GET / HTTP/1.1" 200 1 "-" "-"\n'
+        log = self.file("".join(line % second for second in [0, 9, 12, 2, 31]), "late.log")
+        self.assertEqual(self.simulate("--log", log, "--reorder", "10s")["log"]["late"], 0)
+        self.assertEqual(self.simulate("--log", log, "--reorder", "0")["log"]["late"], 1)
+
+    def test_a_progress_bar_is_for_terminals(self):
+        self.assertEqual(run("simulate", POLICY, "--log", LOG).stderr, "")
+        big = self.file((program.ROOT / LOG).read_text() * 1500, "big.log")
+        self.assertRegex(program.on_terminal("simulate", POLICY, "--log", big), r"\r.*replaying \[#+\.*\] +\d+ %")
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+        self.links = []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.links += [value for name, value in attributes if name in ("src", "href") and value]
+
+
+class Report(ProgramTest):
+    def write(self, path, code=0):
+        ran = run("simulate", POLICY, "--candidate", NEXT, "--log", LOG, "--report", str(path), umask=0o022)
+        self.assertEqual(ran.returncode, code, ran.stderr)
+        return ran
+
+    def test_it_is_one_page_with_charts(self):
+        path = self.folder() / "report.html"
+        self.write(path)
+        page = Page()
+        page.feed(path.read_text())
+        self.assertIn("svg", page.tags)
+        self.assertNotIn("script", page.tags)
+        self.assertEqual([link for link in page.links if not link.startswith("#")], [])
+
+    def test_it_replaces_what_was_there_whole(self):
+        folder = self.folder()
+        path = folder / "report.html"
+        path.write_text("old")
+        before = path.open()
+        self.write(path)
+        self.assertEqual(before.read(), "old")  # whoever reads it reads on
+        before.close()
+        self.assertTrue(path.read_text().lower().startswith("<!doctype html>"))
+        self.assertEqual([file.name for file in folder.iterdir()], ["report.html"])
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o644)
+
+    def test_a_place_that_cannot_be_written(self):
+        folder = self.folder()
+        for path in [folder / "no" / "report.html", folder]:
+            with self.subTest(path):
+                ran = self.write(path, code=1)
+                self.assertIn(f"weir: {path}: ", ran.stderr)
+        self.assertEqual(list(folder.iterdir()), [])
+
+    def test_a_full_disk_leaves_nothing_behind(self):
+        self.assertIn("No space left", self.write("/dev/full", code=1).stderr)
+
+
+class Mistakes(ProgramTest):
+    def refused(self, *arguments):
+        ran = run("simulate", *arguments)
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        return ran.stderr
+
+    def test_logs_that_cannot_be_read(self):
+        self.assertRegex(self.refused(POLICY, "--log", "no/such.log"), r"^weir: no/such.log: .")
+        self.assertRegex(self.refused(POLICY, "--log", "examples"), r"^weir: examples: .")
+
+    def test_policies_that_do_not_load(self):
+        bad = self.file("version: 1\nlimit: []\n")
+        self.assertIn(f"{bad}:2:1: error: ", self.refused(bad, "--log", LOG))
+        self.assertIn(f"{bad}:2:1: error: ", self.refused(POLICY, "--candidate", bad, "--log", LOG))
+
+    def test_a_log_that_breaks_off_is_told_and_counted(self):
+        packed = gzip.compress((program.ROOT / LOG).read_bytes())
+        log = self.file(packed[:-200], "access.log.gz")
+        ran = run("simulate", POLICY, "--log", log, "--format", "json")
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(log, ran.stderr)
+        self.assertGreater(json.loads(ran.stdout)["log"]["entries"], 0)
+
+    def test_a_log_of_something_else(self):
+        log = self.file(b"\x7fELF\x00\xff\n" * 10, "binary.log")
+        report = self.json("simulate", POLICY, "--format", "json", "--log", log)
+        self.assertEqual((report["log"]["entries"], report["log"]["not_understood"]["total"]), (0, 10))
+
+    def test_a_policy_after_the_logs(self):
+        self.assertEqual(run("simulate", "--log", LOG, POLICY).returncode, 0)  # as the last word it is understood
+        self.misuse("simulate", "--log", LOG, POLICY, "--format", "json",
+                    err="FILE is required; write it before `--log`, which takes all that follows")
+
+    def test_values_that_cannot_be_read(self):
+        for arguments, message in {
+            ("--reorder", "soon"): "--reorder: ",
+            ("--field", "when=ts"): "--field: ",
+            ("--log-format", "xml"): "--log-format: `xml` is not one of combined, json",
+        }.items():
+            with self.subTest(arguments):
+                ran = run("simulate", POLICY, *arguments, "--log", LOG)
+                self.assertEqual((ran.returncode, ran.stdout), (2, ""))
+                self.assertTrue(ran.stderr.startswith(f"weir: {message}"), ran.stderr)
+                self.assertNotRegex(ran.stderr.splitlines()[0], re.compile(r": : |::"))
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,164 @@
+// Answers that come later, from the loop's thread or from others, to connections that may be gone by then.
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tests/net/server.h"
+
+namespace weir::net {
+namespace {
+
+// Holds every answer until it is released; one line at a time.
+class Holding final : public Session {
+ public:
+  Holding(Link link, std::function<void(Holding&)> held) : link_(std::move(link)), held_(std::move(held)) {}
+
+  std::size_t on_input(std::string_view bytes, Output& out) override {
+    const std::size_t end = bytes.find('\n');
+    if (end == std::string_view::npos) return 0;
+    line_ = bytes.substr(0, end + 1);
+    out.pause();
+    held_(*this);
+    return end + 1;
+  }
+  void on_resume(Output& out) override { out.append(line_); }
+
+  [[nodiscard]] const Link& link() const { return link_; }
+
+ private:
+  Link link_;
+  std::function<void(Holding&)> held_;
+  std::string line_;
+};
+
+MakeSession holding(std::function<void(Holding&)> held) {
+  return [held = std::move(held)](const Peer&, const Link& link) { return std::make_unique<Holding>(link, held); };
+}
+
+TEST(Link, HeldAnswersKeepTheirOrder) {
+  std::mutex mutex;
+  std::vector<Link> waiting;
+  const Server server(holding([&](const Holding& session) {
+    const std::lock_guard lock(mutex);
+    waiting.push_back(session.link());
+  }));
+  Client client = server.connect();
+  client.send("a\nb\nc\n");
+  for (std::size_t i = 1; i <= 3; ++i) {
+    ASSERT_TRUE(eventually([&] {
+      const std::lock_guard lock(mutex);
+      return waiting.size() == i;
+    }));
+    const Link link = waiting.back();
+    link.post([link] { link.resume(); });
+  }
+  EXPECT_EQ(client.receive(6), "a\nb\nc\n");
+}
+
+TEST(Link, AnswerThatIsThereBeforeThePauseIsNotLost) {
+  const Server server(holding([](const Holding& session) { session.link().resume(); }));
+  EXPECT_EQ(server.connect().ask("a\nb\n"), "a\nb\n");
+}
+
+TEST(Link, HalfClosedPeerGetsItsHeldAnswer) {
+  std::promise<Link> held;
+  const Server server(holding([&](const Holding& session) { held.set_value(session.link()); }));
+  Client client = server.connect();
+  client.send("a\n");
+  client.half_close();
+  const Link link = held.get_future().get();
+  link.post([link] { link.resume(); });
+  EXPECT_EQ(client.receive_to_end(), "a\n");
+}
+
+TEST(Link, NothingHappensToAConnectionThatIsGone) {
+  std::promise<Link> held;
+  const Server server(holding([&](const Holding& session) { held.set_value(session.link()); }));
+  Client client = server.connect();
+  client.send("a\n");
+  const Link link = held.get_future().get();
+  (*server.loops)[0].run([&] {
+    EXPECT_TRUE(link.alive());
+    link.close();
+    EXPECT_FALSE(link.alive());
+    link.send("x");
+    link.resume();
+    link.close();
+  });
+  bool ran = false;
+  link.post([&] { ran = true; });
+  (*server.loops)[0].run([] {});
+  EXPECT_FALSE(ran);
+  EXPECT_EQ(client.receive_to_end(), "");
+}
+
+TEST(Link, SessionMayCloseItselfWhileItIsCalled) {
+  const Server server(holding([](const Holding& session) { session.link().close(); }));
+  Client client = server.connect();
+  client.send("a\n");
+  EXPECT_EQ(client.receive_to_end(), "");
+  EXPECT_TRUE(eventually([&] { return server.counts().open == 0; }));
+}
+
+TEST(Link, SendsByItself) {
+  std::promise<Link> made;
+  const Server server([&](const Peer&, const Link& link) {
+    made.set_value(link);
+    return std::make_unique<Echo>();
+  });
+  Client client = server.connect();
+  const Link link = made.get_future().get();
+  link.post([&] { link.send("news"); });
+  EXPECT_EQ(client.receive(4), "news");
+  EXPECT_EQ(client.ask("x"), "x");
+}
+
+TEST(Link, ThatLeadsNowhereIsHarmless) {
+  const Link link;
+  EXPECT_FALSE(link.alive());
+  EXPECT_EQ(link.loop(), nullptr);
+  link.send("x");
+  link.resume();
+  link.close();
+  link.post([] { FAIL(); });
+}
+
+TEST(Link, ManyThreadsAnswerWhileConnectionsComeAndGo) {
+  std::mutex mutex;
+  std::vector<Link> waiting;
+  const Server server(holding([&](const Holding& session) {
+                        const std::lock_guard lock(mutex);
+                        waiting.push_back(session.link());
+                      }),
+                      {}, 2);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> answering;
+  for (int i = 0; i < 2; ++i) {
+    answering.emplace_back([&] {
+      while (!done) {
+        std::vector<Link> taken;
+        {
+          const std::lock_guard lock(mutex);
+          taken.swap(waiting);
+        }
+        for (const Link& link : taken) link.post([link] { link.resume(); });
+        if (taken.empty()) std::this_thread::yield();
+      }
+    });
+  }
+  for (int i = 0; i < 300; ++i) {
+    Client client = server.connect();
+    if (i % 3 == 0) {
+      client.send("gone\n");
+      client.reset();
+    } else {
+      EXPECT_EQ(client.ask("a\nb\n"), "a\nb\n");
+    }
+  }
+  done = true;
+  for (std::thread& thread : answering) thread.join();
+}
+
+}  // namespace
+}  // namespace weir::net
