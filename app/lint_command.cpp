@@ -12,6 +12,7 @@
 #include "app/problem_report.h"
 #include "app/terminal.h"
 #include "policy/load.h"
+#include "policy/roster.h"
 
 namespace weir::app {
 namespace {
@@ -35,6 +36,7 @@ constexpr auto footer =
 struct Options {
   std::vector<std::string> files;
   bool is_strict = false;
+  bool lists = false;
   Format format = Format::text;
 };
 
@@ -50,10 +52,22 @@ std::string report(const std::vector<CheckedFile>& files, Format format) {
   return report_text(files, Paint(stdout));
 }
 
+std::string list_of(const policy::Ruleset& ruleset) {
+  std::string text;
+  for (const std::string& line : policy::roster(ruleset)) text += printable(line) + "\n";
+  return text;
+}
+
 int lint(const Options& options) {
   std::vector<CheckedFile> files;
-  for (const std::string& file : options.files) files.push_back({file, policy::load_path(file).problems});
+  std::string lists;
+  for (const std::string& file : options.files) {
+    const policy::Loaded loaded = policy::load_path(file);
+    files.push_back({file, loaded.problems});
+    if (loaded.ruleset && options.lists) lists += list_of(*loaded.ruleset);
+  }
   print(report(files, options.format));
+  if (options.format == Format::text) print(lists);
   const Tally found = tally(files);
   return found.errors > 0 || (options.is_strict && found.warnings > 0) ? failed : ok;
 }
@@ -66,6 +80,7 @@ Command lint_command(CLI::App& weir) {
   line->footer(footer);
   add_files(*line, "FILE", options->files, "Policies to check")->required();
   line->add_flag("--strict", options->is_strict, "Fail on warnings too");
+  line->add_flag("--list", options->lists, "Also list each limit and route with its algorithm (text only)");
   add_choice(*line, "--format", options->format, formats, "How to show them (default: text)");
   return {line, [options] { return lint(*options); }};
 }

@@ -31,6 +31,11 @@ class Lint(ProgramTest):
     def test_the_example_as_it_is_shown(self):
         self.golden("lint_policy.txt", "lint", POLICY)
 
+    def test_list_says_what_was_loaded(self):
+        shown = run("lint", "--list", POLICY).stdout.splitlines()
+        self.assertIn("login-by-ip: POST /login: sliding_window_log 10/min by ip when anonymous", shown)
+        self.assertIn("sms-gateway: POST /sms: leaky_bucket 10/s, queue 100 by global", shown)
+
     def test_strict_fails_on_warnings(self):
         self.golden("lint_policy.txt", "lint", "--strict", POLICY, code=1)
 
