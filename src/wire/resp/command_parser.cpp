@@ -1,0 +1,169 @@
+#include "wire/resp/command_parser.h"
+
+#include <algorithm>
+
+#include "wire/fields/text_cursor.h"
+#include "wire/resp/inline_command.h"
+#include "wire/resp/integer_text.h"
+
+namespace weir::wire::resp {
+namespace {
+
+constexpr std::string_view line_end = "\r\n";
+
+bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
+  return std::ranges::equal(text, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+}
+
+// What a page can make a browser send here begins with one of these lines before anything it may choose.
+bool is_cross_protocol(std::string_view command) noexcept {
+  return equals_ignoring_case(command, "post") || equals_ignoring_case(command, "host:");
+}
+
+}  // namespace
+
+CommandParser::Step CommandParser::next(std::string_view unread) {
+  if (refused_ != Status::need_more) return {refused_, 0};
+  for (std::size_t skipped = 0;;) {
+    if (expected_ == 0) arguments_.clear();
+    if (unread.empty()) return {Status::need_more, skipped};
+    const Step step = take_command(unread);
+    const std::size_t consumed = skipped + step.consumed;
+    if (step.status != Status::command) return {step.status, consumed};
+    if (!arguments_.empty()) {
+      if (!is_cross_protocol(arguments_.front())) return {Status::command, consumed};
+      refused_ = Status::cross_protocol;
+      return {refused_, consumed};
+    }
+    skipped = consumed;
+    unread.remove_prefix(step.consumed);
+  }
+}
+
+CommandParser::Step CommandParser::take_command(std::string_view unread) {
+  return unread.front() == '*' ? take_array(unread) : take_inline(unread);
+}
+
+CommandParser::Step CommandParser::take_inline(std::string_view unread) {
+  const std::size_t end = unread.find('\n', searched_);
+  if (std::min(end, unread.size()) > limits_.inline_length) return refuse("too big inline request");
+  if (end == std::string_view::npos) {
+    searched_ = unread.size();
+    return {Status::need_more, 0};
+  }
+  searched_ = 0;
+  std::string_view line = unread.substr(0, end);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (!split_inline_command(line, unquoted_, arguments_)) return refuse("unbalanced quotes in request");
+  if (arguments_.size() > limits_.arguments) return refuse("too big inline request");
+  return {Status::command, end + 1};
+}
+
+CommandParser::Step CommandParser::take_array(std::string_view unread) {
+  std::size_t at = 0;
+  if (expected_ == 0) {
+    const Count count = read_count(unread, 0);
+    if (count.state == Count::State::partial) return {Status::need_more, 0};
+    if (!accept_count(count)) return {refused_, 0};
+    searched_ = 0;
+    if (count.value <= 0) return {Status::command, count.end};
+    expected_ = static_cast<std::size_t>(count.value);
+    begins_.clear();
+    at = count.end;
+  } else {
+    resume(unread);
+    at = offset_;
+  }
+
+  while (arguments_.size() < expected_) {
+    if (at == unread.size()) return pause(unread, at);
+    if (unread[at] != '$') return refuse(std::string("expected '$', got '") + unread[at] + '\'');
+    const Count count = read_count(unread, at);
+    if (count.state == Count::State::partial) return pause(unread, at);
+    if (!accept_bulk(count)) return {refused_, 0};
+    const auto length = static_cast<std::size_t>(count.value);
+    const std::size_t end = count.end + length;
+    if (unread.size() < end + line_end.size()) return pause(unread, at);
+    if (unread[end] != '\r' || unread[end + 1] != '\n') return refuse("invalid bulk length");
+    arguments_.emplace_back(unread.data() + count.end, length);
+    at = end + line_end.size();
+  }
+  expected_ = 0;
+  searched_ = 0;
+  return {Status::command, at};
+}
+
+// Nearly every count has one digit or two, and is here whole.
+inline CommandParser::Count CommandParser::read_count(std::string_view unread, std::size_t line) noexcept {
+  if (unread.size() - line >= 5) {
+    const char* const digits = unread.data() + line + 1;
+    if (is_digit(digits[0])) {
+      const std::int64_t first = digits[0] - '0';
+      if (digits[1] == '\r' && digits[2] == '\n') return {Count::State::whole, first, line + 4};
+      if (first != 0 && is_digit(digits[1]) && digits[2] == '\r' && digits[3] == '\n') {
+        return {Count::State::whole, first * 10 + (digits[1] - '0'), line + 5};
+      }
+    }
+  }
+  return search_count(unread, line);
+}
+
+CommandParser::Count CommandParser::search_count(std::string_view unread, std::size_t line) noexcept {
+  const std::size_t end = unread.find('\r', std::max(line + 1, searched_));
+  if (std::min(end, unread.size()) - line > limits_.inline_length) return {Count::State::too_long, 0, 0};
+  searched_ = std::min(end, unread.size());
+  if (searched_ + line_end.size() > unread.size()) return {Count::State::partial, 0, 0};
+  const auto value = parse_integer(unread.substr(line + 1, end - line - 1));
+  if (!value || unread[end + 1] != '\n') return {Count::State::malformed, 0, 0};
+  return {Count::State::whole, *value, end + line_end.size()};
+}
+
+bool CommandParser::accept_count(const Count& count) {
+  if (count.state == Count::State::too_long) {
+    refuse("too big mbulk count string");
+  } else if (count.state == Count::State::malformed ||
+             (count.value > 0 && static_cast<std::uint64_t>(count.value) > limits_.arguments)) {
+    refuse("invalid multibulk length");
+  } else if (peer_ == Peer::stranger && count.value > static_cast<std::int64_t>(stranger_arguments)) {
+    refuse("unauthenticated multibulk length");
+  }
+  return refused_ == Status::need_more;
+}
+
+bool CommandParser::accept_bulk(const Count& count) {
+  const auto length = static_cast<std::uint64_t>(count.value);  // of a negative one: too much
+  if (count.state == Count::State::too_long) {
+    refuse("too big bulk count string");
+  } else if (count.state == Count::State::malformed || length > limits_.bulk_length ||
+             count.end + length + line_end.size() > limits_.command_length) {
+    refuse("invalid bulk length");
+  } else if (peer_ == Peer::stranger && length > stranger_bulk_length) {
+    refuse("unauthenticated bulk length");
+  }
+  return refused_ == Status::need_more;
+}
+
+CommandParser::Step CommandParser::pause(std::string_view unread, std::size_t offset) {
+  while (begins_.size() < arguments_.size()) {
+    begins_.push_back(static_cast<std::size_t>(arguments_[begins_.size()].data() - unread.data()));
+  }
+  offset_ = offset;
+  seen_at_ = unread.data();
+  return {Status::need_more, 0};
+}
+
+void CommandParser::resume(std::string_view unread) {
+  if (unread.data() == seen_at_) return;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    arguments_[i] = {unread.data() + begins_[i], arguments_[i].size()};
+  }
+}
+
+CommandParser::Step CommandParser::refuse(std::string_view problem) {
+  error_ = "ERR Protocol error: ";
+  error_ += problem;
+  refused_ = Status::protocol_error;
+  return {refused_, 0};
+}
+
+}  // namespace weir::wire::resp

@@ -1,0 +1,42 @@
+// Integers as the Redis protocol writes them: decimal, with one way to write each.
+// Pure; callable from anywhere.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "wire/fields/text_cursor.h"
+
+namespace weir::wire::resp {
+
+// "-9223372036854775808".
+inline constexpr std::size_t longest_integer_text = 20;
+
+// Strict, as Redis is with lengths: no sign but a minus, no leading zero, no "-0", nothing around it.
+[[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  if (digits.empty() || digits.size() > 19 || (digits[0] == '0' && text.size() > 1)) return {};
+  std::uint64_t number = 0;  // 19 digits fit
+  for (const char c : digits) {
+    if (!is_digit(c)) return {};
+    number = number * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (number > largest + (negative ? 1 : 0)) return {};
+  return static_cast<std::int64_t>(negative ? 0 - number : number);
+}
+
+// Writes `number` and a line's end at `to`, which has room for longest_integer_text + 2. Returns the end.
+inline char* write_integer_line(char* to, std::int64_t number) noexcept {
+  to = std::to_chars(to, to + longest_integer_text, number).ptr;
+  *to++ = '\r';
+  *to++ = '\n';
+  return to;
+}
+
+}  // namespace weir::wire::resp

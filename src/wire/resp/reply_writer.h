@@ -1,0 +1,49 @@
+// Appends replies to a buffer of the caller, in the version of the Redis protocol that a client asked for by HELLO.
+// What RESP2 lacks is written as Redis writes it there: a map as a flat array, a double as a string, and so on.
+//
+// An aggregate is a header, followed by its elements written one by one: their number is the caller's promise.
+// Cheap to make, one per batch of replies; not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weir::wire::resp {
+
+enum class Protocol : std::uint8_t { resp2 = 2, resp3 = 3 };
+
+class ReplyWriter {
+ public:
+  explicit ReplyWriter(std::string& out, Protocol protocol = Protocol::resp2) noexcept
+      : out_(out), protocol_(protocol) {}
+
+  // A text of one line. CR and LF become spaces, in these two: they would end it.
+  void simple_string(std::string_view text) { line('+', text); }
+  // Begins with the word that clients look at: `ERR syntax error`, `NOAUTH ...`.
+  void error(std::string_view text) { line('-', text); }
+
+  void integer(std::int64_t number) { numbered(':', number); }
+  void bulk(std::string_view bytes);
+  void verbatim(std::string_view text);  // plain text, for people
+  void real(double number);
+  void boolean(bool value);
+
+  void null() { out_ += protocol_ == Protocol::resp3 ? "_\r\n" : "$-1\r\n"; }
+  void null_array() { out_ += protocol_ == Protocol::resp3 ? "_\r\n" : "*-1\r\n"; }
+
+  void array(std::size_t elements) { header('*', elements); }
+  void map(std::size_t pairs);  // then key, value, key, value, ...
+  void set(std::size_t elements) { header(protocol_ == Protocol::resp3 ? '~' : '*', elements); }
+
+ private:
+  void line(char sigil, std::string_view text);
+  void numbered(char sigil, std::int64_t number);
+  void header(char sigil, std::size_t count) { numbered(sigil, static_cast<std::int64_t>(count)); }
+
+  std::string& out_;
+  Protocol protocol_;
+};
+
+}  // namespace weir::wire::resp

@@ -1,0 +1,90 @@
+#include "wire/resp/throttle.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <limits>
+#include <optional>
+
+#include "wire/fields/text_cursor.h"
+#include "wire/resp/integer_text.h"
+
+namespace weir::wire::resp {
+namespace {
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t longest_quoted = 128;
+
+auto refusal(std::string_view problem, std::string_view argument = {}) {
+  std::string what = "Store error: ";
+  what += problem;
+  what += argument.substr(0, longest_quoted);
+  return failure("Cell error", std::move(what));
+}
+
+// As Rust reads an i64: one sign, either, and as many leading zeros as one likes.
+std::optional<std::int64_t> parse_number(std::string_view text) noexcept {
+  if (text.size() > 1 && text[0] == '+' && is_digit(text[1])) text.remove_prefix(1);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+std::int64_t whole_seconds(Duration duration) noexcept {
+  return std::chrono::ceil<std::chrono::seconds>(duration).count();
+}
+
+std::int64_t saturated(std::uint64_t number) noexcept {
+  return static_cast<std::int64_t>(std::min(number, static_cast<std::uint64_t>(largest)));
+}
+
+}  // namespace
+
+Result<ThrottleArguments> parse_throttle(std::span<const std::string_view> arguments) {
+  if (arguments.size() != 5 && arguments.size() != 6) {
+    return refusal("Usage: cl.throttle <key> <max_burst> <count per period> <period> [<quantity>]");
+  }
+  std::array<std::int64_t, 4> numbers{0, 0, 0, 1};
+  const auto texts = arguments.subspan(2);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto number = parse_number(texts[i]);
+    if (!number) return refusal("Couldn't parse as integer: ", texts[i]);
+    numbers[i] = *number;
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (numbers[i] < 0) return refusal("Negative numbers are not supported: ", texts[i]);
+  }
+  const auto [max_burst, count, period, quantity] = numbers;
+  if (count == 0 || period == 0) return refusal("Zero rates are not supported");
+  if (period > std::chrono::floor<std::chrono::seconds>(Duration::max()).count()) {
+    return refusal("Period is too long: ", texts[2]);
+  }
+  const Rate rate{static_cast<std::uint64_t>(count), std::chrono::seconds{period}};
+  const auto burst = static_cast<std::uint64_t>(max_burst) + 1;
+  return ThrottleArguments{
+      .key = arguments[1], .numbers = {rate, burst}, .quantity = Cost(static_cast<std::uint64_t>(quantity))};
+}
+
+ThrottleReply throttle_reply(const Decision& decision) noexcept {
+  ThrottleReply reply{.limited = decision.admitted ? 0 : 1,
+                      .limit = saturated(decision.limit),
+                      .remaining = saturated(decision.remaining),
+                      .reset_after = whole_seconds(decision.reset_after)};
+  if (!decision.admitted && decision.retry_after) reply.retry_after = whole_seconds(*decision.retry_after);
+  return reply;
+}
+
+void append_throttle_reply(std::string& out, const ThrottleReply& reply) {
+  constexpr std::string_view header = "*5\r\n";
+  std::array<char, header.size() + 5 * (longest_integer_text + 3)> room;
+  char* end = std::ranges::copy(header, room.data()).out;
+  for (const std::int64_t number :
+       {reply.limited, reply.limit, reply.remaining, reply.retry_after, reply.reset_after}) {
+    *end++ = ':';
+    end = write_integer_line(end, number);
+  }
+  out.append(room.data(), end);
+}
+
+}  // namespace weir::wire::resp

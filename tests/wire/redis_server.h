@@ -1,0 +1,125 @@
+// A real redis-server for a test: its own, on a unix socket in a folder of its own, gone when the test is.
+#pragma once
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace weir::wire::resp {
+
+class RedisConnection {
+ public:
+  explicit RedisConnection(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const void* const any = &address;
+    connected_ = ::connect(socket_, static_cast<const sockaddr*>(any), sizeof address) == 0;
+  }
+  RedisConnection(const RedisConnection&) = delete;
+  RedisConnection& operator=(const RedisConnection&) = delete;
+  ~RedisConnection() { ::close(socket_); }
+
+  [[nodiscard]] bool connected() const { return connected_; }
+
+  void send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;  // refused before it was all said: there is an answer yet
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+
+  // Says that nothing follows. Redis answers what it has, up to 64 KiB, and closes.
+  void finish() { ::shutdown(socket_, SHUT_WR); }
+
+  // All that comes until the server closes.
+  std::string receive() {
+    std::string answer;
+    std::array<char, 65536> piece;
+    for (ssize_t read = 0; (read = ::recv(socket_, piece.data(), piece.size(), 0)) > 0;) {
+      answer.append(piece.data(), static_cast<std::size_t>(read));
+    }
+    return answer;
+  }
+
+ private:
+  int socket_;
+  bool connected_ = false;
+};
+
+class RedisServer {
+ public:
+  // `options` as on the command line: {"--requirepass", "secret"}. Throws when it does not come up.
+  explicit RedisServer(std::vector<std::string> options = {}) {
+    std::string folder = (std::filesystem::temp_directory_path() / "weir-redis-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = folder;
+    std::vector<std::string> words{"redis-server", "--port", "0",         "--unixsocket", socket_path(), "--save", "",
+                                   "--dir",        folder,   "--logfile", folder + "/log"};
+    words.insert(words.end(), options.begin(), options.end());
+    start(words);
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+      if (RedisConnection(socket_path()).connected()) return;
+      if (::waitpid(process_, nullptr, WNOHANG) == process_) {
+        process_ = 0;
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+    stop();
+    throw std::runtime_error("redis-server does not start: script/setup installs it");
+  }
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+  ~RedisServer() { stop(); }
+
+  [[nodiscard]] std::string socket_path() const { return folder_ + "/socket"; }
+
+  // All that a connection gets that says this and no more.
+  [[nodiscard]] std::string ask(std::string_view bytes) const {
+    RedisConnection connection(socket_path());
+    connection.send(bytes);
+    connection.finish();
+    return connection.receive();
+  }
+
+ private:
+  void start(std::vector<std::string>& words) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    process_ = ::fork();
+    if (process_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also when the test crashes
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+
+  void stop() {
+    if (process_ > 0) {
+      ::kill(process_, SIGKILL);
+      ::waitpid(process_, nullptr, 0);
+    }
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::string folder_;
+  pid_t process_ = 0;
+};
+
+}  // namespace weir::wire::resp
