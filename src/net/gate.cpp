@@ -100,7 +100,10 @@ void Gate::admit(Arrival arrival) {
   }
   auto connection =
       std::make_shared<Connection>(shared_from_this(), std::move(arrival.seat), std::move(peer), std::move(tls));
-  if (!connection->take(std::move(arrival.socket))) return;
+  if (!connection->take(std::move(arrival.socket))) {
+    ++reception_->accept_failures;
+    return;
+  }
   connection->place = connections_.size();
   connections_.push_back(connection);
   connection->start();

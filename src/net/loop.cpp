@@ -95,7 +95,7 @@ void Loop::post(std::function<void()> work) {
 }
 
 void Loop::run(const std::function<void()>& work) {
-  if (!state_->running || state_->thread.get_id() == std::this_thread::get_id()) {
+  if (!state_->running || state_->context.get_executor().running_in_this_thread()) {
     work();
     return;
   }

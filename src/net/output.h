@@ -12,7 +12,7 @@ class Output {
  public:
   static constexpr std::size_t default_bound = std::size_t{256} << 10;
 
-  explicit Output(std::size_t bound = default_bound) : bound_(bound) {}
+  explicit Output(std::size_t bound = default_bound) : bound_(bound == 0 ? 1 : bound) {}
 
   // To append to. What is in it already is not the session's any more.
   [[nodiscard]] std::string& bytes() noexcept { return bytes_; }

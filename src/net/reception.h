@@ -14,6 +14,8 @@
 namespace weir::net {
 
 struct Reception {
+  Reception(ListenOptions chosen, MakeSession make) : options(std::move(chosen)), make_session(std::move(make)) {}
+
   const ListenOptions options;
   const MakeSession make_session;
 

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,6 +41,8 @@ class Client {
   explicit Client(const Address& address) : Client(address.family()) { connect(address); }
   explicit Client(int family) : socket_(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     EXPECT_TRUE(socket_.open()) << std::strerror(errno);
+    const int on = 1;
+    if (family != AF_UNIX) ::setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
 
   void connect(const Address& address) {

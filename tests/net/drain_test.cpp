@@ -1,0 +1,117 @@
+// The end of a server: who is idle goes at once, who is served goes afterwards, and nobody stays beyond the deadline.
+#include <future>
+#include <thread>
+
+#include "tests/net/server.h"
+
+namespace weir::net {
+namespace {
+
+TEST(Drain, IdleConnectionsCloseAndNobodyElseComesIn) {
+  ListenOptions options;
+  options.connection.timeouts.linger = 20ms;
+  const Server server(echo(), options, 2);
+  Client idle = server.connect();
+  Client silent = server.connect();
+  EXPECT_EQ(idle.ask("x"), "x");
+  EXPECT_EQ(server.listener->drain(10s), 0U);
+  EXPECT_EQ(idle.receive_to_end(), "");
+  EXPECT_FALSE(idle.was_reset());
+  EXPECT_EQ(silent.receive_to_end(), "");
+  const Descriptor late(::socket(AF_INET, SOCK_STREAM, 0));
+  const Address& where = server.listener->bound();
+  EXPECT_NE(::connect(late.number(), where.system(), where.system_size()), 0);
+}
+
+TEST(Drain, HalfAMessageMayBeFinished) {
+  LineCounts counts;
+  const Server server(lines(counts));
+  Client client = server.connect();
+  client.send("first\nsec");
+  EXPECT_EQ(client.receive(6), "first\n");
+  server.listener->start_drain();
+  client.send("ond\n");
+  EXPECT_EQ(client.receive_to_end(), "second\n");
+  client.close();
+  EXPECT_EQ(server.listener->await_drained(std::chrono::steady_clock::now() + 10s), 0U);
+}
+
+TEST(Drain, MessageOnItsWayIsAnswered) {
+  LineCounts counts;
+  for (int i = 0; i < 20; ++i) {
+    // The loop is busy while the message comes and the drain begins.
+    const Server busy(lines(counts));
+    Client client = busy.connect();
+    EXPECT_EQ(client.ask("a\n"), "a\n");
+    std::promise<void> sent;
+    (*busy.loops)[0].post([&] { sent.get_future().wait(); });
+    std::thread draining([&] { EXPECT_EQ(busy.listener->drain(10s), 0U); });
+    client.send("b\n");
+    sent.set_value();
+    EXPECT_EQ(client.receive_to_end(), "b\n");
+    client.close();
+    draining.join();
+  }
+}
+
+// Says when it goes, and is busy until it is told.
+class Polite final : public Session {
+ public:
+  explicit Polite(std::atomic<bool>& busy) : busy_(busy) {}
+  std::size_t on_input(std::string_view bytes, Output& out) override {
+    out.append(bytes);
+    return bytes.size();
+  }
+  void on_drain(Output& out) override { out.append("goodbye;"); }
+  [[nodiscard]] bool idle() const override { return !busy_; }
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
+TEST(Drain, SessionSaysSoAndIsWaitedForWhileItIsBusy) {
+  std::atomic<bool> busy = true;
+  const Server server([&](const Peer&, const Link&) { return std::make_unique<Polite>(busy); });
+  Client client = server.connect();
+  EXPECT_EQ(client.ask("x"), "x");
+  server.listener->start_drain();
+  EXPECT_EQ(client.receive(8), "goodbye;");
+  EXPECT_EQ(client.ask("y"), "y");
+  busy = false;
+  EXPECT_EQ(client.receive_to_end(), "");
+  client.close();
+  EXPECT_EQ(server.listener->await_drained(std::chrono::steady_clock::now() + 10s), 0U);
+}
+
+TEST(Drain, EverythingClosesAtTheDeadline) {
+  std::atomic<bool> busy = true;
+  const Server server([&](const Peer&, const Link&) { return std::make_unique<Polite>(busy); });
+  Client client = server.connect();
+  EXPECT_EQ(client.ask("x"), "x");
+  EXPECT_EQ(server.listener->drain(20ms), 1U);
+  EXPECT_EQ(client.receive_to_end(), "goodbye;");
+  EXPECT_EQ(server.counts().open, 0U);
+}
+
+TEST(Drain, ListenersAndLoopsMayEndInAnyOrder) {
+  LineCounts counts;
+  {
+    Server server(lines(counts), {}, 2);
+    Client client = server.connect();
+    EXPECT_EQ(client.ask("a\n"), "a\n");
+    server.loops->stop();
+    server.listener.reset();
+    EXPECT_EQ(client.receive_to_end(), "");
+  }
+  {
+    Server server(lines(counts), {}, 2);
+    Client client = server.connect();
+    EXPECT_EQ(client.ask("a\n"), "a\n");
+    server.listener.reset();
+    EXPECT_EQ(client.receive_to_end(), "");
+    EXPECT_EQ(counts.sessions, 0);
+  }
+}
+
+}  // namespace
+}  // namespace weir::net
