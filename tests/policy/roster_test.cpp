@@ -26,11 +26,12 @@ limits:
 )",
                                 "policy.yaml");
   ASSERT_TRUE(loaded.ruleset);
-  EXPECT_EQ(roster(*loaded.ruleset),
-            (Lines{"login: POST /login: sliding_window_log 10/min by ip when anonymous",
-                   "login: POST /token: sliding_window_log 10/min by ip when anonymous",
-                   "api: every request: token_bucket 100/min, burst 20 by [user, ip], in shadow; pro 100/min, burst 50; "
-                   "internal unlimited; candidate sliding_window_counter 100/min"}));
+  EXPECT_EQ(
+      roster(*loaded.ruleset),
+      (Lines{"login: POST /login: sliding_window_log 10/min by ip when anonymous",
+             "login: POST /token: sliding_window_log 10/min by ip when anonymous",
+             "api: every request: token_bucket 100/min, burst 20 by [user, ip], in shadow; pro 100/min, burst 50; "
+             "internal unlimited; candidate sliding_window_counter 100/min"}));
 }
 
 TEST(Roster, NamesTheDomainOfADescriptor) {
