@@ -1,6 +1,8 @@
 // A real redis-server for a test: its own, on a unix socket in a folder of its own, gone when the test is.
 #pragma once
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -8,14 +10,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -69,18 +69,11 @@ class RedisServer {
     std::string folder = (std::filesystem::temp_directory_path() / "weir-redis-XXXXXX").string();
     if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
     folder_ = folder;
-    std::vector<std::string> words{"redis-server", "--port", "0",         "--unixsocket", socket_path(), "--save", "",
-                                   "--dir",        folder,   "--logfile", folder + "/log"};
+    std::vector<std::string> words{"redis-server", "--port", "0",     "--unixsocket", socket_path(),
+                                   "--save",       "",       "--dir", folder};
     words.insert(words.end(), options.begin(), options.end());
     start(words);
-    for (int attempt = 0; attempt < 1000; ++attempt) {
-      if (RedisConnection(socket_path()).connected()) return;
-      if (::waitpid(process_, nullptr, WNOHANG) == process_) {
-        process_ = 0;
-        break;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds{10});
-    }
+    if (await_ready()) return;
     stop();
     throw std::runtime_error("redis-server does not start: script/setup installs it");
   }
@@ -103,11 +96,32 @@ class RedisServer {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    log_ = ends[0];
     process_ = ::fork();
-    if (process_ != 0) return;
+    if (process_ != 0) {
+      ::close(ends[1]);
+      return;
+    }
+    ::dup2(ends[1], STDOUT_FILENO);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also when the test crashes
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);
+  }
+
+  // Its log says so. Ends early when the server does.
+  [[nodiscard]] bool await_ready() const {
+    std::string log;
+    std::array<char, 4096> piece;
+    pollfd readable{log_, POLLIN, 0};
+    while (::poll(&readable, 1, 10'000) == 1) {
+      const ssize_t count = ::read(log_, piece.data(), piece.size());
+      if (count <= 0) return false;
+      log.append(piece.data(), static_cast<std::size_t>(count));
+      if (log.find("ready to accept connections") != std::string::npos) return true;
+    }
+    return false;
   }
 
   void stop() {
@@ -115,11 +129,13 @@ class RedisServer {
       ::kill(process_, SIGKILL);
       ::waitpid(process_, nullptr, 0);
     }
+    ::close(log_);
     std::filesystem::remove_all(folder_);
   }
 
   std::string folder_;
   pid_t process_ = 0;
+  int log_ = -1;  // what the server says
 };
 
 }  // namespace weir::wire::resp

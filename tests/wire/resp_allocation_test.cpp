@@ -1,34 +1,14 @@
 // A connection that has seen its largest command and reply allocates no more.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 
+#include "tests/allocations.h"
 #include "wire/resp/command_parser.h"
 #include "wire/resp/command_writer.h"
 #include "wire/resp/reply_parser.h"
 #include "wire/resp/reply_writer.h"
 #include "wire/resp/throttle.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-// All forms of new that are used here end in this one. Where g++ inlines one of a pair, it takes free for a mismatch.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void* operator new(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace weir::wire::resp {
 namespace {
