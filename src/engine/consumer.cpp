@@ -4,21 +4,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/consumer_key.h"
 #include "engine/sized_text.h"
 
 namespace weir::engine {
 namespace {
 
 using policy::KeyPart;
-
-// The tag of the counter that requests without a key share; no KeyPart has it.
-constexpr char shared_tag = '\x7f';
-
-void append_part(std::string& key, KeyPart::Kind kind, std::string_view name, std::string_view value) {
-  key.push_back(static_cast<char>(kind));
-  if (kind == KeyPart::Kind::header) append_sized(key, name);
-  append_sized(key, value);
-}
 
 bool append(const KeyPart& part, const policy::Identity& identity, const Caller& caller, const Query& query,
             std::string_view route, std::string& key) {
@@ -38,21 +30,15 @@ bool append(const KeyPart& part, const policy::Identity& identity, const Caller&
       value = route;
       break;
     case Kind::global:
-      append_part(key, part.kind, {}, {});
+      append_part(key, part, {});
       return true;
-    case Kind::ip: {
+    case Kind::ip:
       if (!caller.address) return false;
-      const bool is_v6 = caller.address->family == policy::Address::Family::v6;
-      const policy::Address network = is_v6 ? caller.address->network(identity.ipv6_prefix) : *caller.address;
-      char bytes[17];
-      bytes[0] = static_cast<char>(is_v6 ? identity.ipv6_prefix : 32);
-      std::memcpy(bytes + 1, network.bytes.data(), 16);
-      append_part(key, part.kind, {}, {bytes, is_v6 ? std::size_t{17} : std::size_t{5}});
+      append_address(key, identity, *caller.address);
       return true;
-    }
   }
   if (value.empty()) return false;
-  append_part(key, part.kind, part.header, value);
+  append_part(key, part, value);
   return true;
 }
 
@@ -82,21 +68,30 @@ Presence write_consumer(const policy::CompiledLimit& limit, const policy::Identi
   return Presence::shared;
 }
 
+ConsumerPart take_part(std::string_view& key) {
+  ConsumerPart part;
+  part.name.kind = static_cast<KeyPart::Kind>(key.front());
+  key.remove_prefix(1);
+  if (part.name.kind == KeyPart::Kind::header) part.name.header = take_sized(key);
+  const std::string_view value = take_sized(key);
+  part.text = part.name.kind == KeyPart::Kind::ip ? describe_address(value) : std::string(value);
+  return part;
+}
+
+bool is_shared_consumer(std::string_view key) noexcept {
+  return !key.empty() && key.front() == shared_tag;
+}
+
 std::string describe_consumer(std::string_view key) {
+  if (is_shared_consumer(key)) return std::string(shared_text);
   std::string words;
-  while (!key.empty()) {
-    const char tag = key.front();
-    key.remove_prefix(1);
-    if (tag == shared_tag) return "all without a key";
-    if (!words.empty()) words += " + ";
-    KeyPart part{static_cast<KeyPart::Kind>(tag), {}};
-    if (part.kind == KeyPart::Kind::header) part.header = take_sized(key);
-    const std::string_view value = take_sized(key);
-    words += text_of(part);
-    if (part.kind == KeyPart::Kind::global) continue;
+  for_each_part(key, [&](const KeyPart& name, std::string_view text) {
+    if (!words.empty()) words += between_parts;
+    words += text_of(name);
+    if (name.kind == KeyPart::Kind::global) return;
     words += "=";
-    words += part.kind == KeyPart::Kind::ip ? describe_address(value) : std::string(value);
-  }
+    words += text;
+  });
   return words;
 }
 

@@ -22,7 +22,29 @@ enum class Presence { present, shared, absent };
                                       const Caller& caller, const Query& query, std::string_view route,
                                       std::string& key);
 
-// The same for people: `user=alice`, `ip=2001:db8::/64 + route=POST /login`.
+// One part of a key for people and logs: (user, `alice`), (ip, `2001:db8::/64`).
+struct ConsumerPart {
+  policy::KeyPart name;
+  std::string text;
+};
+
+// Takes the first part off a key that write_consumer wrote.
+[[nodiscard]] ConsumerPart take_part(std::string_view& key);
+
+// Whether it is the counter that all requests without a key share. It has no parts.
+[[nodiscard]] bool is_shared_consumer(std::string_view key) noexcept;
+
+// Calls work(name, text) for each part of a key.
+template <class Work>
+void for_each_part(std::string_view key, Work work) {
+  if (is_shared_consumer(key)) return;
+  while (!key.empty()) {
+    const ConsumerPart part = take_part(key);
+    work(part.name, std::string_view(part.text));
+  }
+}
+
+// All of it: `user=alice`, `ip=2001:db8::/64 + route=POST /login`.
 [[nodiscard]] std::string describe_consumer(std::string_view key);
 
 }  // namespace weir::engine

@@ -31,7 +31,7 @@ inline constexpr std::size_t event_kinds = 12;
 // A number that one thread raises and others read.
 class Count {
  public:
-  void raise() noexcept { value_.store(value() + 1, std::memory_order_relaxed); }
+  void raise(std::uint64_t by = 1) noexcept { value_.store(value() + by, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:

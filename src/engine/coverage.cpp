@@ -97,21 +97,20 @@ void CoverageFinder::cover(const Query& query, std::uint32_t limit, std::uint32_
     }
     return;
   }
-  const auto& live = planned.live[caller.tier];
-  const TableRule* candidate = nullptr;
-  if (!planned.candidate.empty() && planned.candidate[caller.tier]) candidate = &*planned.candidate[caller.tier];
-  if (!live && candidate == nullptr) {
+  const TableRule* live = rule_of(planned.live, caller.tier);
+  const TableRule* candidate = rule_of(planned.candidate, caller.tier);
+  if (live == nullptr && candidate == nullptr) {
     found.exempt.push_back({limit, route, Exemption::unlimited});
     return;
   }
   if (source.cost.header && !caller.trusted && has_header(query, source.cost.header->header)) {
     found.caller.ignored_headers = true;
   }
-  const TableRule& any = live ? *live : *candidate;
+  const TableRule& any = live != nullptr ? *live : *candidate;
   found.covered.push_back({
       .limit = limit,
       .route = route,
-      .live = live ? &*live : nullptr,
+      .live = live,
       .candidate = candidate,
       .is_shared = presence == Presence::shared,
       .ask = {any.table->hash(key_), cost_of(query, caller, limit), query.max_wait},

@@ -47,6 +47,7 @@ void DescriptorJudgement::match_override(std::size_t i, const WindowNumbers& num
 void DescriptorJudgement::match_configured(std::size_t i) {
   Part& part = parts_[i];
   part.limit = *part.descriptor->limit;
+  statuses_[i].limit = part.limit;
   const PlannedLimit& planned = plan_.limits()[part.limit];
   part.table = planned.live[0]->table;
   part.rule = planned.live[0]->rule;
@@ -68,6 +69,7 @@ void DescriptorJudgement::drop_replaced() noexcept {
         parts, [&](const Part& other) { return &other != &parts[i] && replaces(other, parts[i].descriptor->name); });
     if (!replaced) continue;
     parts[i].table = nullptr;
+    parts[i].limit = Verdict::no_limit;
     statuses_[i] = {};
   }
 }

@@ -35,9 +35,10 @@ struct DescriptorStatus {
   enum class Kind : std::uint8_t { unmatched, unlimited, limited };
 
   Kind kind = Kind::unmatched;
-  bool admitted = true;   // also if only a shadow limit would deny
-  std::string_view name;  // of the limit, as configured; empty if it has none
-  WindowNumbers numbers;  // that were applied
+  bool admitted = true;                // also if only a shadow limit would deny
+  std::string_view name;               // of the limit, as configured; empty if it has none
+  std::optional<std::uint32_t> limit;  // of Ruleset::limits; empty if none of them was asked
+  WindowNumbers numbers;               // that were applied
   Decision decision;
 };
 

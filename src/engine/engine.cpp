@@ -10,9 +10,26 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<const policy::Rul
   return std::unique_ptr<Engine>(new Engine(options, std::move(*plan)));
 }
 
-std::unique_ptr<Judge> Engine::new_judge() {
+Result<Engine::Restored> Engine::restore(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options,
+                                         const std::filesystem::path& directory, Instant now) {
+  store::SavedStates saved(store::SnapshotFolder(directory), now);
+  Options with_saved_key = options;
+  with_saved_key.hash_key = saved.hash_key().value_or(options.hash_key);
+  auto plan = Plan::create(std::move(ruleset), with_saved_key, nullptr, &saved);
+  if (!plan) return tl::unexpected(plan.error());
+  std::unique_ptr<Engine> engine(new Engine(with_saved_key, std::move(*plan)));
+  return Restored{std::move(engine), saved.restored(), saved.problems()};
+}
+
+Result<void> Engine::save(const std::filesystem::path& directory, Instant now) {
+  const std::lock_guard guard(saving_);
+  const auto plan = this->plan();
+  return plan->tables().save(store::SnapshotFolder(directory), now);
+}
+
+std::unique_ptr<Judge> Engine::new_judge(Witness* witness) {
   const std::lock_guard guard(mutex_);
-  std::unique_ptr<Judge> judge(new Judge(*this, plan_));
+  std::unique_ptr<Judge> judge(new Judge(*this, plan_, witness));
   judges_.push_back(judge.get());
   return judge;
 }
@@ -20,10 +37,11 @@ std::unique_ptr<Judge> Engine::new_judge() {
 // Tables that the new policy takes over serve both until the last judge has changed; only where states have to move
 // to wider cells does everyone wait for it.
 Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, Instant now) {
+  const std::lock_guard not_saving(saving_);
   const std::lock_guard guard(mutex_);
   auto plan = Plan::create(std::move(ruleset), options_, plan_.get());
   if (!plan) return tl::unexpected(plan.error());
-  std::vector<std::unique_lock<std::mutex>> held;
+  std::vector<Judge::Hold> held;
   for (Judge* judge : judges_) held.emplace_back(judge->busy_);
   (*plan)->tables().move_states(now);
   for (Judge* judge : judges_) {
@@ -45,6 +63,22 @@ Engine::Totals Engine::totals() const {
   Totals totals = past_;
   for (const Judge* judge : judges_) add(*judge, totals);
   return totals;
+}
+
+std::vector<store::Tables::Figures> Engine::table_figures(Instant now) const {
+  return plan()->tables().figures(now);
+}
+
+std::vector<Engine::LimitFigures> Engine::limit_figures(Instant now) const {
+  std::vector<LimitFigures> figures;
+  const auto plan = this->plan();
+  for (const PlannedLimit& limit : plan->limits()) {
+    figures.push_back({.limit = limit.source->name,
+                       .distinct_consumers = limit.consumers->estimate(now),
+                       .newly_denied_consumers = limit.diverging->newly_denied.estimate(),
+                       .newly_admitted_consumers = limit.diverging->newly_admitted.estimate()});
+  }
+  return figures;
 }
 
 void Engine::dismiss(Judge& judge) {

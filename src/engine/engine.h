@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,8 +29,25 @@ class Engine {
 
   static Result<std::unique_ptr<Engine>> create(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options);
 
-  // One for each thread that judges; gone before the engine.
-  [[nodiscard]] std::unique_ptr<Judge> new_judge();
+  // The same with the states that save() left in a directory, under their hash key. Files that are damaged, foreign or
+  // of another hash key are told as problems, and their limits begin with no states.
+  struct Restored {
+    std::unique_ptr<Engine> engine;
+    std::vector<std::string> names;  // of the states that were restored
+    std::vector<Error> problems;
+  };
+  static Result<Restored> restore(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options,
+                                  const std::filesystem::path& directory, Instant now);
+
+  // One file for each table; store/local/snapshot_folder.h says what holds when it is cut short. Decisions go on, a
+  // reload waits for it.
+  Result<void> save(const std::filesystem::path& directory, Instant now);
+
+  // For states that are saved in the same directory.
+  [[nodiscard]] const table::HashKey& hash_key() const noexcept { return options_.hash_key; }
+
+  // One for each thread that judges; gone before the engine. The witness, if there is one, stays longer.
+  [[nodiscard]] std::unique_ptr<Judge> new_judge(Witness* witness = nullptr);
 
   // On an error nothing has changed.
   Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, Instant now);
@@ -46,6 +64,18 @@ class Engine {
   };
   [[nodiscard]] Totals totals() const;
 
+  // What the tables take and hold.
+  [[nodiscard]] std::vector<store::Tables::Figures> table_figures(Instant now) const;
+
+  // How many consumers a limit has seen of late, and how many its candidate has treated differently; estimates.
+  struct LimitFigures {
+    std::string limit;
+    std::uint64_t distinct_consumers = 0;
+    std::uint64_t newly_denied_consumers = 0;
+    std::uint64_t newly_admitted_consumers = 0;
+  };
+  [[nodiscard]] std::vector<LimitFigures> limit_figures(Instant now) const;
+
  private:
   friend class Judge;
 
@@ -56,6 +86,7 @@ class Engine {
 
   const Options options_;
 
+  std::mutex saving_;         // taken first: while states are written none may move to other tables
   mutable std::mutex mutex_;  // taken before any judge's
   std::shared_ptr<Plan> plan_;
   std::vector<Judge*> judges_;

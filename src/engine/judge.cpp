@@ -32,7 +32,7 @@ Event event_of(Divergence divergence) noexcept {
 
 }  // namespace
 
-Judge::Judge(Engine& engine, std::shared_ptr<const Plan> plan) : engine_(engine) {
+Judge::Judge(Engine& engine, std::shared_ptr<const Plan> plan, Witness* witness) : engine_(engine), witness_(witness) {
   enter(std::move(plan));
 }
 
@@ -43,8 +43,10 @@ Judge::~Judge() {
 void Judge::enter(std::shared_ptr<const Plan> plan) {
   auto counters = std::make_unique<Counters>(plan->rows());
   finder_.emplace(*plan);
+  named_finder_.emplace(*plan);
   counters_ = std::move(counters);
   plan_ = std::move(plan);
+  if (witness_ != nullptr) witness_->entered(*plan_);
 }
 
 Verdict Judge::judge(const Query& query, Instant now) {
@@ -55,6 +57,7 @@ Verdict Judge::judge(const Query& query, Instant now) {
 
 void Judge::judge(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {
   const std::lock_guard guard(busy_);
+  if (witness_ != nullptr) witness_->begin();
   used_ = 0;
   std::array<Instant, ahead> times;
   times.fill(now);
@@ -63,6 +66,7 @@ void Judge::judge(std::span<const Query> queries, Instant now, std::span<Verdict
     judge_piece(queries.subspan(done, count), times, verdicts.subspan(done, count));
   }
   point_to_outcomes(verdicts);
+  if (witness_ != nullptr) witness_->judged(*this, queries, verdicts, now);
 }
 
 void Judge::judge(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts) {
@@ -75,18 +79,20 @@ void Judge::judge(std::span<const Query> queries, std::span<const Instant> times
   point_to_outcomes(verdicts);
 }
 
-// The list may have moved as it grew.
 void Judge::point_to_outcomes(std::span<Verdict> verdicts) noexcept {
   std::size_t first = 0;
-  for (Verdict& verdict : verdicts) {
-    verdict.outcomes = std::span(outcomes_).subspan(first, verdict.outcomes.size());
-    first += verdict.outcomes.size();
-  }
+  for (Verdict& verdict : verdicts) point_to_outcomes(verdict, first);
+}
+
+void Judge::point_to_outcomes(Verdict& verdict, std::size_t& first) noexcept {
+  verdict.outcomes = std::span(outcomes_).subspan(first, verdict.outcomes.size());
+  first += verdict.outcomes.size();
 }
 
 bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
                   std::span<DescriptorStatus> statuses) {
   const std::lock_guard guard(busy_);
+  if (witness_ != nullptr) witness_->begin();
   const auto& domains = plan_->ruleset().domains;
   const auto found = std::ranges::find(domains, domain, &policy::Domain::name);
   if (found == domains.end()) {
@@ -104,29 +110,35 @@ bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, 
                                                                    : Event::denied;
     counters_->raise(limit.first_row + plan_->other_label(), event);
   }
+  if (witness_ != nullptr) witness_->judged(*this, {domain, asks, statuses, admitted}, now);
   return admitted;
+}
+
+std::string_view Judge::consumer_of(const Query& query, const Outcome& outcome) {
+  return finder_->consumer_of(query, identify(plan_->ruleset(), query), outcome.limit, outcome.route);
 }
 
 void Judge::judge_piece(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts) {
   for (std::size_t i = 0; i < queries.size(); ++i) {
     finder_->find(queries[i], coverages_[i]);
-    for (const Covered& covered : coverages_[i].covered) {
-      if (covered.live != nullptr) covered.live->table->prefetch(covered.ask.key);
-    }
+    coverages_[i].prefetch();
   }
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    const Coverage& coverage = coverages_[i];
-    const std::size_t first = used_;
-    used_ += coverage.covered.size();
-    if (used_ > outcomes_.size()) outcomes_.resize(2 * used_);
-    const std::span outcomes = std::span(outcomes_).subspan(first, coverage.covered.size());
-    verdicts[i] = Judgement(*plan_, coverage, queries[i].peek, times[i], outcomes, room_).pass();
-    verdicts[i].outcomes = outcomes;
-    verdicts[i].label = coverage.label;
-    verdicts[i].route = plan_->labels()[coverage.label];
-    verdicts[i].tier = coverage.caller.tier;
-    if (!queries[i].peek) count(coverage, verdicts[i], times[i]);
+    judge_found(coverages_[i], queries[i].peek, times[i], verdicts[i]);
   }
+}
+
+void Judge::judge_found(const Coverage& coverage, bool peek, Instant now, Verdict& verdict) {
+  const std::size_t first = used_;
+  used_ += coverage.covered.size();
+  if (used_ > outcomes_.size()) outcomes_.resize(2 * used_);
+  const std::span outcomes = std::span(outcomes_).subspan(first, coverage.covered.size());
+  verdict = Judgement(*plan_, coverage, peek, now, outcomes, room_).pass();
+  verdict.outcomes = outcomes;
+  verdict.label = coverage.label;
+  verdict.route = plan_->labels()[coverage.label];
+  verdict.tier = coverage.caller.tier;
+  if (!peek) count(coverage, verdict, now);
 }
 
 void Judge::count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept {

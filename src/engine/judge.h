@@ -1,6 +1,12 @@
 // Queries in, verdicts out. One judge per thread; all judges of an engine share its states.
 //
 // A batch is judged as its queries would be, one after the other. In the steady state nothing is allocated.
+//
+// Where another thread may reload the policy, a verdict is read under hold():
+//
+//   const auto held = judge.hold();
+//   const Verdict verdict = judge.judge(query, now);
+//   answer(verdict, judge.plan());
 #pragma once
 
 #include <array>
@@ -17,9 +23,12 @@
 #include "engine/coverage.h"
 #include "engine/descriptors.h"
 #include "engine/judgement.h"
+#include "engine/named.h"
 #include "engine/plan.h"
 #include "engine/query.h"
 #include "engine/verdict.h"
+#include "engine/witness.h"
+#include "weir/result.h"
 #include "weir/time.h"
 
 namespace weir::engine {
@@ -31,6 +40,10 @@ class Judge {
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
+
+  // While it is held no reload takes place: the policy and the views in verdicts stay. Short: a reload waits for it.
+  using Hold = std::unique_lock<std::recursive_mutex>;
+  [[nodiscard]] Hold hold() { return Hold(busy_); }
 
   // The verdict's views are good until the next call.
   [[nodiscard]] Verdict judge(const Query& query, Instant now);
@@ -46,8 +59,22 @@ class Judge {
   [[nodiscard]] bool judge(std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
                            std::span<DescriptorStatus> statuses);
 
+  // One limit by its name. An error if the policy does not know the limit or the tier, or cannot read the consumer.
+  [[nodiscard]] Result<Verdict> judge(const NamedAsk& ask, Instant now);
+
+  // `verdicts` has the length of `asks`.
+  void judge(std::span<const NamedAsk> asks, Instant now, std::span<Result<Verdict>> verdicts);
+
+  // Forgets what a limit has counted for a consumer, its warnings and blocks included, whatever its tier is.
+  Result<void> reset(const NamedAsk& ask, Instant now);
+
   // The policy of the last verdict: what its limit's number means.
   [[nodiscard]] const Plan& plan() const noexcept { return *plan_; }
+
+  // The key of the consumer that an outcome of `query` counts for, as consumer.h writes it; good until the next call.
+  [[nodiscard]] std::string_view consumer_of(const Query& query, const Outcome& outcome);
+  // The same for a question by name that was judged.
+  [[nodiscard]] std::string_view consumer_of(const NamedAsk& ask);
 
  private:
   friend class Engine;
@@ -55,20 +82,27 @@ class Judge {
   // How many queries are matched ahead, so that their states are on the way when they are judged.
   static constexpr std::size_t ahead = 16;
 
-  Judge(Engine& engine, std::shared_ptr<const Plan> plan);
+  Judge(Engine& engine, std::shared_ptr<const Plan> plan, Witness* witness);
 
   // By the engine, which holds busy_.
   void enter(std::shared_ptr<const Plan> plan);
 
   void judge_piece(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts);
+  void judge_piece(std::span<const NamedAsk> asks, Instant now, std::span<Result<Verdict>> verdicts);
+  void judge_found(const Coverage& coverage, bool peek, Instant now, Verdict& verdict);
+  // The list of outcomes may have moved as it grew.
   void point_to_outcomes(std::span<Verdict> verdicts) noexcept;
+  void point_to_outcomes(Verdict& verdict, std::size_t& first) noexcept;
   void count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept;
 
   Engine& engine_;
-  std::mutex busy_;  // held while judging: a reload waits for the queries in hand, and they never wait for each other
+  Witness* const witness_;  // null: none
+  // Held while judging: a reload waits for the queries in hand, and they never wait for each other.
+  std::recursive_mutex busy_;
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<Counters> counters_;
   std::optional<CoverageFinder> finder_;
+  std::optional<NamedFinder> named_finder_;
   std::array<Coverage, ahead> coverages_;
   Judgement::Room room_;
   std::vector<Outcome> outcomes_;  // only grows; those in use come first

@@ -116,17 +116,18 @@ std::string sample_of(const policy::RouteTemplate& route) {
 }  // namespace
 
 Result<std::shared_ptr<Plan>> Plan::create(std::shared_ptr<const policy::Ruleset> ruleset,
-                                           const store::Tables::Options& options, const Plan* previous) {
+                                           const store::Tables::Options& options, const Plan* previous,
+                                           store::SavedStates* saved) {
   auto plan = std::make_shared<Plan>();
   plan->ruleset_ = std::move(ruleset);
-  if (auto opened = plan->open_tables(options, previous); !opened) return tl::unexpected(opened.error());
+  if (auto opened = plan->open_tables(options, previous, saved); !opened) return tl::unexpected(opened.error());
   plan->plan_routes();
   plan->number_rows();
   if (auto bounded = plan->check_bound(); !bounded) return tl::unexpected(bounded.error());
   return plan;
 }
 
-Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan* previous) {
+Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan* previous, store::SavedStates* saved) {
   Shopping shopping;
   for (const auto& limit : ruleset_->limits) {
     for (const auto& numbers : limit.live.by_tier) {
@@ -146,7 +147,8 @@ Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan
       shopping.want(domain.name, Purpose::overrides, widest_override(window));
     }
   }
-  auto tables = store::Tables::create(shopping.list(), options, previous == nullptr ? nullptr : &previous->tables());
+  auto tables =
+      store::Tables::create(shopping.list(), options, previous == nullptr ? nullptr : &previous->tables(), saved);
   if (!tables) return tl::unexpected(tables.error());
   tables_ = std::move(*tables);
 
@@ -171,6 +173,7 @@ Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan
     }
     const auto known = before.find(limit.name);
     keep_estimates(planned, known == before.end() ? nullptr : known->second);
+    by_name_.emplace(limit.name, static_cast<std::uint32_t>(limits_.size()));
     limits_.push_back(std::move(planned));
   }
   return {};
@@ -235,6 +238,11 @@ void Plan::number_rows() {
     limit.first_row = rows_;
     rows_ += routes_of(limit).size();
   }
+}
+
+std::optional<std::uint32_t> Plan::find_limit(std::string_view name) const noexcept {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? std::nullopt : std::optional(found->second);
 }
 
 table::Table* Plan::override_table(const policy::Domain& domain, Duration window) const noexcept {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/rule.h"
@@ -28,6 +29,11 @@ struct TableRule {
 };
 
 using TierRules = std::vector<std::optional<TableRule>>;  // by tier; empty: unlimited
+
+// The rule of a tier; null if there is none.
+[[nodiscard]] inline const TableRule* rule_of(const TierRules& rules, std::uint32_t tier) noexcept {
+  return tier < rules.size() && rules[tier] ? &*rules[tier] : nullptr;
+}
 
 // How many consumers a candidate would treat differently from its live limit.
 struct DivergingConsumers {
@@ -55,13 +61,15 @@ class Plan {
  public:
   static constexpr std::string_view other = "other";
 
-  // `previous` may be null. Its states are taken over; after Tables::move_states, if that is due.
+  // `previous` may be null. Its states are taken over; after Tables::move_states, if that is due. `saved` may be null.
   static Result<std::shared_ptr<Plan>> create(std::shared_ptr<const policy::Ruleset> ruleset,
-                                              const store::Tables::Options& options, const Plan* previous);
+                                              const store::Tables::Options& options, const Plan* previous,
+                                              store::SavedStates* saved = nullptr);
 
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return *ruleset_; }
   [[nodiscard]] const RouteTree& routes() const noexcept { return *routes_; }
   [[nodiscard]] const std::vector<PlannedLimit>& limits() const noexcept { return limits_; }
+  [[nodiscard]] std::optional<std::uint32_t> find_limit(std::string_view name) const noexcept;
   [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }
 
   // The counters for limits that a request brings along; null if `window` is no unit that it can be in.
@@ -91,7 +99,7 @@ class Plan {
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 
  private:
-  Result<void> open_tables(const store::Tables::Options& options, const Plan* previous);
+  Result<void> open_tables(const store::Tables::Options& options, const Plan* previous, store::SavedStates* saved);
   void plan_routes();
   void number_rows();
   [[nodiscard]] Result<void> check_bound() const;
@@ -100,6 +108,7 @@ class Plan {
   std::unique_ptr<store::Tables> tables_;
   std::optional<RouteTree> routes_;  // there once the plan is made
   std::vector<PlannedLimit> limits_;
+  std::unordered_map<std::string_view, std::uint32_t> by_name_;
   std::vector<std::uint32_t> everywhere_;
   std::vector<std::string> labels_;
   std::vector<EntryMeaning> meanings_;

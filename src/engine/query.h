@@ -6,28 +6,26 @@
 #include <string_view>
 
 #include "weir/cost.h"
+#include "weir/header.h"
 #include "weir/time.h"
 
 namespace weir::engine {
 
-struct Header {
-  std::string_view name;  // any letter case
-  std::string_view value;
-};
+using weir::Header;
 
 struct Query {
   std::string_view method = "GET";
   std::string_view target = "/";  // as sent: a path, or the absolute form
 
   // The address of whoever sent the request. If that is a trusted proxy, its headers say who called it.
-  std::string_view ip;
-  std::span<const Header> headers;
+  std::string_view ip{};
+  std::span<const Header> headers{};
 
   // What the asking program knows by itself. It is believed; the headers are not asked.
-  std::string_view user;
-  std::string_view api_key;
-  std::string_view tier;
-  std::optional<Cost> cost;
+  std::string_view user{};
+  std::string_view api_key{};
+  std::string_view tier{};
+  std::optional<Cost> cost{};
 
   Duration max_wait = Duration::max();  // how long the caller can wait for a turn (queues)
   bool peek = false;                    // only look, charge nothing

@@ -214,6 +214,16 @@ void Connection::resume() {
   advance();
 }
 
+void Connection::resume_at(Moment when) {
+  if (!session_) return;
+  if (!resume_timer_) resume_timer_.emplace(loop_.context().get_executor());
+  resume_timer_->expires_at(when);
+  resume_timer_->async_wait([weak = weak_from_this()](const ErrorCode& error) {
+    const auto self = weak.lock();
+    if (self && !error) self->resume();
+  });
+}
+
 void Connection::drain() {
   draining_ = true;
   if (stage_ != Stage::open || !session_) return;

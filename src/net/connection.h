@@ -11,12 +11,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 
@@ -44,6 +46,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool has_session() const noexcept { return session_ != nullptr; }
   void send(std::string_view bytes);
   void resume();
+  void resume_at(Moment when);
 
   std::size_t place = 0;  // in the gate's list
 
@@ -89,6 +92,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string sending_;  // as on the wire; up to sent_ it is gone
   std::size_t sent_ = 0;
   std::unique_ptr<Session> session_;  // while open
+  std::optional<boost::asio::basic_waitable_timer<Moment::clock, boost::asio::wait_traits<Moment::clock>,
+                                                  boost::asio::io_context::executor_type>>
+      resume_timer_;  // once it was asked for
 
   Stage stage_ = Stage::handshake;
   Moment stage_since_;

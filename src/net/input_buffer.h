@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string_view>
 
 namespace weir::net {
 
@@ -17,7 +16,7 @@ class InputBuffer {
 
   explicit InputBuffer(std::size_t bound) noexcept : bound_(std::max<std::size_t>(bound, 1)) {}
 
-  [[nodiscard]] std::string_view pending() const noexcept { return {bytes_.get() + begin_, end_ - begin_}; }
+  [[nodiscard]] std::span<char> pending() const noexcept { return {bytes_.get() + begin_, end_ - begin_}; }
   [[nodiscard]] bool at_bound() const noexcept { return end_ - begin_ >= bound_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 

@@ -23,6 +23,10 @@ void Link::resume() const {
   if (const auto connection = connection_.lock()) connection->resume();
 }
 
+void Link::resume_at(std::chrono::steady_clock::time_point when) const {
+  if (const auto connection = connection_.lock()) connection->resume_at(when);
+}
+
 void Link::close() const {
   if (const auto connection = connection_.lock()) connection->close();
 }

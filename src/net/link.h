@@ -2,6 +2,7 @@
 // happens. Copies are cheap. All but post() and loop() only from the thread of the loop.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -22,6 +23,8 @@ class Link {
   void send(std::string_view bytes) const;
   // Ends Output::pause: Session::on_resume, then input goes on.
   void resume() const;
+  // The same at a time of its own, to the precision of the system's timers. The latest call counts.
+  void resume_at(std::chrono::steady_clock::time_point when) const;
   // At once; what is unsent is lost. Output::close_after is the orderly way.
   void close() const;
 

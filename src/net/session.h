@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
-#include <string_view>
 
 #include "net/link.h"
 #include "net/output.h"
@@ -36,8 +36,9 @@ class Session {
   virtual ~Session() = default;
 
   // All bytes that are there and not consumed. Returns how many are done with. Called again when there are more, or
-  // when what stopped it (Output::full, Output::pause) is over; so consume every complete message.
-  [[nodiscard]] virtual std::size_t on_input(std::string_view bytes, Output& out) = 0;
+  // when what stopped it (Output::full, Output::pause) is over; so consume every complete message. Bytes that are not
+  // consumed come again as the session left them: it may decode in place.
+  [[nodiscard]] virtual std::size_t on_input(std::span<char> bytes, Output& out) = 0;
 
   // About every Loop tick, for time-outs that only the protocol knows.
   virtual void on_tick(Moment now, Output& out);

@@ -1,8 +1,6 @@
 #include "policy/load.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -16,6 +14,7 @@
 #include "policy/openapi/reader.h"
 #include "policy/policy_reader.h"
 #include "policy/rls/reader.h"
+#include "policy/text_file.h"
 #include "policy/yaml/document.h"
 
 namespace weir::policy {
@@ -65,19 +64,6 @@ Loaded refused(const fs::path& path, std::string message) {
   return {nullptr, problems.sorted()};
 }
 
-// One byte beyond what is allowed is enough for the parser to refuse it.
-Result<std::string> read_file(const fs::path& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  const auto unreadable = [&] {
-    return failure(path.string(), "cannot be read: " + std::generic_category().message(errno));
-  };
-  if (file == nullptr) return unreadable();
-  std::string text(yaml::most_bytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) return unreadable();
-  return text;
-}
-
 Result<std::vector<fs::path>> files_in(const fs::path& directory) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -117,7 +103,7 @@ Loaded load_directory(const fs::path& directory) {
   bool good = true;
   std::size_t bytes = 0;
   for (const fs::path& path : *files) {
-    const auto text = read_file(path);
+    const auto text = read_text_file(path);
     if (!text) return refused(path, text.error().what);
     bytes += text->size();
     if (bytes > most_bytes_together) {
@@ -149,7 +135,7 @@ Loaded load_text(std::string_view text, std::string file) {
 Loaded load_path(const std::filesystem::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return load_directory(path);
-  const auto text = read_file(path);
+  const auto text = read_text_file(path);
   if (!text) return refused(path, text.error().what);
   return load_text(*text, path.string());
 }

@@ -56,9 +56,13 @@ std::string_view name_of(Consistency consistency) noexcept {
   return word(words, consistency);
 }
 
-std::string text_of(const KeyPart& part) {
+std::string_view name_of(KeyPart::Kind kind) noexcept {
   static constexpr std::array<std::string_view, 6> words{"user", "api_key", "ip", "global", "route", "header:"};
-  std::string text{word(words, part.kind)};
+  return word(words, kind);
+}
+
+std::string text_of(const KeyPart& part) {
+  std::string text{name_of(part.kind)};
   if (part.kind == KeyPart::Kind::header) text += part.header;
   return text;
 }

@@ -54,6 +54,9 @@ struct KeyPart {
   friend bool operator==(const KeyPart&, const KeyPart&) = default;
 };
 
+// `user`, `ip`; of a header `header:`, which its name follows.
+[[nodiscard]] std::string_view name_of(KeyPart::Kind kind) noexcept;
+
 // Of the alternatives the first whose parts are all present is the key: [[user], [ip, route]] for [user, ip+route].
 struct ConsumerKey {
   std::vector<std::vector<KeyPart>> alternatives;

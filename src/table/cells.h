@@ -201,6 +201,9 @@ class Cells {
   template <class Visit, class GoOn>
   void for_each(std::int64_t now, Visit visit, GoOn go_on);
 
+  // How many cells are alive, judged by some of the segments.
+  [[nodiscard]] std::uint64_t estimate_live(std::int64_t now) noexcept;
+
   // Bytes that a cell owns outside of the table: what a claim takes from the budget, and what it came to.
   [[nodiscard]] std::size_t extra_bytes() const noexcept { return extra_bytes_; }
   void account(std::size_t before, std::size_t after) noexcept {

@@ -382,4 +382,22 @@ void Cells<Payload>::for_each(std::int64_t now, Visit visit, GoOn go_on) {
   }
 }
 
+template <class Payload>
+std::uint64_t Cells<Payload>::estimate_live(std::int64_t now) noexcept {
+  constexpr std::uint32_t most_looked_at = 16;
+  const std::lock_guard guard(shape_mutex_);
+  std::uint64_t homes = 0;
+  for (std::uint32_t segment = 0; segment < segments_; ++segment) homes += segment_info_[segment].shape.homes();
+  const std::uint32_t looked_at = std::min(segments_, most_looked_at);
+  std::uint64_t live = 0;
+  std::uint64_t seen_homes = 0;
+  const auto count = [&](KeyHash, Payload&) { ++live; };
+  for (std::uint32_t i = 0; i < looked_at; ++i) {
+    const auto segment = static_cast<std::uint32_t>(std::uint64_t{i} * segments_ / looked_at);
+    for_each_in(segment, now, count);
+    seen_homes += segment_info_[segment].shape.homes();
+  }
+  return live * homes / seen_homes;
+}
+
 }  // namespace weir::table

@@ -78,7 +78,8 @@ class Numbers {
     const Result<T> got = in_.get<T>();
     if (!got && result_) result_ = tl::unexpected(got.error());
     const T value = got ? *got : T{};
-    if (got && !plausible(value)) fail("holds a state that cannot be: it is damaged");
+    if (got && !plausible(value))
+      fail("holds a state that cannot be: it is damaged; delete it to begin with no states");
     return value;
   }
 
@@ -201,25 +202,30 @@ Result<void> get_cells(BlockReader& in, Table& table, const typename A::Limit& l
     const Result<Record> record = in.get<Record>();
     if (!record) return tl::unexpected(record.error());
     if (*record == Record::end) return in.expect_end();
-    if (*record != Record::key && *record != Record::shared) return failure("snapshot", "is damaged");
+    if (*record != Record::key && *record != Record::shared)
+      return failure("snapshot", "is damaged: delete it to begin with no states");
     if (auto done = get_cell<A>(in, table, limit, cells, *record, now); !done) return done;
   }
 }
 
-Result<Header> get_header(BlockReader& in, const std::filesystem::path& path, const core::Rule& rule) {
+Result<Header> get_header(BlockReader& in, const std::filesystem::path& path) {
   const Result<Header> header = in.get<Header>();
   if (!header) return header;
-  if (header->magic != magic) return failure(path.string(), "is not a snapshot of weir");
+  if (header->magic != magic) return failure(path.string(), "is not a snapshot of weir: delete it");
   if (header->version != version) {
     return failure(path.string(), "has version " + std::to_string(header->version) + ", this weir reads version " +
-                                      std::to_string(version));
-  }
-  const std::int64_t window =
-      std::visit([]<class A>(const core::RuleOf<A>& of) { return window_of<A>(of.limit); }, rule);
-  if (header->algorithm != rule.index() || header->window != window) {
-    return failure(path.string(), "holds the states of another algorithm or window than this limit has");
+                                      std::to_string(version) + ": delete it to begin with no states");
   }
   return header;
+}
+
+Result<void> check_meaning(const Header& header, const std::filesystem::path& path, const core::Rule& rule) {
+  const std::int64_t window =
+      std::visit([]<class A>(const core::RuleOf<A>& of) { return window_of<A>(of.limit); }, rule);
+  if (header.algorithm == rule.index() && header.window == window) return {};
+  return failure(path.string(),
+                 "holds the states of another algorithm or window than this limit has: delete it to begin with no "
+                 "states");
 }
 
 Result<void> write(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
@@ -236,20 +242,38 @@ Result<void> write(Table& table, const core::Rule& rule, const std::filesystem::
   return out->commit();
 }
 
+Result<void> read_cells(BlockReader& in, Table& table, const core::Rule& rule, const std::filesystem::path& path,
+                        Instant now) {
+  Result<void> got = table.with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    return get_cells<A>(in, table, of.limit, cells, now);
+  });
+  if (!got) got.error().where = path.string();
+  return got;
+}
+
 Result<std::unique_ptr<Table>> read(const std::filesystem::path& path, const core::Rule& rule, std::size_t budget_bytes,
                                     Instant now) {
   Result<BlockReader> in = BlockReader::open(path);
   if (!in) return tl::unexpected(in.error());
-  const Result<Header> header = get_header(*in, path, rule);
+  const Result<Header> header = get_header(*in, path);
   if (!header) return tl::unexpected(header.error());
+  if (auto fits = check_meaning(*header, path, rule); !fits) return tl::unexpected(fits.error());
   auto table = Table::create(rule, budget_bytes, header->hash_key);
   if (!table) return table;
-  const Result<void> got =
-      (*table)->with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-        return get_cells<A>(*in, **table, of.limit, cells, now);
-      });
-  if (!got) return tl::unexpected(got.error());
+  if (auto got = read_cells(*in, **table, rule, path, now); !got) return tl::unexpected(got.error());
   return table;
+}
+
+Result<void> read_into(Table& fresh, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
+  Result<BlockReader> in = BlockReader::open(path);
+  if (!in) return tl::unexpected(in.error());
+  const Result<Header> header = get_header(*in, path);
+  if (!header) return tl::unexpected(header.error());
+  if (auto fits = check_meaning(*header, path, rule); !fits) return fits;
+  if (header->hash_key != fresh.hash_key()) {
+    return failure(path.string(), "was saved under another hash key: delete it to begin with no states");
+  }
+  return read_cells(*in, fresh, rule, path, now);
 }
 
 }  // namespace
@@ -265,6 +289,20 @@ Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const 
   return read(path, rule, budget_bytes, now);
 } catch (const std::bad_alloc&) {
   return failure(path.string(), "needs more memory to read than there is");
+}
+
+Result<void> restore_into(Table& fresh, const core::Rule& rule, const std::filesystem::path& path, Instant now) try {
+  return read_into(fresh, rule, path, now);
+} catch (const std::bad_alloc&) {
+  return failure(path.string(), "needs more memory to read than there is");
+}
+
+Result<HashKey> saved_hash_key(const std::filesystem::path& path) {
+  Result<BlockReader> in = BlockReader::open(path);
+  if (!in) return tl::unexpected(in.error());
+  const Result<Header> header = get_header(*in, path);
+  if (!header) return tl::unexpected(header.error());
+  return header->hash_key;
 }
 
 }  // namespace weir::table

@@ -24,4 +24,11 @@ Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::p
 Result<std::unique_ptr<Table>> restore(const std::filesystem::path& path, const core::Rule& rule,
                                        std::size_t budget_bytes, Instant now);
 
+// The same into a table that is new and has the file's hash key. On an error the table is to be thrown away: it may
+// have taken in some states.
+Result<void> restore_into(Table& fresh, const core::Rule& rule, const std::filesystem::path& path, Instant now);
+
+// Under which key the file's states are hashed.
+Result<HashKey> saved_hash_key(const std::filesystem::path& path);
+
 }  // namespace weir::table

@@ -198,6 +198,12 @@ bool Table::holds(const core::Rule& rule) const noexcept {
       rule);
 }
 
+std::uint64_t Table::estimated_entries(Instant now) const noexcept {
+  const std::int64_t micros = core::micros(now);
+  if (narrow_) return narrow_->estimate_live(micros);
+  return wide_ ? wide_->estimate_live(micros) : log_->estimate_live(micros);
+}
+
 Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     return decide_one<A>(*this, of.limit, cells, ask, now);

@@ -76,6 +76,9 @@ class Table {
   void reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
 
   [[nodiscard]] std::size_t bytes_used() const noexcept { return budget_.used(); }
+  [[nodiscard]] std::size_t budget() const noexcept { return budget_.total(); }
+  // How many keys have a live state, by a look at some of them: a few percent off in a large table.
+  [[nodiscard]] std::uint64_t estimated_entries(Instant now) const noexcept;
   [[nodiscard]] std::uint64_t overflowed() const noexcept { return overflowed_.load(std::memory_order_relaxed); }
   [[nodiscard]] const HashKey& hash_key() const noexcept { return hash_key_; }
 

@@ -60,5 +60,19 @@ TEST_F(AllocationTest, BatchesAllocateNothingEither) {
   EXPECT_EQ(allocations.load() - before, 0U);
 }
 
+TEST_F(AllocationTest, QuestionsByNameAllocateNothingEither) {
+  load(three_limits);
+  const std::vector<NamedAsk> asks = {
+      {.limit = "user", .consumer = "user=a-user-with-quite-a-long-name@example.org", .tier = "pro"},
+      {.limit = "address", .consumer = "ip=2001:db8::1 + route=/api/v1/{id}/items"},
+      {.limit = "all"}};
+  std::vector<Result<Verdict>> verdicts(asks.size());
+  judge_->judge(asks, now_, verdicts);
+  for (const auto& verdict : verdicts) ASSERT_TRUE(verdict) << verdict.error().message();
+  const std::uint64_t before = allocations.load();
+  for (int i = 0; i < 100; ++i) judge_->judge(asks, now_, verdicts);
+  EXPECT_EQ(allocations.load() - before, 0U);
+}
+
 }  // namespace
 }  // namespace weir::engine

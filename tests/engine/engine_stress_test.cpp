@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "tests/engine/engine_fixture.h"
+#include "tests/temporary_folder.h"
 
 namespace weir::engine {
 namespace {
@@ -46,6 +47,52 @@ TEST(EngineStress, ThreadsAdmitExactlyTheBurstOverReloads) {
   const auto totals = engine->totals();
   EXPECT_EQ(totals.by_limit_and_route.at({"a", "other"})[static_cast<std::size_t>(Event::admitted)],
             static_cast<std::uint64_t>(admitted.load()));
+}
+
+// Each policy has limits and routes of its own, so that a view of the one before would show.
+std::string policy_of_generation(int generation) {
+  const std::string name = "limit-of-generation-" + std::to_string(generation);
+  const std::string route = "GET /generation-" + std::to_string(generation) + "/and/a/long/tail";
+  return "{version: 1, limits: [{name: " + name + ", consumer_key: ip, algorithm: gcra, rate: 1000/s, burst: 1000}, " +
+         "{name: " + name + "-by-route, routes: [" + route +
+         "], consumer_key: ip+route, algorithm: sliding_window_log, rate: 1000/h}]}";
+}
+
+TEST(EngineStress, HeldJudgesReadVerdictsAndPlanWhileAnotherThreadReloadsAndSaves) {
+  const TemporaryFolder folder;
+  const Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
+  const auto engine = *Engine::create(ruleset_of(policy_of_generation(0)),
+                                      {.memory_budget = std::size_t{64} << 20, .hash_key = {5, 6}});
+  std::atomic<bool> stop{false};
+  std::atomic<int> mixed{0};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      const auto judge = engine->new_judge();
+      const Asked asked(Request::to("GET /generation-1/and/a/long/tail").from("203.0.113." + std::to_string(t)));
+      while (!stop.load()) {
+        const auto held = judge->hold();
+        const Verdict verdict = judge->judge(asked.query(), now);
+        const std::string name = judge->plan().ruleset().limits[verdict.limit].name;
+        const std::string generation = name.substr(0, name.find("-by-route"));
+        const bool is_first = verdict.route == "GET /generation-1/and/a/long/tail";
+        if (is_first != (generation == "limit-of-generation-1")) mixed.fetch_add(1);
+        const auto named = judge->judge(NamedAsk{.limit = generation, .consumer = "203.0.113.9"}, now);
+        if (!named || judge->plan().limits()[named->limit].source->name != generation) mixed.fetch_add(1);
+      }
+    });
+  }
+  for (int i = 1; i <= 60; ++i) {
+    ASSERT_TRUE(engine->reload(ruleset_of(policy_of_generation(i % 3)), now));
+    if (i % 10 == 0) {
+      ASSERT_TRUE(engine->save(folder.path(), now));
+    }
+    std::ignore = engine->table_figures(now);
+    std::ignore = engine->totals();
+  }
+  stop = true;
+  threads.clear();
+  EXPECT_EQ(mixed.load(), 0);
 }
 
 }  // namespace

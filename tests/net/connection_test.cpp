@@ -140,7 +140,7 @@ TEST(Connection, PeerThatIsGoneEndsTheSession) {
 
 class Refusing final : public Session {
  public:
-  std::size_t on_input(std::string_view /*bytes*/, Output& out) override {
+  std::size_t on_input(std::span<char> /*bytes*/, Output& out) override {
     out.append("refused");
     out.close_after();
     return 0;
@@ -183,7 +183,7 @@ TEST(Connection, InputBeyondTheBoundIsTheEnd) {
 
 class Throwing final : public Session {
  public:
-  std::size_t on_input(std::string_view /*bytes*/, Output& /*out*/) override { throw std::bad_alloc(); }
+  std::size_t on_input(std::span<char> /*bytes*/, Output& /*out*/) override { throw std::bad_alloc(); }
 };
 
 TEST(Connection, SessionThatThrowsIsClosedAlone) {

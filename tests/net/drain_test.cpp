@@ -58,7 +58,8 @@ TEST(Drain, MessageOnItsWayIsAnswered) {
 class Polite final : public Session {
  public:
   explicit Polite(std::atomic<bool>& busy) : busy_(busy) {}
-  std::size_t on_input(std::string_view bytes, Output& out) override {
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    const std::string_view bytes(input.data(), input.size());
     out.append(bytes);
     return bytes.size();
   }

@@ -14,7 +14,8 @@ class Holding final : public Session {
  public:
   Holding(Link link, std::function<void(Holding&)> held) : link_(std::move(link)), held_(std::move(held)) {}
 
-  std::size_t on_input(std::string_view bytes, Output& out) override {
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    const std::string_view bytes(input.data(), input.size());
     const std::size_t end = bytes.find('\n');
     if (end == std::string_view::npos) return 0;
     line_ = bytes.substr(0, end + 1);

@@ -71,7 +71,8 @@ struct Server {
 
 class Echo : public Session {
  public:
-  std::size_t on_input(std::string_view bytes, Output& out) override {
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    const std::string_view bytes(input.data(), input.size());
     out.append(bytes);
     return bytes.size();
   }
@@ -94,7 +95,8 @@ class Lines : public Session {
   explicit Lines(LineCounts& counts) : counts_(counts) { ++counts_.sessions; }
   ~Lines() override { --counts_.sessions; }
 
-  std::size_t on_input(std::string_view bytes, Output& out) override {
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    const std::string_view bytes(input.data(), input.size());
     ++counts_.calls;
     std::size_t done = 0;
     for (std::size_t end = 0; (end = bytes.find('\n', done)) != std::string_view::npos && !out.full(); done = end + 1) {

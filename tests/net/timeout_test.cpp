@@ -45,7 +45,8 @@ TEST(Timeout, ClosesWhoSendsAMessageByAndBy) {
 
 class Flood final : public Session {
  public:
-  std::size_t on_input(std::string_view bytes, Output& out) override {
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    const std::string_view bytes(input.data(), input.size());
     out.bytes().append(std::size_t{32} << 20, 'a');
     return bytes.size();
   }
@@ -64,7 +65,8 @@ TEST(Timeout, ClosesWhoDoesNotRead) {
 class Pondering final : public Session {
  public:
   explicit Pondering(Link link) : link_(std::move(link)) {}
-  std::size_t on_input(std::string_view bytes, Output& out) override {
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    const std::string_view bytes(input.data(), input.size());
     out.pause();
     return bytes.size();
   }
@@ -90,7 +92,7 @@ TEST(Timeout, SparesWhoWaitsForAHeldAnswer) {
 
 class Strict final : public Session {
  public:
-  std::size_t on_input(std::string_view /*bytes*/, Output& /*out*/) override {
+  std::size_t on_input(std::span<char> /*bytes*/, Output& /*out*/) override {
     waiting_ = true;
     return 0;
   }

@@ -1,16 +1,15 @@
 #include "store/local/tables.h"
 
 #include <algorithm>
+#include <set>
+#include <type_traits>
 #include <utility>
 
 #include "table/move_states.h"
+#include "table/snapshot.h"
 
 namespace weir::store {
 namespace {
-
-bool is_window(Algorithm algorithm) noexcept {
-  return algorithm >= Algorithm::fixed_window;
-}
 
 bool holds_all(const table::Table& table, std::span<const core::Rule> rules) noexcept {
   return std::ranges::all_of(rules, [&](const core::Rule& rule) { return table.holds(rule); });
@@ -29,15 +28,31 @@ Result<std::shared_ptr<table::Table>> create_table(const Wanted& wanted, std::si
   return failure("limit '" + wanted.id.limit + "'", "has numbers that no table holds");
 }
 
-}  // namespace
-
-StateId state_id(std::string limit_name, Purpose purpose, const Limit& limit) {
-  const Duration window = is_window(limit.algorithm()) ? limit.rate().per : Duration::zero();
-  return {std::move(limit_name), purpose, limit.algorithm(), window};
+// The rule under which a saved arrival time is clamped least: the tier of its consumer is not known.
+const core::Rule& longest_to_fill(std::span<const core::Rule> rules) noexcept {
+  const auto fill = [](const core::Rule& rule) {
+    return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::int64_t {
+      if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) return of.limit.fill.whole;
+      return 0;
+    });
+  };
+  return *std::ranges::max_element(rules, {}, fill);
 }
 
+// A table with the states that were saved, or, if they cannot be had, without any.
+Result<std::shared_ptr<table::Table>> begin_table(const Wanted& wanted, std::size_t bytes, table::HashKey hash_key,
+                                                  SavedStates* saved) {
+  auto table = create_table(wanted, bytes, hash_key);
+  if (!table || saved == nullptr) return table;
+  if (saved->read_into(**table, state_name(wanted.id), longest_to_fill(wanted.rules))) return table;
+  table->reset();
+  return create_table(wanted, bytes, hash_key);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Tables>> Tables::create(std::span<const Wanted> wanted, const Options& options,
-                                               const Tables* previous) {
+                                               const Tables* previous, SavedStates* saved) {
   auto tables = std::make_unique<Tables>();
   tables->share_ = options.memory_budget / std::max<std::size_t>(1, wanted.size());
   for (const Wanted& want : wanted) {
@@ -46,7 +61,7 @@ Result<std::unique_ptr<Tables>> Tables::create(std::span<const Wanted> wanted, c
       tables->tables_[want.id] = {before->table, want.rules};
       continue;
     }
-    auto table = create_table(want, tables->share_, options.hash_key);
+    auto table = begin_table(want, tables->share_, options.hash_key, saved);
     if (!table) return tl::unexpected(table.error());
     if (before != nullptr) tables->moves_.push_back({before->table, before->rules[0], table->get(), want.rules[0]});
     tables->tables_[want.id] = {std::move(*table), want.rules};
@@ -76,6 +91,31 @@ void Tables::move_states(Instant now) {
 
 void Tables::apply_budget() noexcept {
   for (auto& [id, held] : tables_) held.table->resize_budget(share_);
+}
+
+Result<void> Tables::save(const SnapshotFolder& folder, Instant now) const {
+  if (auto prepared = folder.prepare(); !prepared) return prepared;
+  std::set<std::string> names;
+  for (const auto& [id, held] : tables_) {
+    const std::string name = state_name(id);
+    if (auto saved = table::save(*held.table, held.rules[0], folder.file(name), now); !saved) return saved;
+    names.insert(name);
+  }
+  folder.keep_only(state_name_prefix, names);
+  return {};
+}
+
+std::vector<Tables::Figures> Tables::figures(Instant now) const {
+  std::vector<Figures> figures;
+  for (const auto& [id, held] : tables_) {
+    const table::Table& table = *held.table;
+    figures.push_back({.id = id,
+                       .bytes = table.bytes_used(),
+                       .budget = table.budget(),
+                       .overflowed = table.overflowed(),
+                       .entries = table.estimated_entries(now)});
+  }
+  return figures;
 }
 
 std::size_t Tables::bytes_used() const noexcept {

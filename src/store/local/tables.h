@@ -15,26 +15,14 @@
 #include <vector>
 
 #include "core/rule.h"
+#include "store/local/snapshot_folder.h"
+#include "store/local/state_id.h"
 #include "table/hash_key.h"
 #include "table/table.h"
 #include "weir/limit.h"
 #include "weir/result.h"
 
 namespace weir::store {
-
-// What a state counts. The numbers and the tier are not part of it: they may change under a state.
-enum class Purpose : std::uint8_t { live, candidate, warnings, denials, block, descriptors, overrides };
-
-struct StateId {
-  std::string limit;  // its name; of descriptors and overrides, their domain
-  Purpose purpose = Purpose::live;
-  Algorithm algorithm = Algorithm::gcra;
-  Duration window{};  // zero where the algorithm has none
-
-  friend auto operator<=>(const StateId&, const StateId&) = default;
-};
-
-[[nodiscard]] StateId state_id(std::string limit_name, Purpose purpose, const Limit& limit);
 
 // A state that a policy needs, with the largest numbers it will see.
 struct Wanted {
@@ -49,9 +37,9 @@ class Tables {
     table::HashKey hash_key;
   };
 
-  // `previous` may be null.
+  // `previous` and `saved` may be null: the tables to take over, and the states to begin with where there are none.
   static Result<std::unique_ptr<Tables>> create(std::span<const Wanted> wanted, const Options& options,
-                                                const Tables* previous);
+                                                const Tables* previous, SavedStates* saved = nullptr);
 
   [[nodiscard]] table::Table* find(const StateId& id) const noexcept;
 
@@ -61,6 +49,19 @@ class Tables {
 
   // Takes effect on the tables that were taken over: call it when the predecessor is out of use.
   void apply_budget() noexcept;
+
+  // Decisions go on meanwhile. Files of states that are no longer known are removed when all others are written.
+  Result<void> save(const SnapshotFolder& folder, Instant now) const;
+
+  // What a table takes and holds; the entries are an estimate.
+  struct Figures {
+    StateId id;
+    std::size_t bytes = 0;
+    std::size_t budget = 0;
+    std::uint64_t overflowed = 0;
+    std::uint64_t entries = 0;
+  };
+  [[nodiscard]] std::vector<Figures> figures(Instant now) const;
 
   [[nodiscard]] std::size_t bytes_used() const noexcept;
   [[nodiscard]] std::uint64_t overflowed() const noexcept;

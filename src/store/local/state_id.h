@@ -1,0 +1,34 @@
+// What makes two states the same: the limit's name, what is counted, the algorithm and the window. The numbers and the
+// tier are not part of it: they may change under a state.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "weir/limit.h"
+#include "weir/time.h"
+
+namespace weir::store {
+
+enum class Purpose : std::uint8_t { live, candidate, warnings, denials, block, descriptors, overrides };
+
+[[nodiscard]] std::string_view name_of(Purpose purpose) noexcept;
+
+struct StateId {
+  std::string limit;  // its name; of descriptors and overrides, their domain
+  Purpose purpose = Purpose::live;
+  Algorithm algorithm = Algorithm::gcra;
+  Duration window{};  // zero where the algorithm has none
+
+  friend auto operator<=>(const StateId&, const StateId&) = default;
+};
+
+[[nodiscard]] StateId state_id(std::string limit_name, Purpose purpose, const Limit& limit);
+
+// The states' name among files: readable, in letters that any file system has, and different for different states.
+inline constexpr std::string_view state_name_prefix = "limit-";
+[[nodiscard]] std::string state_name(const StateId& id);
+
+}  // namespace weir::store

@@ -1,0 +1,100 @@
+#include "store/local/throttle_table.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/store/throttle_oracle.h"
+#include "tests/temporary_folder.h"
+
+namespace weir::store {
+namespace {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
+
+constexpr std::size_t budget = std::size_t{4} << 20;
+const Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
+
+class ThrottleTableTest : public testing::Test {
+ protected:
+  Decision take(const BucketNumbers& numbers, std::uint64_t quantity, Instant now, std::string_view key = "alice") {
+    const core::Gcra::Limit limit(Limit::gcra(numbers).value());
+    return table_->decide(limit, table_->hash(key), Cost{quantity}, now);
+  }
+
+  std::unique_ptr<ThrottleTable> table_ = *ThrottleTable::create(budget, {1, 2});
+  const BucketNumbers five_at_one_a_second_{{1, 1s}, 5};
+};
+
+TEST_F(ThrottleTableTest, AnswersAsItsSpecificationSays) {
+  struct Row {
+    std::uint64_t quantity;
+    bool limited;
+    std::uint64_t remaining;
+    Duration reset_after;
+    std::optional<Duration> retry_after;
+  };
+  for (const Row& row : std::vector<Row>{{6, true, 5, 0s, {}},
+                                         {0, false, 5, 0s, {}},
+                                         {1, false, 4, 1s, {}},
+                                         {1, false, 3, 2s, {}},
+                                         {1, false, 2, 3s, {}},
+                                         {1, false, 1, 4s, {}},
+                                         {1, false, 0, 5s, {}},
+                                         {1, true, 0, 5s, 1s},
+                                         {3, true, 0, 5s, 3s},
+                                         {0, false, 0, 5s, {}}}) {
+    const ThrottleOracle::Answer expected{row.limited, row.remaining, row.retry_after, row.reset_after};
+    EXPECT_EQ(answer_of(take(five_at_one_a_second_, row.quantity, noon)), expected);
+  }
+}
+
+TEST_F(ThrottleTableTest, ArrivalTimeIsNotClampedUnderNewNumbers) {
+  EXPECT_TRUE(take({{1, 60s}, 10}, 10, noon));
+  const Decision now_faster = take(five_at_one_a_second_, 1, noon + 1s);
+  EXPECT_FALSE(now_faster.admitted);
+  EXPECT_EQ(now_faster.reset_after, 599s);
+  EXPECT_EQ(now_faster.retry_after, 595s);
+  EXPECT_FALSE(take(five_at_one_a_second_, 0, noon + 1s).admitted) << "even to look: it is in debt";
+  EXPECT_TRUE(take(five_at_one_a_second_, 1, noon + 1s + 595s).admitted);
+}
+
+TEST_F(ThrottleTableTest, RemainderUnderAnotherRateRoundsUp) {
+  EXPECT_EQ(take({{3, 10us}, 9}, 1, noon).reset_after, 4us) << "3 1/3 us";
+  EXPECT_EQ(take({{3, 10us}, 9}, 1, noon).reset_after, 7us) << "6 2/3 us";
+  EXPECT_EQ(take({{7, 70'001us}, 9}, 0, noon).reset_after, 7us);
+  EXPECT_EQ(take({{7, 70'001us}, 9}, 1, noon).reset_after, 10'008us) << "7 us and 10,000 1/7 us";
+}
+
+TEST_F(ThrottleTableTest, ResetForgetsTheKeyAlone) {
+  EXPECT_TRUE(take(five_at_one_a_second_, 5, noon, "alice"));
+  EXPECT_TRUE(take(five_at_one_a_second_, 5, noon, "bob"));
+  table_->reset(table_->hash("alice"), noon);
+  EXPECT_TRUE(take(five_at_one_a_second_, 5, noon, "alice"));
+  EXPECT_FALSE(take(five_at_one_a_second_, 1, noon, "bob"));
+}
+
+TEST_F(ThrottleTableTest, MemoryStaysWithinTheBudgetAndNewcomersShare) {
+  constexpr std::size_t small = std::size_t{1} << 20;
+  table_ = *ThrottleTable::create(small, {1, 2});
+  for (int key = 0; key < 60'000; ++key) std::ignore = take(five_at_one_a_second_, 1, noon, std::to_string(key));
+  EXPECT_LE(table_->bytes_used(), small);
+  EXPECT_GT(table_->overflowed(), 0U);
+  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "0").remaining, 4U) << "who was there first is judged alone";
+}
+
+TEST_F(ThrottleTableTest, StatesSurviveARestart) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(take({{1, std::chrono::days{3000}}, 1}, 1, noon, "slow"));
+  EXPECT_TRUE(take({{3, 10us}, 9}, 2, noon, "fast"));
+  ASSERT_TRUE(table_->save(folder.path() / "throttle", noon));
+  auto restored = ThrottleTable::restore(folder.path() / "throttle", budget, noon);
+  ASSERT_TRUE(restored) << restored.error().message();
+  table_ = std::move(*restored);
+  EXPECT_EQ(take({{1, std::chrono::days{3000}}, 1}, 0, noon, "slow").reset_after, std::chrono::days{3000});
+  EXPECT_EQ(take({{3, 10us}, 9}, 0, noon, "fast").reset_after, 7us) << "6 2/3 us, rounded up";
+}
+
+}  // namespace
+}  // namespace weir::store
