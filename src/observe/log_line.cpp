@@ -1,0 +1,116 @@
+#include "observe/log_line.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+#include "observe/decimal.h"
+#include "observe/truncated_address.h"
+#include "wire/json_text.h"
+#include "wire/utc_time.h"
+
+namespace weir::observe {
+namespace {
+
+constexpr std::size_t longest_method = 32;
+
+// RFC 3339, in UTC, to the microsecond.
+void append_time(std::string& out, Instant time) {
+  using wire::write_padded;
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  const wire::UtcTime utc = wire::utc_time(second);
+  std::array<char, 27> text{'0', '0', '0', '0', '-', '0', '0', '-', '0', '0', 'T', '0', '0', ':',
+                            '0', '0', ':', '0', '0', '.', '0', '0', '0', '0', '0', '0', 'Z'};
+  write_padded(text.data(), utc.year, 4);
+  write_padded(text.data() + 5, utc.month, 2);
+  write_padded(text.data() + 8, utc.day, 2);
+  write_padded(text.data() + 11, utc.hour, 2);
+  write_padded(text.data() + 14, utc.minute, 2);
+  write_padded(text.data() + 17, utc.second, 2);
+  write_padded(text.data() + 20, static_cast<unsigned>((time - second).count()), 6);
+  out.append(text.data(), text.size());
+}
+
+void begin_line(std::string& out, Instant time) {
+  out += R"({"time":")";
+  append_time(out, time);
+  out += '"';
+}
+
+void end_line(std::string& out) {
+  out += "}\n";
+}
+
+void append_name(std::string& out, std::string_view name) {
+  out += ",\"";
+  out += name;
+  out += "\":";
+}
+
+void append_field(std::string& out, std::string_view name, std::string_view text) {
+  if (text.empty()) return;
+  append_name(out, name);
+  wire::append_json_text(out, text);
+}
+
+void append_field(std::string& out, std::string_view name, std::uint64_t number) {
+  append_name(out, name);
+  append_number(out, number);
+}
+
+// In seconds; null: never.
+void append_wait(std::string& out, const std::optional<Duration>& wait) {
+  append_name(out, "retry_after");
+  if (wait) {
+    append_decimal(out, static_cast<std::uint64_t>(wait->count()), 6);
+  } else {
+    out += "null";
+  }
+}
+
+std::string_view name_of(Level level) noexcept {
+  switch (level) {
+    case Level::info:
+      return "info";
+    case Level::warning:
+      return "warning";
+    case Level::error:
+      break;
+  }
+  return "error";
+}
+
+}  // namespace
+
+void append_message(std::string& out, Instant time, Level level, std::string_view message) {
+  begin_line(out, time);
+  append_field(out, "level", name_of(level));
+  append_field(out, "message", message);
+  end_line(out);
+}
+
+void append_denial(std::string& out, const Denial& denial) {
+  begin_line(out, denial.time);
+  append_field(out, "event", "denied");
+  append_field(out, "reason", denial.reason);
+  append_field(out, "limit", denial.limit);
+  append_field(out, "method", denial.method.substr(0, longest_method));
+  append_field(out, "route", denial.route);
+  append_field(out, "tier", denial.tier);
+  append_field(out, "consumer", denial.consumer);
+  if (denial.address) append_field(out, "ip", truncated(*denial.address));
+  append_field(out, "cost", denial.cost.units());
+  append_wait(out, denial.decision.retry_after);
+  append_field(out, "quota", denial.decision.limit);
+  append_field(out, "remaining", denial.decision.remaining);
+  end_line(out);
+}
+
+void append_suppressed(std::string& out, Instant time, std::uint64_t count) {
+  begin_line(out, time);
+  append_field(out, "event", "suppressed");
+  append_field(out, "count", count);
+  end_line(out);
+}
+
+}  // namespace weir::observe

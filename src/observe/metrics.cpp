@@ -1,0 +1,207 @@
+#include "observe/metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/counters.h"
+#include "engine/plan.h"
+#include "observe/process_figures.h"
+#include "store/local/tables.h"
+
+namespace weir::observe {
+namespace {
+
+using engine::Event;
+using engine::EventTotals;
+using engine::Plan;
+using engine::PlannedLimit;
+using enum MetricsPage::Type;
+
+struct NamedEvent {
+  Event event;
+  std::string_view name;
+  bool always = false;  // told even if it never happened, so that its rate is zero and not missing
+};
+
+constexpr std::array decision_outcomes{
+    NamedEvent{Event::admitted, "admitted", true}, NamedEvent{Event::denied, "denied", true},
+    NamedEvent{Event::uncharged, "uncharged"},     NamedEvent{Event::warned, "warned"},
+    NamedEvent{Event::blocked, "blocked"},         NamedEvent{Event::shadow_denied, "shadow_denied"},
+    NamedEvent{Event::skipped, "skipped"},         NamedEvent{Event::unlimited, "unlimited"},
+};
+
+constexpr std::array candidate_divergences{
+    NamedEvent{Event::candidate_agrees, "agrees"},
+    NamedEvent{Event::candidate_newly_denied, "newly_denied"},
+    NamedEvent{Event::candidate_newly_admitted, "newly_admitted"},
+};
+
+void append_events(MetricsPage& page, const engine::Engine::Tally& tally, std::string_view label,
+                   std::span<const NamedEvent> named) {
+  for (const auto& [place, events] : tally) {
+    for (const auto& [event, name, always] : named) {
+      const std::uint64_t count = events[static_cast<std::size_t>(event)];
+      if (count == 0 && !always) continue;
+      page.sample({{"limit", place.first}, {"route", place.second}, {label, name}}, count);
+    }
+  }
+}
+
+void append_decisions(MetricsPage& page, const engine::Engine::Totals& totals) {
+  page.family("weir_decisions_total", counter, "Decisions by limit, route template and outcome.");
+  append_events(page, totals.by_limit_and_route, "outcome", decision_outcomes);
+  page.family("weir_shared_key_decisions_total", counter,
+              "Decisions on the counter that requests without a key share (they are among the decisions too).");
+  for (const auto& [place, events] : totals.by_limit_and_route) {
+    const std::uint64_t count = events[static_cast<std::size_t>(Event::shared)];
+    if (count > 0) page.sample({{"limit", place.first}, {"route", place.second}}, count);
+  }
+  page.family("weir_candidate_decisions_total", counter,
+              "What candidates would have decided, by how it compares with the live limit.");
+  append_events(page, totals.by_limit_and_route, "divergence", candidate_divergences);
+  page.family("weir_uncovered_total", counter, "Requests that no limit covers.");
+  page.sample({}, totals.uncovered);
+  page.family("weir_ignored_headers_total", counter,
+              "Requests that claimed in their headers what only a trusted proxy may say.");
+  page.sample({}, totals.ignored_headers);
+  page.family("weir_unknown_tiers_total", counter, "Requests with a tier that the policy does not have.");
+  page.sample({}, totals.unknown_tiers);
+}
+
+void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorders) {
+  RecorderTotals totals;
+  for (const Recorder* recorder : recorders) recorder->add_to(totals);
+  page.family("weir_decision_duration_seconds", histogram,
+              "The time to decide a request by all its limits; of a batch, each one's even share.");
+  page.histogram({}, duration_scale, totals.durations);
+  page.family("weir_batch_size", histogram, "How many requests were decided together.");
+  page.histogram({}, batch_scale, totals.batches);
+  page.family("weir_headroom_ratio", histogram, "What a decision left of a limit, relative to its size.");
+  for (const auto& [limit, headroom] : totals.headroom) {
+    if (headroom.count() > 0) page.histogram({{"limit", limit}}, headroom_scale, headroom);
+  }
+}
+
+void append_consumers(MetricsPage& page, const Plan& plan, Instant now) {
+  page.family("weir_consumers", gauge, "Distinct consumers of a limit of late, within a few percent.");
+  for (const PlannedLimit& limit : plan.limits()) {
+    if (limit.source->by_descriptor()) continue;
+    page.sample({{"limit", limit.source->name}}, limit.consumers->estimate(now));
+  }
+  page.family("weir_candidate_diverging_consumers", gauge,
+              "Distinct consumers that a candidate would treat differently, within a few percent.");
+  for (const PlannedLimit& limit : plan.limits()) {
+    if (limit.candidate.empty()) continue;
+    const std::string_view name = limit.source->name;
+    page.sample({{"limit", name}, {"divergence", "newly_denied"}}, limit.diverging->newly_denied.estimate());
+    page.sample({{"limit", name}, {"divergence", "newly_admitted"}}, limit.diverging->newly_admitted.estimate());
+  }
+}
+
+struct TableSum {
+  std::uint64_t bytes = 0;
+  std::uint64_t budget = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t overflowed = 0;
+};
+
+// Tables by limit and purpose. Tiers with windows of their own have several.
+using TableSums = std::map<std::pair<std::string, store::Purpose>, TableSum>;
+
+TableSums sum_up(const std::vector<store::Tables::Figures>& tables) {
+  TableSums sums;
+  for (const auto& table : tables) {
+    TableSum& sum = sums[{table.id.limit, table.id.purpose}];
+    sum.bytes += table.bytes;
+    sum.budget += table.budget;
+    sum.entries += table.entries;
+    sum.overflowed += table.overflowed;
+  }
+  return sums;
+}
+
+void append_tables(MetricsPage& page, const Plan& plan, Instant now) {
+  const TableSums sums = sum_up(plan.tables().figures(now));
+  const auto append = [&](std::uint64_t TableSum::*figure) {
+    for (const auto& [whose, sum] : sums) {
+      page.sample({{"limit", whose.first}, {"purpose", name_of(whose.second)}}, sum.*figure);
+    }
+  };
+  page.family("weir_table_bytes", gauge, "Memory of the states of a limit, or of a domain of descriptors.");
+  append(&TableSum::bytes);
+  page.family("weir_table_budget_bytes", gauge, "What that memory may grow to.");
+  append(&TableSum::budget);
+  page.family("weir_table_entries", gauge, "Consumers that have a state, within a few percent.");
+  append(&TableSum::entries);
+  page.family("weir_table_overflowed_total", counter, "Decisions on states that consumers share for want of memory.");
+  append(&TableSum::overflowed);
+}
+
+void append_policy(MetricsPage& page, const Plan& plan, const ReloadFigures& reloads) {
+  page.family("weir_policy_info", gauge, "The policy in force.");
+  page.sample({{"digest", plan.ruleset().digest}}, 1);
+  page.family("weir_policy_limits", gauge, "Limits of the policy in force.");
+  page.sample({}, plan.limits().size());
+  page.family("weir_policy_applied_timestamp_seconds", gauge, "When the policy in force was applied.");
+  page.sample({}, static_cast<std::uint64_t>(reloads.applied_at.time_since_epoch().count()), 6);
+  page.family("weir_reloads_total", counter, "Policies that were read anew, by what came of it.");
+  page.sample({{"outcome", "applied"}}, reloads.applied);
+  page.sample({{"outcome", "refused"}}, reloads.refused);
+  page.family("weir_last_reload_refused", gauge,
+              "1 if the policy that was read last has mistakes and is not in force.");
+  page.sample({}, reloads.last_refused ? 1 : 0);
+}
+
+void append_doors(MetricsPage& page, std::span<const DoorFigures> doors) {
+  page.family("weir_connections", gauge, "Open connections.");
+  for (const DoorFigures& door : doors) page.sample({{"door", door.door}}, door.open_connections);
+  page.family("weir_connections_total", counter, "Connections by what came of them.");
+  for (const DoorFigures& door : doors) {
+    for (const auto& [outcome, count] : door.connections) {
+      page.sample({{"door", door.door}, {"outcome", outcome}}, count);
+    }
+  }
+  page.family("weir_requests_total", counter, "Requests, whatever they asked for.");
+  for (const DoorFigures& door : doors) page.sample({{"door", door.door}}, door.requests);
+}
+
+void append_process(MetricsPage& page, Instant started) {
+  const ProcessFigures figures = process_figures();
+  page.family("process_start_time_seconds", gauge, "When the process started, since the epoch.");
+  page.sample({}, static_cast<std::uint64_t>(started.time_since_epoch().count()), 6);
+  page.family("process_cpu_seconds_total", counter, "CPU time, of user and system.");
+  page.sample({}, figures.cpu_microseconds, 6);
+  page.family("process_resident_memory_bytes", gauge, "Memory that is resident.");
+  page.sample({}, figures.resident_bytes);
+  page.family("process_virtual_memory_bytes", gauge, "Memory that is mapped.");
+  page.sample({}, figures.virtual_bytes);
+  page.family("process_open_fds", gauge, "Open file descriptors.");
+  page.sample({}, figures.open_descriptors);
+  page.family("process_max_fds", gauge, "The most file descriptors that may be open.");
+  page.sample({}, figures.most_descriptors);
+}
+
+}  // namespace
+
+void append_metrics(MetricsPage& page, const MetricsSources& sources) {
+  const std::shared_ptr<const Plan> plan = sources.engine.plan();
+  append_decisions(page, sources.engine.totals());
+  append_recorded(page, sources.recorders);
+  append_consumers(page, *plan, sources.now);
+  append_tables(page, *plan, sources.now);
+  append_policy(page, *plan, sources.reloads);
+  append_doors(page, sources.doors);
+  page.family("weir_log_dropped_total", counter, "Log lines that could not be written.");
+  page.sample({}, sources.log_lines_dropped);
+  page.family("weir_build_info", gauge, "The program.");
+  page.sample({{"version", sources.version}}, 1);
+  append_process(page, sources.started);
+}
+
+}  // namespace weir::observe

@@ -1,0 +1,55 @@
+// A page of metrics in Prometheus's text format, version 0.0.4, written from top to bottom.
+//
+// Written by hand because our counters live in the memory of each loop: a registry would only be a second copy of
+// them, and its numbers would be floating point.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "observe/histogram.h"
+
+namespace weir::observe {
+
+class MetricsPage {
+ public:
+  static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
+
+  enum class Type : std::uint8_t { counter, gauge, histogram };
+
+  struct Label {
+    std::string_view name;
+    std::string_view value;  // any text
+  };
+  using Labels = std::initializer_list<Label>;
+
+  // What follows belongs to it, up to the next. Each family is there once; `name` stays until then.
+  void family(std::string_view name, Type type, std::string_view help);
+
+  // `number` / 10^`places`.
+  void sample(Labels labels, std::uint64_t number, unsigned places = 0);
+
+  template <std::size_t Bounds>
+  void histogram(Labels labels, const Scale<Bounds>& scale, const HistogramTotals<Bounds>& totals) {
+    histogram(labels, scale.places, scale.bounds, totals.counts, totals.sum);
+  }
+
+  [[nodiscard]] std::string take() noexcept { return std::move(text_); }
+
+ private:
+  void histogram(Labels labels, unsigned places, std::span<const std::uint64_t> bounds,
+                 std::span<const std::uint64_t> counts, std::uint64_t sum);
+  void append_sample(std::string_view suffix, Labels labels, std::string_view bound, std::uint64_t number,
+                     unsigned places);
+  void append_label(const Label& label, bool first);
+
+  std::string_view family_;
+  std::string text_;
+};
+
+}  // namespace weir::observe

@@ -1,0 +1,82 @@
+#include "observe/log_line.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace weir::observe {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
+
+Denial denial() {
+  return {.time = noon + 42us,
+          .reason = "exceeded",
+          .limit = "login",
+          .method = "POST",
+          .route = "POST /login",
+          .tier = "free",
+          .consumer = "user:9f3c0d12ab34ef56",
+          .address = policy::Address::parse("203.0.113.77"),
+          .cost = Cost{2},
+          .decision = {.admitted = false, .limit = 5, .remaining = 1, .retry_after = 2'500'000us}};
+}
+
+std::string line_of(const Denial& denial) {
+  std::string line;
+  append_denial(line, denial);
+  return line;
+}
+
+TEST(LogLine, DenialSaysWhatWasDeniedByWhichLimitAndNotWhoAsked) {
+  EXPECT_EQ(line_of(denial()),
+            R"({"time":"2026-01-05T12:00:00.000042Z","event":"denied","reason":"exceeded","limit":"login",)"
+            R"("method":"POST","route":"POST /login","tier":"free","consumer":"user:9f3c0d12ab34ef56",)"
+            R"("ip":"203.0.113.0/24","cost":2,"retry_after":2.5,"quota":5,"remaining":1})"
+            "\n");
+}
+
+TEST(LogLine, WaitThatNeverEndsIsNull) {
+  Denial never = denial();
+  never.decision.retry_after.reset();
+  EXPECT_NE(line_of(never).find(R"("retry_after":null,)"), std::string::npos);
+}
+
+TEST(LogLine, WhatIsUnknownIsNotThere) {
+  EXPECT_EQ(line_of({.time = noon, .reason = "key_missing"}),
+            R"({"time":"2026-01-05T12:00:00.000000Z","event":"denied","reason":"key_missing","cost":1,)"
+            R"("retry_after":0,"quota":0,"remaining":0})"
+            "\n");
+}
+
+TEST(LogLine, MethodOfAStrangerIsCutAndEscaped) {
+  Denial strange = denial();
+  const std::string method = "\"\n" + std::string(10'000, 'A');
+  strange.method = method;
+  EXPECT_NE(line_of(strange).find(R"("method":"\"\n)" + std::string(30, 'A') + "\","), std::string::npos);
+}
+
+TEST(LogLine, MessageHasALevelAndIsOneLine) {
+  struct Row {
+    Level level;
+    const char* name;
+  };
+  for (const Row& row : {Row{Level::info, "info"}, Row{Level::warning, "warning"}, Row{Level::error, "error"}}) {
+    std::string line;
+    append_message(line, noon, row.level, "a \"word\"\nand more");
+    EXPECT_EQ(line, std::string(R"({"time":"2026-01-05T12:00:00.000000Z","level":")") + row.name +
+                        R"(","message":"a \"word\"\nand more"})" + "\n");
+  }
+}
+
+TEST(LogLine, SuppressedSaysHowMany) {
+  std::string line;
+  append_suppressed(line, noon, 12);
+  EXPECT_EQ(line, R"({"time":"2026-01-05T12:00:00.000000Z","event":"suppressed","count":12})"
+                  "\n");
+}
+
+}  // namespace
+}  // namespace weir::observe

@@ -1,0 +1,71 @@
+// Verbs for tests of what is observed: an engine whose judge has a recorder, with a log and a clock of their own.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string>
+
+#include "observe/recorder.h"
+#include "tests/engine/engine_fixture.h"
+#include "tests/observe/folder.h"
+
+namespace weir::observe {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
+
+using engine::Asked;
+using engine::Query;
+using engine::Request;
+using engine::Verdict;
+
+// Every time that it is looked at, it has gone on by `step`.
+struct SteppingWatch {
+  static inline std::chrono::nanoseconds time{0};
+  static inline std::chrono::nanoseconds step{0};
+  static std::chrono::nanoseconds look() noexcept { return time += step; }
+};
+
+class RecorderTest : public engine::EngineTest {
+ protected:
+  void load(std::string_view text) {
+    engine::EngineTest::load(text);
+    judge_ = engine_->new_judge(&recorder_);
+  }
+  void TearDown() override { judge_.reset(); }
+
+  void send_batch(const Request& request, std::size_t size) {
+    const Asked asked(request);
+    const std::vector<Query> queries(size, asked.query());
+    std::vector<Verdict> verdicts(size);
+    judge_->judge(queries, now_, verdicts);
+  }
+  bool ask(const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view domain) {
+    std::vector<engine::DescriptorEntry> entries;
+    for (const auto& [key, value] : pairs) entries.push_back({key, value});
+    const engine::DescriptorAsk ask{entries, Cost{1}, {}};
+    engine::DescriptorStatus status;
+    return judge_->judge(domain, {&ask, 1}, now_, {&status, 1});
+  }
+
+  RecorderTotals totals() const {
+    RecorderTotals totals;
+    recorder_.add_to(totals);
+    return totals;
+  }
+  std::vector<DeniedConsumer> denied() const {
+    const DeniedMost* const one = &recorder_.denied();
+    return DeniedMost::top({&one, 1}, 100, now_);
+  }
+  std::string logged() {
+    writer_.flush();
+    return folder_.read("log");
+  }
+
+  Folder folder_;
+  LogWriter writer_{{}, *LogFile::open(folder_.file("log"))};
+  DecisionLog log_{writer_, {}};
+  ConsumerNames names_{{3, 4}};
+  Recorder recorder_{names_, &log_, 0, &SteppingWatch::look};
+};
+
+}  // namespace weir::observe
