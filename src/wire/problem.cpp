@@ -60,6 +60,10 @@ void append_limit_name(std::string& out, const Problem& problem) {
 }
 
 void append_sentence(std::string& out, const Problem& problem) {
+  if (!problem.detail.empty()) {
+    append_json_escaped(out, problem.detail);
+    return;
+  }
   if (!problem.retry_after) {
     out += "This request costs more than the limit ";
     append_limit_name(out, problem);

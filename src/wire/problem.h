@@ -29,6 +29,7 @@ struct Problem {
   std::uint64_t limit = 0;
   std::optional<Duration> retry_after{};  // empty: the request can never fit, `null` in the body
   Instant reset_at{};
+  std::string_view detail{};  // the sentence for people; empty: one from the numbers
 };
 
 // Appends the body, with a sentence for people in `detail`. Seconds are rounded up; `reset_at` is written as

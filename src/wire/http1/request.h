@@ -6,14 +6,11 @@
 #include <span>
 #include <string_view>
 
+#include "weir/header.h"
+
 namespace weir::wire::http1 {
 
-struct Header {
-  std::string_view name;   // as sent, in any letter case; never empty
-  std::string_view value;  // without the whitespace around it
-
-  friend bool operator==(const Header&, const Header&) = default;
-};
+using weir::Header;
 
 enum class Version : std::uint8_t { http_1_0, http_1_1 };
 
@@ -24,7 +21,7 @@ struct Request {
   Version version = Version::http_1_1;
   bool keep_alive = true;  // false: whatever follows on the connection is no request
   std::string_view host{};
-  std::span<const Header> headers{};
+  std::span<const Header> headers{};  // names as sent, never empty; values without the whitespace around them
   std::string_view body{};  // of a chunked body, what its chunks hold
 };
 

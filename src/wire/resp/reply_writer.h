@@ -19,6 +19,12 @@ class ReplyWriter {
   explicit ReplyWriter(std::string& out, Protocol protocol = Protocol::resp2) noexcept
       : out_(out), protocol_(protocol) {}
 
+  // For replies that are written elsewhere.
+  [[nodiscard]] std::string& out() noexcept { return out_; }
+
+  // From the next reply on.
+  void set_protocol(Protocol protocol) noexcept { protocol_ = protocol; }
+
   // A text of one line. CR and LF become spaces, in these two: they would end it.
   void simple_string(std::string_view text) { line('+', text); }
   // Begins with the word that clients look at: `ERR syntax error`, `NOAUTH ...`.

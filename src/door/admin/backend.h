@@ -1,0 +1,87 @@
+// What operators can learn of the server and have it do beyond single consumers: given by whoever runs the doors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "observe/denied_most.h"
+#include "weir/result.h"
+#include "weir/time.h"
+
+namespace weir::door {
+
+struct AdminStatus {
+  struct Policy {
+    std::string file{};    // empty: the one that is built in
+    std::string digest{};  // of Ruleset
+    Instant loaded_at{};
+    std::size_t limits = 0;
+  };
+
+  // The latest one, whether by signal, by a changed file or by request.
+  struct Reload {
+    Instant at{};
+    std::string error{};  // empty: it took effect
+  };
+
+  struct Door {
+    std::string name{};                 // http, rls, resp, admin
+    std::vector<std::string> listen{};  // addresses, as they were bound
+    std::uint64_t connections = 0;      // open now
+  };
+
+  struct Memory {
+    std::uint64_t used = 0;  // bytes
+    std::uint64_t budget = 0;
+  };
+
+  struct Snapshot {
+    Instant at{};
+    std::string error{};  // empty: it is whole
+  };
+
+  // How a candidate would have judged what its live limit judged.
+  struct Candidate {
+    std::string limit{};
+    std::uint64_t agreed = 0;
+    std::uint64_t newly_denied = 0;
+    std::uint64_t newly_admitted = 0;
+  };
+
+  std::string version{};
+  Instant started_at{};
+  Policy policy{};
+  std::optional<Reload> last_reload{};  // none since the start
+  std::vector<Door> doors{};
+  Memory memory{};
+  std::optional<Snapshot> last_snapshot{};  // none since the start
+  std::vector<Candidate> candidates{};
+};
+
+// Called on any loop's thread, by several at once. All but reload() answer before they return, so they are quick.
+class AdminBackend {
+ public:
+  AdminBackend() = default;
+  AdminBackend(const AdminBackend&) = delete;
+  AdminBackend& operator=(const AdminBackend&) = delete;
+  virtual ~AdminBackend() = default;
+
+  // A page in Prometheus's text format.
+  [[nodiscard]] virtual std::string metrics() = 0;
+
+  [[nodiscard]] virtual AdminStatus status() = 0;
+
+  // The most denied first, `most` at most.
+  [[nodiscard]] virtual std::vector<observe::DeniedConsumer> denied_most(std::size_t most) = 0;
+
+  // Reads the files again. `done` is called once, on any thread, at once or later: with the digest of the policy that
+  // is in force now, or with why nothing has changed. Not after the loops are gone.
+  using Reloaded = std::function<void(Result<std::string>)>;
+  virtual void reload(Reloaded done) = 0;
+};
+
+}  // namespace weir::door

@@ -1,0 +1,77 @@
+#include "door/answer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "engine/until_more.h"
+#include "wire/problem.h"
+
+namespace weir::door {
+namespace {
+
+using engine::Outcome;
+using engine::Plan;
+using engine::Reason;
+using engine::Verdict;
+
+const Outcome* deciding(const Verdict& verdict) noexcept {
+  const auto found = std::ranges::find_if(verdict.outcomes, [&](const Outcome& outcome) {
+    return outcome.limit == verdict.limit && outcome.standing == engine::Standing::live;
+  });
+  return found == verdict.outcomes.end() ? nullptr : &*found;
+}
+
+// What a limit that has no numbers to tell says for itself.
+std::string_view sentence(Reason reason) noexcept {
+  if (reason == Reason::key_missing)
+    return "This request lacks what its limit counts by, and is not let through without.";
+  if (reason == Reason::too_many_limits) return "More limits cover this request than can be judged together.";
+  return {};
+}
+
+}  // namespace
+
+std::optional<wire::AnswerFields> answer_fields(const Ruling& ruling, const Verdict& verdict) {
+  const Outcome* const outcome = deciding(verdict);
+  if (outcome == nullptr) return {};
+  const engine::PlannedLimit& limit = ruling.plan().limits()[verdict.limit];
+  const auto& numbers = limit.source->live.by_tier[verdict.tier];
+  if (!numbers) return {};
+  wire::AnswerFields fields;
+  fields.policy = limit.source->name;
+  fields.quota = verdict.decision.limit;
+  fields.window = engine::time_to_fill(*numbers);
+  fields.remaining = verdict.decision.remaining;
+  fields.until_more = engine::until_more(ruling.plan(), *outcome, verdict.tier, ruling.now());
+  fields.reset_after = verdict.decision.reset_after;
+  if (!verdict.admitted) fields.retry_after = verdict.retry_after;
+  return fields;
+}
+
+std::string_view limit_name(const Ruling& ruling, const Verdict& verdict) noexcept {
+  if (verdict.limit == Verdict::no_limit) return {};
+  return ruling.plan().limits()[verdict.limit].source->name;
+}
+
+void append_denial(std::string& out, const Ruling& ruling, const Verdict& verdict) {
+  std::array<std::string_view, table::most_together> names;
+  std::size_t count = 0;
+  if (verdict.limit != Verdict::no_limit) names[count++] = limit_name(ruling, verdict);
+  for (const Outcome& outcome : verdict.outcomes) {
+    const bool denies = outcome.standing == engine::Standing::live && !outcome.decision.admitted;
+    if (denies && outcome.limit != verdict.limit && count < names.size()) {
+      names[count++] = ruling.plan().limits()[outcome.limit].source->name;
+    }
+  }
+  const bool blocked = verdict.reason == Reason::blocked;
+  wire::append_problem(
+      out, {.type = blocked ? wire::ProblemType::abnormal_usage_detected : wire::ProblemType::quota_exceeded,
+            .violated_policies = std::span(names).first(count),
+            .limit = verdict.decision.limit,
+            .retry_after = verdict.retry_after,
+            .reset_at = ruling.now() + verdict.decision.reset_after,
+            .detail = sentence(verdict.reason)});
+}
+
+}  // namespace weir::door

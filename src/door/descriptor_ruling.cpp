@@ -1,0 +1,108 @@
+#include "door/descriptor_ruling.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "table/together.h"
+#include "wire/fields/delta_seconds.h"
+#include "wire/problem.h"
+
+namespace weir::door {
+namespace {
+
+using engine::DescriptorAsk;
+using engine::DescriptorStatus;
+
+bool waits_longer(const Decision& one, const Decision& other) noexcept {
+  if (!one.retry_after || !other.retry_after) return !one.retry_after && other.retry_after;
+  return *one.retry_after > *other.retry_after;
+}
+
+bool is_tighter(const DescriptorStatus& one, const DescriptorStatus& other) noexcept {
+  if (one.admitted != other.admitted) return !one.admitted;
+  if (!one.admitted) return waits_longer(one.decision, other.decision);
+  __extension__ using Wide = unsigned __int128;
+  return Wide{one.decision.remaining} * other.decision.limit < Wide{other.decision.remaining} * one.decision.limit;
+}
+
+bool allows_nothing(const DescriptorAsk& ask) noexcept {
+  return ask.limit_override && ask.limit_override->limit == 0;
+}
+
+bool judge_all(engine::Judge& judge, std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
+               std::span<DescriptorStatus> statuses) {
+  if (std::ranges::none_of(asks, allows_nothing)) return judge.judge(domain, asks, now, statuses);
+  std::array<DescriptorAsk, table::most_together> looks;
+  const bool denied =
+      std::ranges::any_of(asks, [](const DescriptorAsk& ask) { return allows_nothing(ask) && ask.hits > Cost{0}; });
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    looks[i] = asks[i];
+    if (denied) looks[i].hits = Cost{0};
+    if (allows_nothing(asks[i])) looks[i] = {};
+  }
+  const bool admitted = judge.judge(domain, std::span(looks).first(asks.size()), now, statuses);
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    if (!allows_nothing(asks[i])) continue;
+    statuses[i].kind = DescriptorStatus::Kind::limited;
+    statuses[i].numbers = *asks[i].limit_override;
+    statuses[i].admitted = statuses[i].decision.admitted = asks[i].hits == Cost{0};
+    statuses[i].decision.retry_after = std::nullopt;
+  }
+  return admitted && !denied;
+}
+
+}  // namespace
+
+const DescriptorStatus* DescriptorRuling::tightest() const noexcept {
+  const DescriptorStatus* found = nullptr;
+  for (const DescriptorStatus& status : statuses) {
+    if (status.kind != DescriptorStatus::Kind::limited) continue;
+    if (found == nullptr || is_tighter(status, *found)) found = &status;
+  }
+  return found;
+}
+
+DescriptorRuling judge_descriptors(Desk& desk, std::string_view domain, std::span<DescriptorAsk> asks,
+                                   std::span<DescriptorStatus> statuses, Instant now) {
+  DescriptorRuling ruling{desk.judge().hold(), domain, statuses, true, now};
+  ruling.admitted = judge_all(desk.judge(), domain, asks, now, statuses);
+  return ruling;
+}
+
+std::string_view limit_name(const DescriptorRuling& ruling, const DescriptorStatus& status) noexcept {
+  return status.name.empty() ? ruling.domain : status.name;
+}
+
+std::optional<wire::AnswerFields> answer_fields(const DescriptorRuling& ruling) {
+  const DescriptorStatus* const status = ruling.tightest();
+  if (status == nullptr) return {};
+  wire::AnswerFields fields;
+  fields.policy = limit_name(ruling, *status);
+  fields.quota = status->decision.limit;
+  fields.window = status->numbers.window;
+  fields.remaining = status->decision.remaining;
+  if (status->decision.remaining < status->decision.limit) fields.until_more = status->decision.reset_after;
+  fields.reset_after = status->decision.reset_after;
+  if (!ruling.admitted) fields.retry_after = status->decision.retry_after;
+  return fields;
+}
+
+void append_denial(std::string& out, const DescriptorRuling& ruling) {
+  const DescriptorStatus* const tightest = ruling.tightest();
+  if (tightest == nullptr) return;
+  std::array<std::string_view, table::most_together> names;
+  std::size_t count = 0;
+  names[count++] = limit_name(ruling, *tightest);
+  for (const DescriptorStatus& status : ruling.statuses) {
+    const std::string_view name = limit_name(ruling, status);
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(count);
+    if (!status.admitted && std::find(names.begin(), end, name) == end) names[count++] = name;
+  }
+  wire::append_problem(out, {.violated_policies = std::span(names).first(count),
+                             .limit = tightest->decision.limit,
+                             .retry_after = tightest->decision.retry_after,
+                             .reset_at = wire::later(ruling.now, tightest->decision.reset_after)});
+}
+
+}  // namespace weir::door

@@ -1,0 +1,36 @@
+// POST /json: a RateLimitRequest of Envoy's in protobuf's JSON, answered as envoyproxy/ratelimit does:
+//
+//   {"domain": "mongo", "descriptors": [{"entries": [{"key": "database", "value": "users"}]}]}
+//   {"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT","currentLimit":{"requestsPerUnit":500,
+//    "unit":"SECOND"},"limitRemaining":0,"durationUntilReset":"1s"}]}
+//
+// Names may be written in either case (hitsAddend, hits_addend); fields that are not known are refused.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "door/desk.h"
+
+namespace weir::door {
+
+// One per loop.
+class DescriptorsJson {
+ public:
+  explicit DescriptorsJson(Desk& desk);
+  ~DescriptorsJson();
+  DescriptorsJson(const DescriptorsJson&) = delete;
+  DescriptorsJson& operator=(const DescriptorsJson&) = delete;
+
+  // Appends the answer's body to `out`. The status: 200 admitted, 429 over a limit, 400 not understood.
+  [[nodiscard]] unsigned judge(std::string_view body, std::string& out);
+
+ private:
+  class Reader;
+
+  Desk& desk_;
+  std::unique_ptr<Reader> reader_;
+};
+
+}  // namespace weir::door

@@ -1,0 +1,135 @@
+#include "door/http_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/json_text.h"
+
+namespace weir::door {
+namespace {
+
+using wire::http1::Connection;
+using wire::http1::Progress;
+using wire::http1::ResponseHead;
+using wire::http1::ResponseWriter;
+using wire::http1::Step;
+using wire::http1::Version;
+
+}  // namespace
+
+std::string_view DateText::at(Instant now) noexcept {
+  const auto second = std::chrono::floor<std::chrono::seconds>(now);
+  if (second != second_) {
+    second_ = second;
+    text_ = wire::http_date(now);
+  }
+  return {text_.data(), text_.size()};
+}
+
+std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
+  std::size_t done = 0;
+  bool more = true;
+  while (more && !last_ && !fault_ && !out.full() && !out.paused()) {
+    room_.requests.clear();
+    std::size_t headers = 0;
+    const std::size_t most = parser_.limits().headers;
+    while (room_.requests.size() < HttpRoom::most_requests && headers + most <= HttpRoom::most_headers && !last_) {
+      const Progress step = parser_.next(bytes.subspan(done), std::span(room_.headers).subspan(headers, most));
+      if (step.step == Step::refused) fault_ = step.fault;
+      if (step.step == Step::need_more) continue_due_ = continue_due_ || step.expects_continue;
+      more = step.step == Step::complete;
+      if (!more) break;
+      done += step.consumed;
+      headers += step.request.headers.size();
+      last_ = !step.request.keep_alive;
+      room_.requests.push_back(step.request);
+    }
+    if (!room_.requests.empty()) serve(room_.requests, out);
+    wait_for_turn(out);
+  }
+  if (!out.paused()) finish(out);
+  return last_ || fault_ ? bytes.size() : done;
+}
+
+// What comes after the answers.
+void HttpSession::finish(net::Output& out) {
+  if (std::exchange(continue_due_, false)) wire::http1::append_continue(out.bytes());
+  if (fault_) {
+    const ResponseHead head{
+        .status = status_of(*fault_), .connection = Connection::close, .date = room_.date.at(now())};
+    answer_problem(out.bytes(), head, text_of(*fault_));
+  }
+  if (fault_ || last_) out.close_after();
+}
+
+void HttpSession::on_resume(net::Output& out) {
+  release(out);
+  wait_for_turn(out);
+  if (!out.paused()) finish(out);
+}
+
+std::string& HttpSession::reply_at(net::Moment when) {
+  const net::Moment due = held_.empty() ? when : std::max(when, held_.back().due);
+  held_.push_back({held_bytes_.size(), due});
+  ++room_.held;
+  return held_bytes_;
+}
+
+void HttpSession::reply_later() {
+  (void)reply_at(Held::unknown);
+}
+
+void HttpSession::fulfil(std::string_view answer) {
+  const auto awaited = std::ranges::find(held_, Held::unknown, &Held::due);
+  if (awaited == held_.end()) return;
+  held_bytes_.insert(awaited->begin, answer);
+  for (auto held = awaited; held != held_.end(); ++held) {
+    if (held != awaited) held->begin += answer.size();
+    held->due = net::Moment::min();
+  }
+  link_.resume();
+}
+
+// Sends what is due.
+void HttpSession::release(net::Output& out) {
+  const net::Moment now = net::Moment::clock::now();
+  const auto waiting = std::ranges::find_if(held_, [&](const Held& held) { return held.due > now; });
+  const std::size_t sent = waiting == held_.end() ? held_bytes_.size() : waiting->begin;
+  out.append(std::string_view(held_bytes_).substr(0, sent));
+  held_bytes_.erase(0, sent);
+  room_.held -= static_cast<std::size_t>(waiting - held_.begin());
+  held_.erase(held_.begin(), waiting);
+  for (Held& held : held_) held.begin -= sent;
+}
+
+void HttpSession::wait_for_turn(net::Output& out) {
+  if (held_.empty()) return;
+  out.pause();
+  if (held_.front().due != Held::unknown) link_.resume_at(held_.front().due);
+}
+
+ResponseHead HttpSession::head(unsigned status, const Request& request) {
+  if (draining_ && &request == &room_.requests.back()) last_ = true;
+  const bool closes = last_ && &request == &room_.requests.back();
+  const Connection connection = closes                                 ? Connection::close
+                                : request.version == Version::http_1_0 ? Connection::keep_alive
+                                                                       : Connection::implied;
+  return {.status = status, .connection = connection, .date = room_.date.at(now())};
+}
+
+std::string problem_text(unsigned status, std::string_view detail) {
+  std::string text = R"({"type":"about:blank","title":)";
+  wire::append_json_text(text, wire::http1::reason_phrase(status));
+  text += R"(,"status":)" + std::to_string(status) + R"(,"detail":)";
+  wire::append_json_text(text, detail);
+  text += "}\n";
+  return text;
+}
+
+void answer_problem(std::string& out, const ResponseHead& head, std::string_view detail, wire::http1::Body body) {
+  ResponseWriter response(out, head);
+  response.header("Content-Type", "application/problem+json");
+  response.finish(problem_text(head.status, detail), body);
+}
+
+}  // namespace weir::door

@@ -1,0 +1,50 @@
+// The door for those who speak the Redis protocol: CL.THROTTLE as redis-cell defines it, WEIR.CHECK, WEIR.PEEK and
+// WEIR.RESET on the limits of the policy, and of Redis's own commands those that its clients send by themselves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "door/access.h"
+#include "door/desk.h"
+#include "door/resp/throttle_batch.h"
+#include "door/resp/throttle_limits.h"
+#include "net/session.h"
+#include "store/local/throttle_table.h"
+#include "wire/resp/command_parser.h"
+
+namespace weir::door {
+
+// Tokens are shown by AUTH, or by HELLO's AUTH; any user name goes with them.
+struct RespOptions {
+  wire::resp::CommandLimits limits;
+  Token token;        // set: asked for, of whoever wants a decision
+  Token admin_token;  // gives the right to reset as well; where there is none, nobody has it
+};
+
+// What its sessions on one loop share; they are gone before it. `throttles` holds the states of CL.THROTTLE, of all
+// loops alike.
+class RespDoor {
+ public:
+  RespDoor(Desk& desk, store::ThrottleTable& throttles, RespOptions options)
+      : desk_(desk), options_(std::move(options)), batch_(throttles) {}
+
+  [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link);
+
+  // Who has shown a token that was good stays.
+  void change(RespOptions options) { options_ = std::move(options); }
+
+  // What CL.THROTTLE has answered; from any thread.
+  [[nodiscard]] const ThrottleCounts& throttle_counts() const noexcept { return batch_.counts(); }
+
+ private:
+  class Session;
+
+  Desk& desk_;
+  RespOptions options_;
+  ThrottleLimits throttle_limits_;
+  ThrottleBatch batch_;
+};
+
+}  // namespace weir::door

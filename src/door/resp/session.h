@@ -1,0 +1,117 @@
+// One connection of the Redis protocol's door. Internal to the door.
+//
+// Commands are answered in their order, all of one read at one time. CL.THROTTLE commands that follow each other wait
+// in the door's batch; whatever comes next has them answered first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "door/resp/resp_door.h"
+#include "engine/named.h"
+#include "wire/resp/command_parser.h"
+#include "wire/resp/reply_writer.h"
+
+namespace weir::door {
+
+class RespDoor::Session final : public net::Session {
+ public:
+  Session(RespDoor& door, const net::Peer& peer);
+
+  std::size_t on_input(std::span<char> bytes, net::Output& out) override;
+
+ private:
+  using Arguments = std::span<const std::string_view>;
+  using Writer = wire::resp::ReplyWriter;
+  using Run = void (Session::*)(Arguments, Writer&);
+
+  enum class Asked : std::uint8_t { of_all, of_strangers_too };
+
+  // A row of a table of commands. The arity counts the name; below zero it is the least.
+  struct Command {
+    std::string_view name;  // in lower case
+    int arity;
+    Run run;
+    std::string_view syntax;
+    std::string_view summary;
+    Asked asked = Asked::of_all;
+    std::span<const Command> (*subcommands)() noexcept = nullptr;
+    int key = 0;  // where the key is, for those who send commands on by it; 0: nowhere
+  };
+  [[nodiscard]] static std::span<const Command> commands() noexcept;
+  [[nodiscard]] static std::span<const Command> client_subcommands() noexcept;
+  [[nodiscard]] static std::span<const Command> command_subcommands() noexcept;
+  [[nodiscard]] static std::span<const Command> config_subcommands() noexcept;
+  [[nodiscard]] static const Command* find(std::span<const Command> among, std::string_view name) noexcept;
+
+  enum class Rights : std::uint8_t { none, ask, reset };
+  enum class Replies : std::uint8_t { on, off, skip_next, skip_this };
+
+  // The input.
+  [[nodiscard]] bool queue_throttle(Arguments arguments, std::string_view unread, std::string& out);
+  void answer_batch(std::string& out);
+  void execute(Arguments arguments, std::string& out);
+  void dispatch(Arguments arguments, Writer& reply);
+  void dispatch(const Command& command, Arguments arguments, Writer& reply);
+  void dispatch_within(const Command& container, Arguments arguments, Writer& reply);
+  void end(wire::resp::CommandParser::Status status, net::Output& out);
+
+  // Who is at the other end, and what it may.
+  [[nodiscard]] bool is_stranger() const noexcept { return rights_ == Rights::none && door_.options_.token.is_set(); }
+  [[nodiscard]] bool show_token(std::string_view token) noexcept;
+  void set_rights(Rights rights) noexcept;
+
+  // The commands.
+  void throttle(Arguments arguments, Writer& reply);
+  void check(Arguments arguments, Writer& reply);
+  void peek(Arguments arguments, Writer& reply);
+  void reset_consumer(Arguments arguments, Writer& reply);
+
+  void ping(Arguments arguments, Writer& reply);
+  void echo(Arguments arguments, Writer& reply);
+  void auth(Arguments arguments, Writer& reply);
+  void hello(Arguments arguments, Writer& reply);
+  void select(Arguments arguments, Writer& reply);
+  void reset(Arguments arguments, Writer& reply);
+  void quit(Arguments arguments, Writer& reply);
+
+  void client_id(Arguments arguments, Writer& reply);
+  void client_info(Arguments arguments, Writer& reply);
+  void client_list(Arguments arguments, Writer& reply);
+  void client_get_name(Arguments arguments, Writer& reply);
+  void client_set_name(Arguments arguments, Writer& reply);
+  void client_set_info(Arguments arguments, Writer& reply);
+  void client_switch(Arguments arguments, Writer& reply);
+  void client_reply(Arguments arguments, Writer& reply);
+
+  void command_all(Arguments arguments, Writer& reply);
+  void command_count(Arguments arguments, Writer& reply);
+  void command_docs(Arguments arguments, Writer& reply);
+  void command_info(Arguments arguments, Writer& reply);
+  void command_list(Arguments arguments, Writer& reply);
+  void config_get(Arguments arguments, Writer& reply);
+  void info(Arguments arguments, Writer& reply);
+
+  void answer_ask(Arguments arguments, engine::NamedAsk ask, Writer& reply);
+  static void describe(const Command& command, Writer& reply);
+  [[nodiscard]] std::string description() const;
+
+  RespDoor& door_;
+  wire::resp::CommandParser parser_;
+  wire::resp::Protocol protocol_ = wire::resp::Protocol::resp2;
+  Rights rights_ = Rights::none;
+  Replies replies_ = Replies::on;
+  bool closing_ = false;
+  Instant now_{};  // of this read
+
+  const std::int64_t id_;
+  const std::string address_;  // as ip:port
+  std::string name_;
+  std::string library_;
+  std::string library_version_;
+};
+
+}  // namespace weir::door

@@ -1,0 +1,156 @@
+#include "door/rls/rate_limit_service.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "door/answer.h"
+#include "wire/problem.h"
+#include "wire/rls/unit.h"
+
+namespace weir::door {
+namespace {
+
+using engine::DescriptorStatus;
+using engine::Verdict;
+using wire::rls::Code;
+using wire::rls::RateLimitResponse;
+
+Code code_of(bool admitted) noexcept {
+  return admitted ? Code::ok : Code::over_limit;
+}
+
+wire::rls::DescriptorStatus status_of(const DescriptorStatus& status) {
+  wire::rls::DescriptorStatus told{.code = code_of(status.admitted)};
+  switch (status.kind) {
+    case DescriptorStatus::Kind::unmatched:
+      break;
+    case DescriptorStatus::Kind::unlimited:
+      told.limit_remaining = UINT32_MAX;
+      break;
+    case DescriptorStatus::Kind::limited:
+      told.current_limit = {wire::rls::in_units({status.numbers.limit, status.numbers.window}), status.name};
+      told.limit_remaining = status.decision.remaining;
+      told.duration_until_reset = status.decision.reset_after;
+      break;
+  }
+  return told;
+}
+
+wire::rls::DescriptorStatus status_of(const Ruling& ruling, const Verdict& verdict) {
+  wire::rls::DescriptorStatus told{.code = code_of(verdict.admitted)};
+  if (verdict.limit == Verdict::no_limit) return told;
+  const auto& limit = *ruling.plan().limits()[verdict.limit].source;
+  const auto& numbers = limit.live.by_tier[verdict.tier];
+  if (numbers) told.current_limit = {wire::rls::in_units(numbers->rate()), limit.name};
+  told.limit_remaining = verdict.decision.remaining;
+  told.duration_until_reset = verdict.decision.reset_after;
+  return told;
+}
+
+// Of the verdicts on one call, the one that its client is told of.
+bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
+  if (one.admitted != other.admitted) return !one.admitted;
+  if (!one.admitted) return one.retry_after ? other.retry_after && *one.retry_after > *other.retry_after : true;
+  if (one.limit == Verdict::no_limit || other.limit == Verdict::no_limit) return one.limit != Verdict::no_limit;
+  __extension__ using Wide = unsigned __int128;
+  return Wide{one.decision.remaining} * other.decision.limit < Wide{other.decision.remaining} * one.decision.limit;
+}
+
+}  // namespace
+
+void RateLimitService::begin() noexcept {
+  started_ = false;
+  batch_.clear();
+  waiting_.clear();
+}
+
+void RateLimitService::call(wire::http2::Server& server, Exchange& exchange, std::string_view message) {
+  if (!request_.read(message)) {
+    return finish(server, exchange, Status::internal, "the message is no RateLimitRequest");
+  }
+  if (const std::string_view fault = fault_of(request_); !fault.empty()) {
+    return finish(server, exchange, Status::invalid_argument, fault);
+  }
+  if (request_.domain() != query_domain) return judge_by_descriptors(server, exchange);
+  waiting_.push_back({&exchange, batch_.size(), request_.descriptors().size()});
+  for (const auto& descriptor : request_.descriptors()) {
+    batch_.add(request_.entries_of(descriptor), request_.hits_of(descriptor));
+  }
+}
+
+void RateLimitService::end(wire::http2::Server& server) {
+  if (waiting_.empty()) return;
+  const Ruling ruling = desk_.judge(batch_.queries());
+  for (const Waiting& call : waiting_) {
+    answer(server, *call.exchange,
+           [&](std::string& out) { write(ruling, ruling.verdicts().subspan(call.first, call.count), out); });
+  }
+}
+
+std::string_view RateLimitService::fault_of(const wire::rls::RateLimitRequest& request) const noexcept {
+  if (request.domain().empty()) return "rate limit domain must not be empty";
+  if (request.descriptors().empty()) return "rate limit descriptor list must not be empty";
+  if (request.descriptors().size() > table::most_together) return "at most 64 descriptors are judged together";
+  const bool unit_missing = std::ranges::any_of(request.descriptors(), [](const auto& descriptor) {
+    return descriptor.limit && !wire::rls::length_of(descriptor.limit->unit);
+  });
+  if (unit_missing) return "the unit of a limit override must be one from SECOND to YEAR, or WEEK";
+  return {};
+}
+
+void RateLimitService::judge_by_descriptors(wire::http2::Server& server, Exchange& exchange) {
+  if (!started_) now_ = desk_.now();
+  started_ = true;
+  const auto asked = asks();
+  const auto room = std::span(statuses_).first(asked.size());
+  const DescriptorRuling ruling = judge_descriptors(desk_, request_.domain(), asked, room, now_);
+  answer(server, exchange, [&](std::string& out) { write(ruling, out); });
+}
+
+std::span<engine::DescriptorAsk> RateLimitService::asks() {
+  entries_.clear();
+  for (const auto& descriptor : request_.descriptors()) {
+    for (const auto& entry : request_.entries_of(descriptor)) entries_.push_back({entry.key, entry.value});
+  }
+  std::size_t count = 0;
+  for (const auto& descriptor : request_.descriptors()) {
+    engine::DescriptorAsk& ask = asks_[count++];
+    ask.entries = std::span(entries_).subspan(descriptor.first_entry, descriptor.entry_count);
+    ask.hits = Cost{request_.hits_of(descriptor)};
+    ask.limit_override.reset();
+    if (!descriptor.limit) continue;
+    const Duration window = wire::rls::length_of(descriptor.limit->unit).value_or(Duration::zero());
+    ask.limit_override = WindowNumbers{descriptor.limit->requests_per_unit, window};
+  }
+  return std::span(asks_).first(count);
+}
+
+void RateLimitService::write(const DescriptorRuling& ruling, std::string& out) {
+  RateLimitResponse response(out, code_of(ruling.admitted));
+  for (const DescriptorStatus& status : ruling.statuses) response.status(status_of(status));
+  auto fields = answer_fields(ruling);
+  if (!fields) return;
+  if (fields->retry_after) *fields->retry_after += desk_.jitter();
+  wire::for_each_field(*fields, desk_.settings().fields, ruling.now,
+                       [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
+  if (ruling.admitted) return;
+  response.response_header("content-type", wire::problem_content_type);
+  body_.clear();
+  append_denial(body_, ruling);
+  response.raw_body(body_);
+}
+
+void RateLimitService::write(const Ruling& ruling, std::span<const Verdict> verdicts, std::string& out) {
+  const Verdict& tightest = *std::ranges::min_element(verdicts, is_tighter);
+  RateLimitResponse response(out, code_of(tightest.admitted));
+  for (const Verdict& verdict : verdicts) response.status(status_of(ruling, verdict));
+  for_each_field(desk_, ruling, tightest,
+                 [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
+  if (tightest.admitted) return;
+  response.response_header("content-type", wire::problem_content_type);
+  body_.clear();
+  append_denial(body_, ruling, tightest);
+  response.raw_body(body_);
+}
+
+}  // namespace weir::door

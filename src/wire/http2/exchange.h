@@ -1,0 +1,100 @@
+// A request on its way in, and its answer on its way out: one stream of an HTTP/2 connection. Belongs to its Server,
+// which uses it again for another stream when this one is over.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::wire::http2 {
+
+// The header fields that are kept; of one that is repeated, the first. The others only count.
+enum class Field : std::uint8_t {
+  method,
+  path,
+  content_type,
+  grpc_timeout,
+  grpc_encoding,
+  weir_token,
+  authorization,
+};
+inline constexpr std::size_t kept_fields = 7;
+
+[[nodiscard]] std::optional<Field> field_named(std::string_view name) noexcept;
+
+enum class Fault : std::uint8_t { none, head_too_large, body_too_large };
+
+class Exchange {
+ public:
+  // Empty if it was not sent. Good until the exchange is over.
+  [[nodiscard]] std::string_view field(Field field) const noexcept {
+    const Place place = places_[static_cast<std::size_t>(field)];
+    return std::string_view(text_).substr(place.begin, place.size);
+  }
+
+  // What came of the body and was not taken. Good until more is received.
+  [[nodiscard]] std::string_view body() const noexcept { return std::string_view(body_).substr(taken_); }
+  void take_body(std::size_t size) noexcept { taken_ += size; }
+
+  // All of the request is here.
+  [[nodiscard]] bool complete() const noexcept { return complete_; }
+  [[nodiscard]] Fault fault() const noexcept { return fault_; }
+
+  // An answer was begun; nothing more is to be said to it.
+  [[nodiscard]] bool answered() const noexcept { return answered_; }
+  // The peer gave it up.
+  [[nodiscard]] bool gone() const noexcept { return gone_; }
+
+  // For whoever serves it, to know it by later. Zero at first.
+  [[nodiscard]] std::uint32_t note() const noexcept { return note_; }
+  void set_note(std::uint32_t note) noexcept { note_ = note; }
+
+ private:
+  friend class Server;
+  friend struct ServerEvents;
+
+  struct Place {
+    std::uint32_t begin = 0;
+    std::uint32_t size = 0;
+  };
+  struct Trailer {
+    std::string_view name;
+    std::string value;
+  };
+  static constexpr std::size_t most_trailers = 2;
+
+  void begin(std::int32_t stream) noexcept;
+  void keep(Field field, std::string_view value);
+  [[nodiscard]] std::size_t held() const noexcept { return text_.size() + body_.size(); }
+  // What a large request needed is not kept for a small one.
+  void forget() noexcept;
+
+  std::int32_t stream_ = 0;
+  std::uint32_t note_ = 0;
+  std::size_t slot_ = 0;  // of Server::open
+  bool headed_ = false;   // the header fields are all here
+  bool complete_ = false;
+  bool stirred_ = false;  // is among Server::stirred
+  bool answered_ = false;
+  bool ended_ = false;  // the answer is whole
+  bool gone_ = false;
+  Fault fault_ = Fault::none;
+  std::size_t head_bytes_ = 0;
+  std::array<Place, kept_fields> places_{};
+  std::string text_;  // of the fields
+  std::string body_;
+  std::size_t taken_ = 0;  // of the body
+  std::optional<std::chrono::steady_clock::time_point> seen_unfinished_;
+
+  std::string reply_;
+  std::size_t counted_ = 0;  // of the reply: what the server knows of
+  std::size_t sent_ = 0;
+  std::array<Trailer, most_trailers> trailers_;
+  std::size_t trailer_count_ = 0;
+};
+
+}  // namespace weir::wire::http2

@@ -1,0 +1,104 @@
+// The server's side of one HTTP/2 connection: bytes in, requests out; answers in, bytes out. No sockets.
+//
+//   alive = server.receive(bytes);
+//   for (Exchange* exchange : server.stirred()) serve(*exchange);   // begin, reply, end; or refuse
+//   server.write(out);
+//   if (!alive || server.over()) close();
+//
+// All requests that one read completes are there together, and all answers leave with one write. What a peer can make
+// it hold is bounded (limits.h). Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/header.h"
+#include "weir/time.h"
+#include "wire/http2/block_pool.h"
+#include "wire/http2/exchange.h"
+#include "wire/http2/limits.h"
+
+namespace weir::wire::http2 {
+
+class Server {
+ public:
+  explicit Server(const Limits& limits = {});
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // False: there is no going on with this peer. What is to be said to him is in write().
+  [[nodiscard]] bool receive(std::span<const char> bytes);
+
+  // Those of which the last receive() brought something: the header fields, a part of the body, the end. They may be
+  // gone() by now.
+  [[nodiscard]] std::span<Exchange* const> stirred() const noexcept { return stirred_; }
+
+  // An answer of header fields alone, `:status` first.
+  void refuse(Exchange& exchange, std::span<const Header> head);
+
+  // An answer in parts: its head, of constants; what is appended to reply(), each time followed by send(); its
+  // trailers.
+  void begin(Exchange& exchange, std::span<const Header> head);
+  [[nodiscard]] std::string& reply(Exchange& exchange) noexcept { return exchange.reply_; }
+  void send(Exchange& exchange);
+  // Names of trailers are constants.
+  void end(Exchange& exchange, std::span<const Header> trailers);
+
+  // The peer is told that it was given up: REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM.
+  void reset(Exchange& exchange, std::uint32_t code);
+
+  // Appends all that can be sent now.
+  void write(std::string& out);
+
+  // Answers that wait for the peer to make room, in bytes, are beyond what is held for him.
+  [[nodiscard]] bool clogged() const noexcept { return unsent_ > limits_.unsent_bytes; }
+
+  // Gives up requests that are incomplete since `patience`.
+  void expire(std::chrono::steady_clock::time_point now, Duration patience);
+
+  // No new requests, please; those on the way are still served. Then, a moment later, none is.
+  void announce_end();
+  void refuse_more();
+
+  [[nodiscard]] std::span<Exchange* const> open() const noexcept { return open_; }
+  // Nothing will be received or sent any more.
+  [[nodiscard]] bool over() const noexcept;
+
+ private:
+  friend struct ServerEvents;
+
+  [[nodiscard]] Exchange* find(std::int32_t stream) noexcept;
+  Exchange& open_exchange(std::int32_t stream);
+  void close_exchange(Exchange& exchange) noexcept;
+  void give_back(Exchange& exchange) noexcept;
+  void stir(Exchange& exchange) noexcept;
+  void calm() noexcept;
+  void append_body(Exchange& exchange, std::string_view chunk);
+  void count_reply(Exchange& exchange) noexcept;
+  void submit_trailers(Exchange& exchange) noexcept;
+
+  const Limits limits_;
+  BlockPool pool_;  // outlives the session
+  struct Delete {
+    void operator()(nghttp2_session* session) const noexcept { nghttp2_session_del(session); }
+  };
+  std::unique_ptr<nghttp2_session, Delete> session_;
+
+  std::vector<std::unique_ptr<Exchange>> exchanges_;  // all there are
+  std::vector<Exchange*> free_;
+  std::vector<Exchange*> open_;
+  std::vector<Exchange*> stirred_;
+  std::vector<Exchange*> left_;  // gone while stirred
+  Exchange* last_ = nullptr;     // that was looked up
+  std::size_t held_ = 0;
+  std::size_t unsent_ = 0;
+};
+
+}  // namespace weir::wire::http2

@@ -1,0 +1,69 @@
+#include "wire/rls/rate_limit_request.h"
+
+#include <algorithm>
+
+namespace weir::wire::rls {
+namespace {
+
+using protobuf::Reader;
+using protobuf::WireType;
+
+[[nodiscard]] bool read_entry(Reader fields, Entry& entry) {
+  while (fields.next()) {
+    if (fields.is(1, WireType::bytes)) entry.key = fields.text();
+    if (fields.is(2, WireType::bytes)) entry.value = fields.text();
+  }
+  return fields.ok();
+}
+
+// A message that is there twice is one, of what both say: so these add to what is there.
+[[nodiscard]] bool read_override(Reader fields, std::optional<LimitOverride>& limit) {
+  if (!limit) limit.emplace();
+  while (fields.next()) {
+    if (fields.is(1, WireType::varint)) limit->requests_per_unit = static_cast<std::uint32_t>(fields.varint());
+    if (fields.is(2, WireType::varint)) limit->unit = static_cast<std::uint32_t>(fields.varint());
+  }
+  return fields.ok();
+}
+
+[[nodiscard]] bool read_wrapped(Reader fields, std::optional<std::uint64_t>& number) {
+  if (!number) number = 0;
+  while (fields.next()) {
+    if (fields.is(1, WireType::varint)) number = fields.varint();
+  }
+  return fields.ok();
+}
+
+}  // namespace
+
+bool RateLimitRequest::read(std::string_view message) {
+  domain_ = {};
+  hits_addend_ = 0;
+  descriptors_.clear();
+  entries_.clear();
+  Reader fields(message);
+  while (fields.next()) {
+    if (fields.is(1, WireType::bytes)) domain_ = fields.text();
+    if (fields.is(2, WireType::bytes) && !read_descriptor(fields.message())) return false;
+    if (fields.is(3, WireType::varint)) hits_addend_ = static_cast<std::uint32_t>(fields.varint());
+  }
+  return fields.ok();
+}
+
+bool RateLimitRequest::read_descriptor(Reader fields) {
+  Descriptor& descriptor = descriptors_.emplace_back();
+  descriptor.first_entry = entries_.size();
+  while (fields.next()) {
+    if (fields.is(1, WireType::bytes) && !read_entry(fields.message(), entries_.emplace_back())) return false;
+    if (fields.is(2, WireType::bytes) && !read_override(fields.message(), descriptor.limit)) return false;
+    if (fields.is(3, WireType::bytes) && !read_wrapped(fields.message(), descriptor.hits_addend)) return false;
+  }
+  descriptor.entry_count = entries_.size() - descriptor.first_entry;
+  return fields.ok();
+}
+
+std::uint64_t RateLimitRequest::hits_of(const Descriptor& descriptor) const noexcept {
+  return descriptor.hits_addend ? *descriptor.hits_addend : std::max<std::uint64_t>(1, hits_addend_);
+}
+
+}  // namespace weir::wire::rls

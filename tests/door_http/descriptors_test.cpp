@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/door_http/http_fixture.h"
+
+namespace weir::door {
+namespace {
+
+constexpr std::string_view domain = R"(
+domain: mongo
+descriptors:
+  - key: database
+    value: users
+    rate_limit: { unit: minute, requests_per_unit: 2 }
+  - key: database
+    value: free
+    rate_limit: { unlimited: true }
+)";
+
+Answer ask(HttpFixture& http, std::string_view body) {
+  return http.ask("POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) +
+                  "\r\n\r\n" + std::string(body));
+}
+
+constexpr std::string_view users =
+    R"({"domain":"mongo","descriptors":[{"entries":[{"key":"database","value":"users"}]}]})";
+
+TEST(DescriptorsJson, AnswersAsTheReferenceDoes) {
+  HttpFixture http(domain);
+  EXPECT_EQ(ask(http, users).body,
+            R"({"overallCode":"OK","statuses":[{"code":"OK","currentLimit":{"requestsPerUnit":2,"unit":"MINUTE"},)"
+            R"("limitRemaining":1,"durationUntilReset":"60s"}]})");
+  EXPECT_EQ(ask(http, users).status, 200);
+  const Answer over = ask(http, users);
+  EXPECT_EQ(over.status, 429);
+  EXPECT_EQ(over.body,
+            R"({"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT","currentLimit":{"requestsPerUnit":2,)"
+            R"("unit":"MINUTE"},"limitRemaining":0,"durationUntilReset":"60s"}]})");
+}
+
+TEST(DescriptorsJson, JudgesAllDescriptorsTogether) {
+  HttpFixture http(domain);
+  const Answer answer = ask(http, R"({"domain":"mongo","hitsAddend":2,"descriptors":[
+      {"entries":[{"key":"database","value":"free"}]},
+      {"entries":[{"key":"database","value":"users"}]},
+      {"entries":[{"key":"nothing","value":"known"}]}]})");
+  EXPECT_EQ(answer.body, R"({"overallCode":"OK","statuses":[{"code":"OK","limitRemaining":4294967295},)"
+                         R"({"code":"OK","currentLimit":{"requestsPerUnit":2,"unit":"MINUTE"},"limitRemaining":0,)"
+                         R"("durationUntilReset":"60s"},{"code":"OK"}]})");
+}
+
+TEST(DescriptorsJson, TakesOverridesAndHitsOfDescriptors) {
+  HttpFixture http(domain);
+  const Answer answer = ask(http, R"({"domain":"mongo","descriptors":[{"entries":[{"key":"a","value":"b"}],
+      "limit":{"requests_per_unit":"10","unit":"HOUR"},"hits_addend":"4"}]})");
+  EXPECT_NE(answer.body.find(R"("requestsPerUnit":10,"unit":"HOUR"},"limitRemaining":6)"), std::string::npos)
+      << answer.body;
+}
+
+TEST(DescriptorsJson, SaysWhatIsWrong) {
+  struct Row {
+    std::string_view body;
+    std::string_view problem;
+  };
+  for (const Row& row : {
+           Row{"", "body: is not JSON"},
+           Row{"[]", "the request: is not an object"},
+           Row{"{}", "domain: must not be empty"},
+           Row{R"({"domain":"mongo"})", "descriptors: must not be empty"},
+           Row{R"({"domain":"mongo","descriptors":{}})", "descriptors: is not a list"},
+           Row{R"({"domain":"mongo","descriptors":[{"entry":[]}]})", "field 'entry': is not known in a descriptor"},
+           Row{R"({"domain":"mongo","descriptors":[{"entries":[{"key":1}]}]})", "key: is not a text"},
+           Row{R"({"domain":"mongo","descriptors":[{"limit":{"unit":"EON"}}]})", "unit: must be SECOND"},
+           Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1}}]})", "unit: is missing"},
+           Row{R"({"domain":"mongo","hitsAddend":-1})", "hitsAddend: is not a whole number"},
+           Row{R"({"domain":"weir","descriptors":[{}]})", "domain: 'weir' is asked about by POST /v1/check"},
+       }) {
+    HttpFixture http(domain);
+    const Answer answer = ask(http, row.body);
+    EXPECT_EQ(answer.status, 400) << row.body;
+    EXPECT_EQ(answer.body.find(row.problem), 0U) << row.body << " -> " << answer.body;
+  }
+}
+
+}  // namespace
+}  // namespace weir::door

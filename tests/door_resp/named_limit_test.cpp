@@ -1,0 +1,98 @@
+// WEIR.CHECK, WEIR.PEEK and WEIR.RESET on the limits of a policy.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/door_resp/talk.h"
+
+namespace weir::door {
+namespace {
+
+std::string verdict(const std::vector<std::int64_t>& numbers, const std::string& limit, const std::string& reason) {
+  std::string text = "*8\r\n";
+  for (const std::int64_t number : numbers) text += ':' + std::to_string(number) + "\r\n";
+  for (const std::string& word : {limit, reason}) {
+    text += word.empty() ? "$-1\r\n" : '$' + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  }
+  return text;
+}
+
+TEST(RespNamedLimit, VerdictsFollowTheLimit) {
+  struct Row {
+    Duration later;  // than the row before
+    std::string said;
+    std::string heard;
+  };
+  const std::vector<Row> rows{
+      {0s, "WEIR.PEEK api alice", verdict({0, 3, 2, 0, 1'000'000, 0}, "api", "within")},
+      {0s, "weir.check api alice", verdict({0, 3, 2, 0, 1'000'000, 0}, "api", "within")},
+      {0s, "WEIR.CHECK api alice COST 2", verdict({0, 3, 0, 0, 3'000'000, 0}, "api", "within")},
+      {0s, "WEIR.CHECK api alice", verdict({1, 3, 0, 1'000'000, 3'000'000, 0}, "api", "exceeded")},
+      {999'999us, "WEIR.CHECK api alice", verdict({1, 3, 0, 1, 2'000'001, 0}, "api", "exceeded")},
+      {1us, "WEIR.CHECK api alice", verdict({0, 3, 0, 0, 3'000'000, 0}, "api", "within")},
+      {0s, "WEIR.CHECK api user=bob", verdict({0, 3, 2, 0, 1'000'000, 0}, "api", "within")},
+      {0s, "WEIR.CHECK api bob COST 4", verdict({1, 3, 2, -1, 1'000'000, 0}, "api", "exceeded")},
+      {0s, "WEIR.CHECK api carol TIER pro COST 10", verdict({0, 30, 20, 0, 1'000'000, 0}, "api", "within")},
+      {0s, "WEIR.CHECK api dave tier staff", verdict({0, -1, -1, 0, 0, 0}, "", "uncovered")},
+      {0s, "WEIR.CHECK mail alice", verdict({0, 3, 2, 0, 1'000'000, 0}, "mail", "within")},
+      {0s, "WEIR.CHECK mail alice MAXWAIT 1000", verdict({0, 3, 0, 0, 2'000'000, 1'000'000}, "mail", "within")},
+      {0s, "WEIR.CHECK mail alice MAXWAIT 1999", verdict({1, 3, 0, 1'000, 2'000'000, 0}, "mail", "exceeded")},
+      {0s, "WEIR.CHECK mail alice", verdict({0, 3, 0, 0, 3'000'000, 2'000'000}, "mail", "within")},
+  };
+  House house;
+  Talk talk(house);
+  for (const Row& row : rows) {
+    house.clock.advance(row.later);
+    EXPECT_EQ(talk.say(row.said + "\r\n"), row.heard) << row.said;
+  }
+}
+
+TEST(RespNamedLimit, ThirdVersionNamesTheParts) {
+  House house;
+  Talk talk(house);
+  (void)talk.say("HELLO 3\r\n");
+  EXPECT_EQ(
+      talk.say("WEIR.CHECK api alice\r\n"),
+      "%8\r\n$8\r\nadmitted\r\n#t\r\n$5\r\nquota\r\n:3\r\n$9\r\nremaining\r\n:2\r\n$14\r\nretry_after_us\r\n:0\r\n"
+      "$14\r\nreset_after_us\r\n:1000000\r\n$8\r\ndelay_us\r\n:0\r\n$5\r\nlimit\r\n$3\r\napi\r\n"
+      "$6\r\nreason\r\n$6\r\nwithin\r\n");
+}
+
+TEST(RespNamedLimit, ResetGivesAConsumerAFreshStart) {
+  House house(asking_for_tokens());
+  Talk talk(house);
+  EXPECT_EQ(talk.say("AUTH \"key of the house\"\r\n"), "+OK\r\n");
+  const std::string full = verdict({0, 3, 0, 0, 3'000'000, 0}, "api", "within");
+  EXPECT_EQ(talk.say("WEIR.CHECK api alice COST 3\r\nWEIR.RESET api alice\r\nWEIR.CHECK api alice COST 3\r\n"),
+            full + "+OK\r\n" + full);
+}
+
+TEST(RespNamedLimit, MistakesAreNamed) {
+  House house(asking_for_tokens());
+  Talk talk(house);
+  (void)talk.say("AUTH \"key of the house\"\r\n");
+  struct Row {
+    std::string said;
+    std::string heard;  // in part
+  };
+  const std::vector<Row> rows{
+      {"WEIR.CHECK api", "-ERR wrong number of arguments for 'weir.check' command\r\n"},
+      {"WEIR.CHECK api alice COST x", "-ERR value is not an integer or out of range\r\n"},
+      {"WEIR.CHECK api alice COST -1", "-ERR value is not an integer or out of range\r\n"},
+      {"WEIR.CHECK api alice MAXWAIT 9223372036854775807", "-ERR value is not an integer or out of range\r\n"},
+      {"WEIR.CHECK api alice PRICE 1", "-ERR syntax error\r\n"},
+      {"WEIR.CHECK apy alice", "api"},
+      {"WEIR.RESET apy alice", "api"},
+      {"WEIR.CHECK api alice TIER prp", "prp"},
+  };
+  for (const Row& row : rows) {
+    const std::string heard = talk.say(row.said + "\r\n");
+    EXPECT_TRUE(heard.starts_with("-ERR ")) << row.said << ": " << heard;
+    EXPECT_NE(heard.find(row.heard), std::string::npos) << row.said << ": " << heard;
+    EXPECT_EQ(heard.find('\n'), heard.size() - 1) << heard;
+  }
+}
+
+}  // namespace
+}  // namespace weir::door

@@ -1,0 +1,166 @@
+// ShouldRateLimit in the domains of a policy.
+#include <gtest/gtest.h>
+
+#include "tests/door_rls/rls_fixture.h"
+
+namespace weir::door {
+namespace {
+
+constexpr std::string_view shop = R"(
+domain: shop
+descriptors:
+  - key: user
+    rate_limit: { unit: minute, requests_per_unit: 3, name: per-user }
+  - key: tenant
+    rate_limit: { unit: hour, requests_per_unit: 100 }
+  - key: free
+    rate_limit: { unlimited: true }
+)";
+
+constexpr std::uint64_t ok = 1;
+constexpr std::uint64_t over_limit = 2;
+
+TEST(RlsDescriptors, AdmittedCallIsToldItsLimitAndWhatIsLeft) {
+  RlsFixture door(shop);
+  const Told response = door.limit(Ask("shop").descriptor({{"user", "alice"}}));
+  EXPECT_EQ(response.number(1), ok);
+  const Told status = response.message(2);
+  EXPECT_EQ(status.number(1), ok);
+  EXPECT_EQ(status.message(2).number(1), 3U);
+  EXPECT_EQ(status.message(2).number(2), 2U);  // minutes
+  EXPECT_EQ(status.message(2).text(3), "per-user");
+  EXPECT_EQ(status.number(3), 2U);
+  EXPECT_EQ(status.message(4).number(1), 60U);
+  EXPECT_EQ(response.header("ratelimit-policy"), R"("per-user";q=3;w=60)");
+  EXPECT_EQ(response.header("ratelimit"), R"("per-user";r=2;t=60)");
+  EXPECT_EQ(response.header("x-ratelimit-limit"), "3");
+  EXPECT_EQ(response.header("x-ratelimit-remaining"), "2");
+  EXPECT_EQ(response.header("x-ratelimit-reset"), "60");
+  EXPECT_EQ(response.header("retry-after"), "");
+  EXPECT_EQ(response.text(5), "");
+}
+
+TEST(RlsDescriptors, DenialHasRetryAfterAndProblemDetails) {
+  RlsFixture door(shop);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(door.limit(Ask("shop").descriptor({{"user", "alice"}})).number(1), ok);
+  door.clock.advance(15s);
+  const Told response = door.limit(Ask("shop").descriptor({{"user", "alice"}}));
+  EXPECT_EQ(response.number(1), over_limit);
+  EXPECT_EQ(response.message(2).number(1), over_limit);
+  EXPECT_EQ(response.header("retry-after"), "45");
+  EXPECT_EQ(response.header("content-type"), "application/problem+json");
+  EXPECT_NE(response.text(5).find(R"("violated-policies":["per-user"])"), std::string::npos) << response.text(5);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor({{"user", "bob"}})).number(1), ok);
+}
+
+TEST(RlsDescriptors, StatusesAreInTheOrderOfDescriptorsAndDenialChargesNone) {
+  RlsFixture door(shop);
+  const auto both = Ask("shop").descriptor({{"tenant", "t"}}).descriptor({{"user", "alice"}});
+  for (int i = 0; i < 3; ++i) door.limit(both);
+  const Told response = door.limit(both);
+  EXPECT_EQ(response.number(1), over_limit);
+  ASSERT_EQ(response.all(2).size(), 2U);
+  EXPECT_EQ(response.message(2, 0).number(1), ok);
+  EXPECT_EQ(response.message(2, 0).number(3), 97U);
+  EXPECT_EQ(response.message(2, 1).number(1), over_limit);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor({{"tenant", "t"}})).message(2).number(3), 96U);
+}
+
+TEST(RlsDescriptors, HitsAreTheDescriptorsOwnElseTheRequests) {
+  RlsFixture door(shop);
+  const Entries tenant{{"tenant", "t"}};
+  EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant).hits(10)).message(2).number(3), 90U);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant, hits_field(5)).hits(10)).message(2).number(3), 85U);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant, hits_field(0)).hits(10)).message(2).number(3), 85U);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant)).message(2).number(3), 84U);
+}
+
+TEST(RlsDescriptors, OverrideReplacesTheConfiguredLimit) {
+  RlsFixture door(shop);
+  const auto ask = Ask("shop").descriptor({{"user", "alice"}}, override_field(50, 3));
+  const Told status = door.limit(ask).message(2);
+  EXPECT_EQ(status.message(2).number(1), 50U);
+  EXPECT_EQ(status.message(2).number(2), 3U);
+  EXPECT_EQ(status.number(3), 49U);
+}
+
+TEST(RlsDescriptors, OverrideOfNothingDeniesAndChargesNobody) {
+  RlsFixture door(shop);
+  const Told denied =
+      door.limit(Ask("shop").descriptor({{"user", "alice"}}, override_field(0, 2)).descriptor({{"tenant", "t"}}));
+  EXPECT_EQ(denied.number(1), over_limit);
+  EXPECT_EQ(denied.message(2, 0).number(1), over_limit);
+  EXPECT_EQ(denied.message(2, 1).number(1), ok);
+  EXPECT_EQ(denied.header("retry-after"), "");
+  EXPECT_EQ(door.limit(Ask("shop").descriptor({{"tenant", "t"}})).message(2).number(3), 99U);
+}
+
+TEST(RlsDescriptors, WhatIsNotConfiguredIsOkWithoutALimit) {
+  RlsFixture door(shop);
+  for (const Ask& ask :
+       {Ask("shop").descriptor({{"colour", "red"}}), Ask("elsewhere").descriptor({{"user", "alice"}})}) {
+    const Told response = door.limit(ask);
+    EXPECT_EQ(response.number(1), ok);
+    EXPECT_EQ(response.message(2).number(1), ok);
+    EXPECT_TRUE(response.message(2).all(2).empty());
+    EXPECT_TRUE(response.all(3).empty());
+  }
+}
+
+TEST(RlsDescriptors, UnlimitedIsOkWithAllLeft) {
+  RlsFixture door(shop);
+  const Told response = door.limit(Ask("shop").descriptor({{"free", "x"}}));
+  EXPECT_EQ(response.number(1), ok);
+  EXPECT_EQ(response.message(2).number(3), 0xFFFF'FFFFU);
+}
+
+TEST(RlsDescriptors, MistakesAreErrorsAndNeverAnAnswer) {
+  Ask many("shop");
+  for (int i = 0; i < 65; ++i) many.descriptor({{"user", "x"}});
+  struct Row {
+    std::string body;
+    std::string status;
+    std::string message;
+  };
+  const std::vector<Row> rows{
+      {Ask("").descriptor({{"user", "x"}}).body(), "3", "rate limit domain must not be empty"},
+      {Ask("shop").body(), "3", "rate limit descriptor list must not be empty"},
+      {many.body(), "3", "at most 64 descriptors are judged together"},
+      {Ask("shop").descriptor({{"user", "x"}}, override_field(1, 0)).body(), "3",
+       "the unit of a limit override must be one from SECOND to YEAR, or WEEK"},
+      {framed("\x0a\xff"), "13", "the message is no RateLimitRequest"},
+      {"", "12", "this method takes exactly one message"},
+      {framed("") + framed(""), "12", "this method takes exactly one message"},
+      {framed("abc").substr(0, 6), "13", "the message is shorter than it says"},
+      {std::string("\1\0\0\0\0", 5), "12", "messages are taken uncompressed only"},
+      {std::string("\2\0\0\0\0", 5), "13", "the message begins with a byte that is neither 0 nor 1"},
+      {framed(std::string(70'000, 'x')), "8", "this is more than is accepted here"},
+  };
+  RlsFixture door(shop);
+  for (const Row& row : rows) {
+    const Reply& reply = door.call(should_rate_limit, row.body);
+    EXPECT_EQ(field_of(reply, ":status"), "200");
+    EXPECT_EQ(status_of(reply), row.status) << row.message;
+    EXPECT_EQ(message_of(reply), row.message);
+    EXPECT_EQ(reply.body, "");
+  }
+  EXPECT_EQ(door.limit(Ask("shop").descriptor({{"user", "alice"}})).number(1), ok);
+}
+
+TEST(RlsDescriptors, CallsOfOneReadAreAnsweredWithOneWrite) {
+  RlsFixture door(shop);
+  std::vector<std::int32_t> streams;
+  for (int i = 0; i < 5; ++i) {
+    streams.push_back(door.client.ask(post(should_rate_limit), Ask("shop").descriptor({{"user", "alice"}}).body()));
+  }
+  door.client.hear(door.talk.say(door.client.bytes()));
+  int admitted = 0;
+  for (const auto stream : streams) {
+    ASSERT_TRUE(door.client.reply(stream).ended);
+    admitted += Told(messages_of(door.client.reply(stream)).at(0)).number(1) == ok ? 1 : 0;
+  }
+  EXPECT_EQ(admitted, 3);
+}
+
+}  // namespace
+}  // namespace weir::door

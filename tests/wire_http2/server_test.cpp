@@ -1,0 +1,262 @@
+#include "wire/http2/server.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "tests/wire_http2/client.h"
+
+namespace weir::wire::http2 {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array head{Header{":status", "200"}, Header{"content-type", "application/grpc"}};
+constexpr std::array trailers{Header{"grpc-status", "0"}};
+
+// Echoes each complete request: its path and its body.
+struct Conversation {
+  explicit Conversation(const Limits& limits = {}) : server(limits) {}
+
+  void echo(Exchange& exchange) {
+    if (exchange.gone() || !exchange.complete()) return;
+    ++served;
+    server.begin(exchange, head);
+    server.reply(exchange) += exchange.field(Field::path);
+    server.reply(exchange) += exchange.body();
+    server.end(exchange, trailers);
+  }
+
+  void deliver(std::string_view bytes) {
+    alive = server.receive(bytes) && alive;
+    for (Exchange* exchange : server.stirred()) echo(*exchange);
+    answer();
+  }
+  void answer() {
+    std::string out;
+    server.write(out);
+    client.hear(out);
+  }
+  void exchange_all() {
+    for (std::string bytes = client.bytes(); !bytes.empty(); bytes = client.bytes()) deliver(bytes);
+  }
+
+  Server server;
+  Client client;
+  bool alive = true;
+  int served = 0;
+};
+
+TEST(Http2Server, AnswersWithBodyAndTrailers) {
+  Conversation talk;
+  const auto stream = talk.client.ask(post("/a"), "bread");
+  talk.exchange_all();
+  const Reply& reply = talk.client.reply(stream);
+  EXPECT_EQ(reply.fields.at(":status"), "200");
+  EXPECT_EQ(reply.body, "/abread");
+  EXPECT_EQ(reply.fields.at("grpc-status"), "0");
+  EXPECT_TRUE(reply.ended);
+  EXPECT_TRUE(talk.server.open().empty());
+}
+
+TEST(Http2Server, RequestsOfOneReadAreThereTogether) {
+  Conversation talk;
+  for (int i = 0; i < 100; ++i) talk.client.ask(post("/many"), "x");
+  std::string bytes = talk.client.bytes();
+  ASSERT_TRUE(talk.server.receive(bytes));
+  EXPECT_EQ(talk.server.stirred().size(), 100U);
+  for (Exchange* exchange : talk.server.stirred()) EXPECT_TRUE(exchange->complete());
+}
+
+TEST(Http2Server, PiecesOfAnySizeGiveTheSameRequest) {
+  for (const std::size_t size : {1U, 2U, 7U, 100U}) {
+    Conversation talk;
+    const auto stream = talk.client.ask(post("/pieces"), std::string(1000, 'b'));
+    const std::string bytes = talk.client.bytes();
+    for (std::size_t at = 0; at < bytes.size(); at += size) talk.deliver(std::string_view(bytes).substr(at, size));
+    EXPECT_EQ(talk.client.reply(stream).body, "/pieces" + std::string(1000, 'b')) << size;
+    EXPECT_EQ(talk.served, 1) << size;
+  }
+}
+
+TEST(Http2Server, StreamsAreUsedAgainWithoutTracesOfTheLast) {
+  Conversation talk;
+  talk.client.ask(post("/first", {{"x-weir-token", "secret"}}), "one");
+  talk.exchange_all();
+  talk.client.ask(post("/second"), "");
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  ASSERT_EQ(talk.server.stirred().size(), 1U);
+  const Exchange& exchange = *talk.server.stirred().front();
+  EXPECT_EQ(exchange.field(Field::path), "/second");
+  EXPECT_EQ(exchange.field(Field::weir_token), "");
+  EXPECT_EQ(exchange.body(), "");
+}
+
+TEST(Http2Server, OfARepeatedFieldTheFirstCounts) {
+  Conversation talk;
+  talk.client.ask(post("/", {{"x-weir-token", "one"}, {"x-weir-token", "two"}}), "");
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  EXPECT_EQ(talk.server.stirred().front()->field(Field::weir_token), "one");
+}
+
+TEST(Http2Server, BodyBeyondTheLimitIsAFaultAndNotKept) {
+  Conversation talk({.body_bytes = 10});
+  talk.client.ask(post("/fits"), std::string(10, 'x'));
+  talk.client.ask(post("/too-long"), std::string(11, 'x'));
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  ASSERT_EQ(talk.server.stirred().size(), 2U);
+  EXPECT_EQ(talk.server.stirred()[0]->fault(), Fault::none);
+  EXPECT_EQ(talk.server.stirred()[1]->fault(), Fault::body_too_large);
+  EXPECT_EQ(talk.server.stirred()[1]->body(), "");
+}
+
+TEST(Http2Server, BodiesTogetherAreBounded) {
+  Conversation talk({.held_bytes = 3'000});
+  for (int i = 0; i < 10; ++i) talk.client.ask(post("/"), std::string(1'000, 'x'), true);
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  std::size_t held = 0;
+  for (const Exchange* exchange : talk.server.open()) held += exchange->body().size();
+  EXPECT_EQ(held, 2'000U);  // the fields are kept as well
+}
+
+TEST(Http2Server, HeadBeyondTheLimitIsAFault) {
+  Conversation talk({.head_bytes = 400});
+  talk.client.ask(post("/", {{"x-long", std::string(500, 'x')}}), "");
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  EXPECT_EQ(talk.server.stirred().front()->fault(), Fault::head_too_large);
+}
+
+TEST(Http2Server, StreamsBeyondTheBoundAreRefused) {
+  Conversation talk({.streams = 2});
+  talk.exchange_all();
+  std::array<std::int32_t, 3> streams{};
+  std::string bytes;
+  for (auto& stream : streams) {
+    stream = talk.client.ask(post("/"), "", true);
+    bytes += talk.client.bytes();
+  }
+  talk.deliver(bytes);
+  EXPECT_EQ(talk.server.open().size(), 2U);
+}
+
+TEST(Http2Server, AnswerBeforeTheEndOfItsRequestStopsIt) {
+  Conversation talk;
+  const auto stream = talk.client.ask(post("/"), "part", true);
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  talk.server.refuse(*talk.server.stirred().front(), std::array{Header{":status", "413"}});
+  talk.answer();
+  EXPECT_EQ(talk.client.reply(stream).fields.at(":status"), "413");
+  EXPECT_TRUE(talk.client.reply(stream).closed);
+  EXPECT_TRUE(talk.server.open().empty());
+}
+
+TEST(Http2Server, AnswersInPartsArriveAsTheyAreSent) {
+  Conversation talk;
+  const auto stream = talk.client.ask(post("/"), "", true);
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  Exchange& exchange = *talk.server.stirred().front();
+  talk.server.begin(exchange, head);
+  talk.answer();
+  EXPECT_EQ(talk.client.reply(stream).fields.at(":status"), "200");
+  for (const std::string_view part : {"one ", "two"}) {
+    talk.server.reply(exchange) += part;
+    talk.server.send(exchange);
+    talk.answer();
+  }
+  EXPECT_EQ(talk.client.reply(stream).body, "one two");
+  EXPECT_FALSE(talk.client.reply(stream).closed);
+}
+
+TEST(Http2Server, RequestGivenUpByItsPeerIsGone) {
+  Conversation talk;
+  talk.exchange_all();
+  const auto stream = talk.client.ask(post("/"), "", true);
+  std::string bytes = talk.client.bytes();
+  talk.client.reset(stream);
+  bytes += talk.client.bytes();
+  ASSERT_TRUE(talk.server.receive(bytes));
+  ASSERT_EQ(talk.server.stirred().size(), 1U);
+  EXPECT_TRUE(talk.server.stirred().front()->gone());
+  talk.server.begin(*talk.server.stirred().front(), head);  // says nothing to nobody
+  talk.answer();
+  EXPECT_TRUE(talk.server.open().empty());
+}
+
+TEST(Http2Server, FloodOfResetsEndsTheConnection) {
+  Conversation talk({.resets = 100, .resets_per_second = 1});
+  talk.exchange_all();
+  for (int i = 0; i < 300 && talk.client.goaways().empty(); ++i) {
+    const auto stream = talk.client.ask(post("/"), "", true);
+    std::string bytes = talk.client.bytes();
+    talk.client.reset(stream);
+    talk.deliver(bytes + talk.client.bytes());
+  }
+  EXPECT_FALSE(talk.client.goaways().empty());
+  EXPECT_TRUE(talk.server.over());
+}
+
+TEST(Http2Server, FloodOfPingsThatAreNotReadEndsTheConnection) {
+  Conversation talk({.acknowledgements = 10});
+  talk.exchange_all();
+  for (int i = 0; i < 50; ++i) talk.client.ping();
+  EXPECT_FALSE(talk.server.receive(talk.client.bytes()));
+}
+
+TEST(Http2Server, BytesOfAnotherProtocolAreRefused) {
+  for (const std::string_view bytes :
+       {"GET / HTTP/1.1\r\nHost: weir\r\n\r\n", "*1\r\n$4\r\nPING\r\n", "\x16\x03\x01"}) {
+    Server server;
+    EXPECT_FALSE(server.receive(bytes)) << bytes;
+  }
+}
+
+TEST(Http2Server, UnfinishedRequestIsGivenUpAfterAWhile) {
+  Conversation talk;
+  const auto stream = talk.client.ask(post("/"), "part", true);
+  talk.exchange_all();
+  const std::chrono::steady_clock::time_point start{};
+  talk.server.expire(start, 10s);
+  talk.server.expire(start + 9s, 10s);
+  talk.answer();
+  EXPECT_FALSE(talk.client.reply(stream).closed);
+  talk.server.expire(start + 10s, 10s);
+  talk.answer();
+  EXPECT_TRUE(talk.client.reply(stream).closed);
+  EXPECT_EQ(talk.client.reply(stream).code, static_cast<std::uint32_t>(NGHTTP2_CANCEL));
+}
+
+TEST(Http2Server, EndIsAnnouncedAndThenFinalAndWhatWasBegunIsServed) {
+  Conversation talk;
+  const auto begun = talk.client.ask(post("/begun"), "", true);
+  talk.exchange_all();
+  talk.server.announce_end();
+  talk.answer();
+  EXPECT_EQ(talk.client.goaways().size(), 1U);
+  talk.server.refuse_more();
+  talk.answer();
+  EXPECT_EQ(talk.client.goaways().size(), 2U);
+  EXPECT_FALSE(talk.server.over());
+  talk.client.send(begun, "", true);
+  talk.exchange_all();
+  EXPECT_TRUE(talk.client.reply(begun).ended);
+  EXPECT_TRUE(talk.server.over());
+}
+
+TEST(Http2Server, AnswersThatThePeerDoesNotTakeAreCounted) {
+  Conversation talk({.unsent_bytes = 100'000});
+  talk.client.ask(post("/"), "", true);
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  Exchange& exchange = *talk.server.stirred().front();
+  talk.server.begin(exchange, head);
+  talk.server.reply(exchange).append(300'000, 'x');
+  talk.server.send(exchange);
+  std::string out;
+  talk.server.write(out);  // as much as the window takes: 65,535
+  EXPECT_LT(out.size(), 70'000U);
+  EXPECT_TRUE(talk.server.clogged());
+}
+
+}  // namespace
+}  // namespace weir::wire::http2
