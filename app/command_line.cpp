@@ -20,11 +20,14 @@ namespace {
 constexpr auto description =
     "Weir decides, for every request, whether it may pass now.\n"
     "\n"
-    "This program checks, explains, compares and replays policies: files that say who is limited, on what,\n"
-    "and how. It does not serve requests yet.\n";
+    "This program serves decisions to proxies and programs, and checks, explains, compares and replays\n"
+    "policies: files that say who is limited, on what, and how.\n";
 
 constexpr auto footer =
     "Examples:\n"
+    "  weir serve                                                decide, for whoever asks\n"
+    "  weir status                                               how is the server?\n"
+    "  weir peek api-by-user alice                               what has alice left?\n"
     "  weir init policy.yaml                                     a first policy, to be edited\n"
     "  weir lint policy.yaml                                     is it sound?\n"
     "  weir explain policy.yaml --request 'POST /login'          what holds for this request?\n"
@@ -97,8 +100,9 @@ int dispatch(int argc, const char* const* argv) {
   weir.set_help_flag("-h,--help", "Print this help and exit");
   weir.require_subcommand(0, 1);  // so that a file may be called like a command
   const std::vector<Command> commands = {
-      lint_command(weir), explain_command(weir), diff_command(weir), simulate_command(weir),
-      init_command(weir), schema_command(weir),  demo_command(weir), completion_command(weir),
+      serve_command(weir),  status_command(weir),  peek_command(weir),       reset_command(weir),    hash_command(weir),
+      lint_command(weir),   explain_command(weir), diff_command(weir),       simulate_command(weir), init_command(weir),
+      schema_command(weir), demo_command(weir),    completion_command(weir),
   };
   weir.allow_extras();  // so that we can say what was meant
   for (const Command& command : commands) command.line->allow_extras();

@@ -12,6 +12,11 @@ struct Command {
   std::function<int()> run;  // gives an exit code (exit_code.h)
 };
 
+Command serve_command(CLI::App& weir);
+Command status_command(CLI::App& weir);
+Command peek_command(CLI::App& weir);
+Command reset_command(CLI::App& weir);
+Command hash_command(CLI::App& weir);
 Command lint_command(CLI::App& weir);
 Command explain_command(CLI::App& weir);
 Command diff_command(CLI::App& weir);

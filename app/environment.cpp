@@ -1,0 +1,20 @@
+#include "app/environment.h"
+
+#include <cstdlib>
+#include <string>
+
+namespace weir::app {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+}  // namespace
+
+server::Environment environment() {
+  return {variable("STATE_DIRECTORY"), variable("XDG_STATE_HOME"), variable("HOME")};
+}
+
+}  // namespace weir::app

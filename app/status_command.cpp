@@ -1,0 +1,129 @@
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "app/admin_client.h"
+#include "app/commands.h"
+#include "app/exit_code.h"
+#include "app/json_answer.h"
+#include "app/load_policy.h"
+#include "app/options.h"
+#include "app/terminal.h"
+
+namespace weir::app {
+namespace {
+
+constexpr auto examples =
+    "\n"
+    "Examples:\n"
+    "  weir status\n"
+    "  weir status --denied 10                     # who is turned away, by hash: see weir hash\n"
+    "  weir status --json | jq .policy.digest\n"
+    "\n"
+    "Exit codes: 0 all went well, 1 the server was not reached or refused, 2 the command line is wrong.";
+
+struct Options {
+  AdminOptions admin;
+  std::optional<std::uint32_t> denied;
+  bool is_json = false;
+};
+
+// A line about one subject.
+void say(const std::string& subject, const std::string& text) {
+  fmt::print("{:<10} {}\n", subject, printable(text));
+}
+
+void show_policy(const JsonAnswer& status, const Paint& paint) {
+  const std::string file = status.text("/policy/file");
+  say("policy", fmt::format("{}, {}, digest {}", file.empty() ? "the default one" : file,
+                            counted(status.number("/policy/limits"), "limit"), status.text("/policy/digest")));
+  say("", "in force since " + status.text("/policy/loaded_at"));
+  const std::string error = status.text("/last_reload/error");
+  if (error.empty()) return;
+  fmt::print(
+      "{}\n",
+      paint.red(printable(fmt::format("{:<10} refused at {}: {}", "reload", status.text("/last_reload/at"), error))));
+}
+
+void show_doors(const JsonAnswer& status) {
+  for (std::size_t i = 0; i < status.size("/doors"); ++i) {
+    const std::string door = fmt::format("/doors/{}", i);
+    std::string places;
+    for (std::size_t j = 0; j < status.size(door + "/listen"); ++j) {
+      places += (places.empty() ? "" : ", ") + status.text(fmt::format("{}/listen/{}", door, j));
+    }
+    say(status.text(door + "/name"),
+        fmt::format("{}, {}", places, counted(status.number(door + "/connections"), "connection")));
+  }
+}
+
+void show_candidates(const JsonAnswer& status) {
+  for (std::size_t i = 0; i < status.size("/candidates"); ++i) {
+    const std::string candidate = fmt::format("/candidates/{}", i);
+    say("candidate", fmt::format("{}: agreed {} times, {} newly denied, {} newly admitted",
+                                 status.text(candidate + "/limit"), status.text(candidate + "/agreed"),
+                                 status.text(candidate + "/newly_denied"), status.text(candidate + "/newly_admitted")));
+  }
+}
+
+void show_status(const JsonAnswer& status) {
+  const Paint paint(stdout);
+  fmt::print("weir {}, {} since {}\n", printable(status.text("/version")),
+             status.is_true("/serving") ? paint.green("serving") : paint.yellow("stopping; it served"),
+             printable(status.text("/started_at")));
+  show_policy(status, paint);
+  show_doors(status);
+  constexpr std::uint64_t kibibyte = 1024;
+  say("memory", fmt::format("{} KiB of {} KiB", status.number("/memory/used") / kibibyte,
+                            status.number("/memory/budget") / kibibyte));
+  const std::string saved = status.text("/last_snapshot/at");
+  const std::string error = status.text("/last_snapshot/error");
+  say("snapshot", saved.empty() ? "none since the start" : error.empty() ? saved : saved + " failed: " + error);
+  show_candidates(status);
+}
+
+void show_denied(const JsonAnswer& answer) {
+  const std::size_t count = answer.size("/denied");
+  if (count == 0) print("Nobody was denied of late.\n");
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string consumer = fmt::format("/denied/{}", i);
+    fmt::print("{:>10}  {}  {}\n", answer.text(consumer + "/count"), printable(answer.text(consumer + "/limit")),
+               printable(answer.text(consumer + "/consumer")));
+  }
+}
+
+int status(const Options& options) {
+  const std::string target = options.denied ? fmt::format("/v1/denied?count={}", *options.denied) : "/v1/status";
+  const auto answer = ask_admin(options.admin, Right::read, target);
+  if (!answer) return give_up(answer.error().message());
+  if (options.is_json) {
+    print(answer->text);
+  } else if (options.denied) {
+    show_denied(answer->json);
+  } else {
+    show_status(answer->json);
+  }
+  return ok;
+}
+
+}  // namespace
+
+Command status_command(CLI::App& weir) {
+  auto options = std::make_shared<Options>();
+  auto* line = weir.add_subcommand("status", "Say how a running server is: policy, doors, memory, candidates");
+  line->footer(std::string(admin_footer) + examples);
+  line->add_option("--denied", options->denied, "Instead, the N consumers that were denied most of late")
+      ->type_name("N")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1000));
+  line->add_flag("--json", options->is_json, "As the server writes it");
+  add_admin_options(*line, options->admin);
+  return {line, [options] { return status(*options); }};
+}
+
+}  // namespace weir::app

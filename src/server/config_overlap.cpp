@@ -1,0 +1,50 @@
+#include "server/config_overlap.h"
+
+#include <sys/socket.h>
+
+#include <fmt/core.h>
+
+#include "policy/scalar.h"
+
+namespace weir::server {
+namespace {
+
+// `[::]` takes IPv4 as well.
+bool takes_all_of(const net::Address& address, const net::Address& other) {
+  const std::string host = address.host();
+  return host == "::" || (host == "0.0.0.0" && other.family() == AF_INET);
+}
+
+bool overlap(const net::Address& a, const net::Address& b) {
+  if (a.unix_socket() || b.unix_socket()) return a.text() == b.text();
+  if (a.port() != b.port() || a.port() == 0) return false;  // the system chooses a port of its own for each 0
+  return a.text() == b.text() || takes_all_of(a, b) || takes_all_of(b, a);
+}
+
+}  // namespace
+
+void Listenings::report(const Listening& listening, const Listening& other, policy::Problems& problems) {
+  const std::string text = policy::quoted(listening.address.text());
+  if (listening.door == other.door) {
+    problems.error(*listening.at, fmt::format("listen {}: this door has {} already", text, other.address.text()));
+  } else {
+    problems.error(*listening.at, fmt::format("listen {}: the {} door has {}{}: choose another address", text,
+                                              other.door, other.address.text(), other.at ? "" : " by default"));
+  }
+}
+
+void Listenings::report_overlaps(policy::Problems& problems) const {
+  for (auto later = all_.begin(); later != all_.end(); ++later) {
+    for (auto earlier = all_.begin(); earlier != later; ++earlier) {
+      if (!overlap(earlier->address, later->address)) continue;
+      // Defaults do not overlap, so that one of the two is written.
+      if (later->at) {
+        report(*later, *earlier, problems);
+      } else {
+        report(*earlier, *later, problems);
+      }
+    }
+  }
+}
+
+}  // namespace weir::server

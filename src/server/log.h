@@ -1,0 +1,32 @@
+// What the server says about itself, to the log that denials go to.
+#pragma once
+
+#include <string_view>
+
+#include "observe/log_line.h"
+#include "observe/log_writer.h"
+#include "server/config.h"
+#include "weir/clock.h"
+
+namespace weir::server {
+
+// From any thread.
+class Log {
+ public:
+  Log(observe::LogWriter& writer, const Clock& clock, LogLevel level) : writer_(writer), clock_(clock), level_(level) {}
+
+  void info(std::string_view message) { say(LogLevel::info, observe::Level::info, message); }
+  void warning(std::string_view message) { say(LogLevel::warning, observe::Level::warning, message); }
+  void error(std::string_view message) { say(LogLevel::error, observe::Level::error, message); }
+
+  [[nodiscard]] observe::LogWriter& writer() noexcept { return writer_; }
+
+ private:
+  void say(LogLevel level, observe::Level as, std::string_view message);
+
+  observe::LogWriter& writer_;
+  const Clock& clock_;
+  LogLevel level_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,126 @@
+// The part of Server that tells operators how it is.
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "observe/metrics.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+net::ListenerCounts operator+(net::ListenerCounts a, const net::ListenerCounts& b) noexcept {
+  a.accepted += b.accepted;
+  a.refused += b.refused;
+  a.accept_failures += b.accept_failures;
+  a.handshake_failures += b.handshake_failures;
+  a.timed_out += b.timed_out;
+  a.overlong += b.overlong;
+  a.faults += b.faults;
+  a.open += b.open;
+  return a;
+}
+
+using Ended = std::array<observe::DoorFigures::Ended, 7>;
+
+Ended outcomes_of(const net::ListenerCounts& counts) {
+  return {{{"accepted", counts.accepted - counts.refused},
+           {"refused", counts.refused},
+           {"accept_failed", counts.accept_failures},
+           {"handshake_failed", counts.handshake_failures},
+           {"timed_out", counts.timed_out},
+           {"overlong", counts.overlong},
+           {"faulted", counts.faults}}};
+}
+
+template <class Listeners>
+net::ListenerCounts counts_of(const Listeners& listeners) {
+  net::ListenerCounts sum;
+  for (const auto& listener : listeners) sum = sum + listener->counts();
+  return sum;
+}
+
+std::uint64_t total(const engine::EventTotals& totals, engine::Event event) noexcept {
+  return totals[static_cast<std::size_t>(event)];
+}
+
+}  // namespace
+
+std::string Server::metrics() {
+  std::vector<const observe::Recorder*> recorders;
+  for (const auto& station : stations_) recorders.push_back(&station->recorder());
+  std::vector<Ended> outcomes;
+  outcomes.reserve(doors_.size());
+  std::vector<observe::DoorFigures> doors;
+  for (const Door& door : doors_) {
+    const net::ListenerCounts counts = counts_of(door.listeners);
+    outcomes.push_back(outcomes_of(counts));
+    doors.push_back({.door = door.name, .open_connections = counts.open, .connections = outcomes.back()});
+  }
+  observe::ReloadFigures reloads;
+  {
+    const std::lock_guard guard(mutex_);
+    reloads = {.applied = reloads_.applied,
+               .refused = reloads_.refused,
+               .last_refused = reloads_.last && !reloads_.last->error.empty(),
+               .applied_at = reloads_.loaded_at};
+  }
+  observe::MetricsPage page;
+  observe::append_metrics(page, {.engine = *engine_,
+                                 .recorders = recorders,
+                                 .doors = doors,
+                                 .reloads = reloads,
+                                 .log_lines_dropped = writer_->dropped(),
+                                 .version = version_,
+                                 .started = started_,
+                                 .now = clock_.now()});
+  return page.take();
+}
+
+door::AdminStatus Server::status() {
+  door::AdminStatus status;
+  const Instant now = clock_.now();
+  const auto plan = engine_->plan();
+  {
+    const std::lock_guard guard(mutex_);
+    status.policy = {.file = reloads_.policy_file,
+                     .digest = plan->ruleset().digest,
+                     .loaded_at = reloads_.loaded_at,
+                     .limits = plan->ruleset().limits.size()};
+    status.last_reload = reloads_.last;
+    status.last_snapshot = last_saved_;
+  }
+  status.version = version_;
+  status.started_at = started_;
+  for (const Door& door : doors_) {
+    door::AdminStatus::Door& told = status.doors.emplace_back();
+    told.name = door.name;
+    told.connections = counts_of(door.listeners).open;
+    for (const auto& listener : door.listeners) told.listen.push_back(listener->bound().text());
+  }
+  status.memory.used = throttle_->bytes_used();
+  for (const auto& figures : engine_->table_figures(now)) status.memory.used += figures.bytes;
+  status.memory.budget = memory_;
+  std::map<std::string, door::AdminStatus::Candidate> candidates;
+  for (const auto& [key, totals] : engine_->totals().by_limit_and_route) {
+    door::AdminStatus::Candidate& candidate = candidates[key.first];
+    candidate.agreed += total(totals, engine::Event::candidate_agrees);
+    candidate.newly_denied += total(totals, engine::Event::candidate_newly_denied);
+    candidate.newly_admitted += total(totals, engine::Event::candidate_newly_admitted);
+  }
+  for (auto& [limit, candidate] : candidates) {
+    if (candidate.agreed + candidate.newly_denied + candidate.newly_admitted == 0) continue;
+    candidate.limit = limit;
+    status.candidates.push_back(std::move(candidate));
+  }
+  return status;
+}
+
+std::vector<observe::DeniedConsumer> Server::denied_most(std::size_t most) {
+  std::vector<const observe::DeniedMost*> all;
+  for (const auto& station : stations_) all.push_back(&station->recorder().denied());
+  return observe::DeniedMost::top(all, most, clock_.now());
+}
+
+}  // namespace weir::server

@@ -1,0 +1,127 @@
+#include "server/serve.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "net/descriptor.h"
+#include "server/file_watch.h"
+#include "server/service_manager.h"
+
+namespace weir::server {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds tick{1000};
+
+// Signals, and a bell that other threads ring.
+class Calls {
+ public:
+  Calls() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    signals_ = net::Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    bell_ = net::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  }
+
+  [[nodiscard]] bool opened() const noexcept { return signals_.open() && bell_.open(); }
+
+  void ring() const noexcept {
+    const std::uint64_t one = 1;
+    (void)!::write(bell_.number(), &one, sizeof one);
+  }
+
+  // A signal; 0 if it was the bell, or nothing until then.
+  [[nodiscard]] int wait(SteadyClock::time_point until) const noexcept {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now());
+    std::array<pollfd, 2> watched{{{signals_.number(), POLLIN, 0}, {bell_.number(), POLLIN, 0}}};
+    (void)::poll(watched.data(), watched.size(), static_cast<int>(std::max(left.count(), std::int64_t{0})));
+    std::uint64_t rung = 0;
+    (void)!::read(bell_.number(), &rung, sizeof rung);
+    signalfd_siginfo signal{};
+    const bool came = ::read(signals_.number(), &signal, sizeof signal) == sizeof signal;
+    return came ? static_cast<int>(signal.ssi_signo) : 0;
+  }
+
+ private:
+  net::Descriptor signals_;
+  net::Descriptor bell_;
+};
+
+class Run {
+ public:
+  Run(Server& server, const Sources& sources)
+      : server_(server), sources_(sources), watch_(files_of(sources, server.config())), saved_(SteadyClock::now()) {}
+
+  void until_stopped(const Calls& calls) {
+    auto next_tick = SteadyClock::now() + tick;
+    for (;;) {
+      const int signal = calls.wait(next_tick);
+      server_.answer_requests();
+      if (signal == SIGTERM || signal == SIGINT) return;
+      if (signal == SIGHUP) reload("asked to");
+      if (signal == SIGUSR1) reopen_log();
+      if (SteadyClock::now() < next_tick) continue;
+      next_tick = SteadyClock::now() + tick;
+      on_tick();
+    }
+  }
+
+ private:
+  void reload(std::string_view why) {
+    notify_service_manager("RELOADING=1");
+    server_.log().info("reading the files again: " + std::string(why));
+    if (server_.reload()) watch_ = FileWatch(files_of(sources_, server_.config()));
+    notify_service_manager("READY=1");
+  }
+
+  void reopen_log() {
+    if (const auto opened = server_.log().writer().reopen(); !opened) server_.log().error(opened.error().message());
+  }
+
+  void on_tick() {
+    server_.tick();
+    if (watch_.changed()) reload("a file has changed");
+    const auto every = server_.config().state.snapshot_every;
+    if (!every || SteadyClock::now() - saved_ < *every) return;
+    saved_ = SteadyClock::now();
+    server_.save();
+  }
+
+  Server& server_;
+  const Sources& sources_;
+  FileWatch watch_;
+  SteadyClock::time_point saved_;
+};
+
+}  // namespace
+
+Result<void> serve(Sources sources, Loaded loaded, std::string version,
+                   const std::function<void(const Server&)>& on_ready) {
+  const Calls calls;
+  if (!calls.opened()) return failure("signals", std::string("cannot be waited for: ") + std::strerror(errno));
+  auto server = Server::start(sources, std::move(loaded), std::move(version));
+  if (!server) return tl::unexpected(server.error());
+  (*server)->on_request([&calls] { calls.ring(); });
+  on_ready(**server);
+  notify_service_manager("READY=1");
+  Run(**server, sources).until_stopped(calls);
+  notify_service_manager("STOPPING=1");
+  (*server)->stop();
+  return {};
+}
+
+}  // namespace weir::server

@@ -1,0 +1,253 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "observe/hash_key_file.h"
+#include "policy/roster.h"
+#include "server/admin_token.h"
+#include "table/hash_key.h"
+
+namespace weir::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto states_folder = "states";
+constexpr auto log_key_file = "log.key";
+
+// CL.THROTTLE has a quarter of the memory, where its door is open.
+std::size_t throttle_memory(const Config& config) noexcept {
+  return config.doors.resp ? config.state.memory / 4 : 0;
+}
+constexpr std::size_t least_throttle_memory = std::size_t{1} << 20;
+
+observe::DecisionLog::Options decision_options(const DenialLogConfig& config) {
+  return {.sampling = {config.sample.part, config.sample.whole}, .lines_per_second = config.per_second};
+}
+
+std::size_t loop_count(const Config& config) noexcept {
+  return config.loops.value_or(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+Server::Server(Sources sources, Loaded loaded, std::string version)
+    : sources_(std::move(sources)),
+      version_(std::move(version)),
+      config_(std::move(*loaded.config)),
+      first_ruleset_(std::move(loaded.ruleset)),
+      memory_(config_.state.memory),
+      started_(clock_.now()) {
+  reloads_.loaded_at = started_;
+  reloads_.policy_file = config_.policy.value_or(fs::path()).string();
+}
+
+Server::~Server() {
+  doors_.clear();
+  if (loops_) loops_->stop();
+}
+
+Result<std::unique_ptr<Server>> Server::start(Sources sources, Loaded loaded, std::string version) {
+  std::unique_ptr<Server> server(new Server(std::move(sources), std::move(loaded), std::move(version)));
+  for (const auto step : {&Server::open_log, &Server::open_state, &Server::open_stations, &Server::open_doors}) {
+    if (const auto done = (*server.*step)(); !done) return tl::unexpected(done.error());
+  }
+  server->log_policy();
+  if (const auto started = server->loops_->start(); !started) return tl::unexpected(started.error());
+  return server;
+}
+
+Result<void> Server::open_log() {
+  auto writer = observe::LogWriter::start({.path = config_.log.file.value_or(fs::path()).string()});
+  if (!writer) return tl::unexpected(writer.error());
+  writer_ = std::move(*writer);
+  log_.emplace(*writer_, clock_, config_.log.level);
+  return {};
+}
+
+// The secrets, and what was counted before.
+Result<void> Server::open_state() {
+  table::HashKey log_key = table::HashKey::random();
+  const fs::path& directory = config_.state.directory;
+  if (directory.empty()) {
+    log_->warning(
+        "there is no state directory: nothing can be reset, and consumers have other names in the log after "
+        "a restart; name one in state.directory of weir.yaml");
+  } else {
+    auto token = open_admin_token(directory);
+    if (!token) return tl::unexpected(token.error());
+    admin_token_ = std::move(*token);
+  }
+  if (!directory.empty() || config_.log.hash_key_file) {
+    const auto key = observe::open_hash_key(config_.log.hash_key_file.value_or(directory / log_key_file).string());
+    if (!key) return tl::unexpected(key.error());
+    log_key = *key;
+  }
+  names_.emplace(log_key);
+  if (config_.log.denials) decisions_.emplace(*writer_, decision_options(*config_.log.denials));
+  return restore_states();
+}
+
+Result<void> Server::restore_states() {
+  const std::size_t throttles = throttle_memory(config_);
+  const engine::Engine::Options options{.memory_budget = config_.state.memory - throttles,
+                                        .hash_key = table::HashKey::random()};
+  if (!config_.state.snapshot_every) {
+    auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
+    if (!engine) return tl::unexpected(engine.error());
+    engine_ = std::move(*engine);
+  } else {
+    auto restored =
+        engine::Engine::restore(std::exchange(first_ruleset_, nullptr), options, states_path(), clock_.now());
+    if (!restored) return tl::unexpected(restored.error());
+    engine_ = std::move(restored->engine);
+    for (const Error& problem : restored->problems) log_->warning(problem.message());
+    if (!restored->names.empty()) {
+      log_->info("restored the states of " + std::to_string(restored->names.size()) + " tables");
+    }
+  }
+  return open_throttle(std::max(throttles, least_throttle_memory));
+}
+
+Result<void> Server::open_throttle(std::size_t memory) {
+  std::error_code error;
+  if (config_.state.snapshot_every && fs::exists(throttle_path(), error)) {
+    auto restored = store::ThrottleTable::restore(throttle_path(), memory, clock_.now());
+    if (restored) {
+      throttle_ = std::move(*restored);
+      return {};
+    }
+    log_->warning(restored.error().message());
+  }
+  auto made = store::ThrottleTable::create(memory, engine_->hash_key());
+  if (!made) return tl::unexpected(made.error());
+  throttle_ = std::move(*made);
+  return {};
+}
+
+fs::path Server::states_path() const {
+  return config_.state.directory / states_folder;
+}
+
+fs::path Server::throttle_path() const {
+  return config_.state.directory / "throttle.states";
+}
+
+Result<void> Server::open_stations() {
+  const std::size_t count = loop_count(config_);
+  auto loops = net::Loops::make(count);
+  if (!loops) return tl::unexpected(loops.error());
+  loops_ = std::move(*loops);
+  const auto options = door_options(config_, admin_token_, count);
+  if (!options) return tl::unexpected(options.error());
+  const Premises premises{.engine = *engine_,
+                          .clock = clock_,
+                          .health = health_,
+                          .names = *names_,
+                          .log = decisions_ ? &*decisions_ : nullptr,
+                          .throttle = *throttle_,
+                          .backend = *this};
+  for (std::size_t i = 0; i < count; ++i) stations_.push_back(std::make_unique<Station>(premises, *options, i));
+  return {};
+}
+
+Result<void> Server::open_doors() {
+  const std::size_t usual_input = net::ConnectionOptions().input_bound;
+  if (const auto& http = config_.doors.http) {
+    wire::http1::Limits limits;
+    limits.body_bytes = http->max_body;
+    const std::size_t bound = std::max(usual_input, limits.largest_request());
+    if (auto opened = open_door("http", *http, {"http/1.1"}, bound, &Station::http); !opened) return opened;
+  }
+  if (const auto& rls = config_.doors.rls) {
+    if (auto opened = open_door("rls", *rls, {"h2"}, usual_input, &Station::rls); !opened) return opened;
+  }
+  if (const auto& resp = config_.doors.resp) {
+    const std::size_t bound = 2 * wire::resp::CommandLimits().command_length;
+    if (auto opened = open_door("resp", *resp, {}, bound, &Station::resp); !opened) return opened;
+  }
+  if (const auto& admin = config_.doors.admin) {
+    if (auto opened = open_door("admin", *admin, {"http/1.1"}, usual_input * 3, &Station::admin); !opened)
+      return opened;
+  }
+  return {};
+}
+
+template <class Choose>
+Result<void> Server::open_door(std::string_view name, const DoorConfig& config, std::vector<std::string> applications,
+                               std::size_t input_bound, Choose choose) {
+  Door door{.name = name, .tls = nullptr, .listeners = {}};
+  if (config.tls) {
+    auto tls = net::TlsContext::load(*config.tls, applications);
+    if (!tls) return failure("doors." + std::string(name), tls.error().message());
+    door.tls = std::move(*tls);
+  }
+  net::ListenOptions options;
+  options.max_connections = config.max_connections;
+  options.unix_mode = config.unix_mode;
+  options.connection.input_bound = input_bound;
+  const net::MakeSession make = [this, choose](const net::Peer& peer, const net::Link& link) {
+    return ((*stations_[link.loop()->index()]).*choose)()->open(peer, link);
+  };
+  for (const net::Address& address : config.listen) {
+    options.tls = address.unix_socket() ? nullptr : door.tls;
+    auto listener = net::Listener::open(*loops_, address, options, make);
+    if (!listener) return failure("doors." + std::string(name), listener.error().message());
+    door.listeners.push_back(std::move(*listener));
+  }
+  doors_.push_back(std::move(door));
+  return {};
+}
+
+void Server::log_policy() {
+  const auto plan = engine_->plan();
+  for (const std::string& line : policy::roster(plan->ruleset())) log_->info("limit " + line);
+}
+
+std::vector<Server::Place> Server::places() const {
+  std::vector<Place> places;
+  for (const Door& door : doors_) {
+    for (const auto& listener : door.listeners) {
+      const bool is_unix = listener->bound().unix_socket();
+      places.push_back({door.name, listener->bound(), door.tls != nullptr && !is_unix});
+    }
+  }
+  return places;
+}
+
+void Server::tick() {
+  if (decisions_) decisions_->tick(clock_.now());
+}
+
+void Server::save() {
+  if (!config_.state.snapshot_every) return;
+  const Instant now = clock_.now();
+  auto saved = engine_->save(states_path(), now);
+  if (saved) saved = throttle_->save(throttle_path(), now);
+  if (!saved) log_->error("what was counted could not be saved: " + saved.error().message());
+  const std::lock_guard guard(mutex_);
+  last_saved_ = door::AdminStatus::Snapshot{.at = now, .error = saved ? std::string() : saved.error().message()};
+}
+
+void Server::stop() {
+  health_.set_serving(false);
+  log_->info("stopping: no new connections, and what is under way is finished");
+  const auto deadline = net::Moment::clock::now() + config_.drain;
+  for (Door& door : doors_) {
+    for (const auto& listener : door.listeners) listener->start_drain();
+  }
+  std::size_t cut = 0;
+  for (Door& door : doors_) {
+    for (const auto& listener : door.listeners) cut += listener->await_drained(deadline);
+  }
+  if (cut > 0) log_->warning(std::to_string(cut) + " connections were cut off: they were not idle in time");
+  doors_.clear();
+  loops_->stop();
+  save();
+  log_->info("stopped");
+  writer_->flush();
+}
+
+}  // namespace weir::server

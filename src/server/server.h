@@ -1,0 +1,133 @@
+// One process: an engine, loops with a station on each, listeners in front of them; reloads and snapshots.
+//
+//   auto server = Server::start(sources, loaded, version);   // it serves
+//   (*server)->reload();                                      // from one thread, like all that is not said otherwise
+//   (*server)->stop();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "door/admin/backend.h"
+#include "door/health.h"
+#include "engine/engine.h"
+#include "net/listener.h"
+#include "net/loop.h"
+#include "net/tls_context.h"
+#include "observe/consumer_names.h"
+#include "observe/decision_log.h"
+#include "observe/log_writer.h"
+#include "server/config.h"
+#include "server/log.h"
+#include "server/sources.h"
+#include "server/station.h"
+#include "weir/clock.h"
+#include "weir/result.h"
+
+namespace weir::server {
+
+class Server final : private door::AdminBackend {
+ public:
+  // `loaded` is complete.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> start(Sources sources, Loaded loaded, std::string version);
+  ~Server() override;
+
+  // Reads the files again. On an error nothing has changed; it is in the log, the metrics and the status.
+  Result<void> reload();
+
+  // What administrators asked for since: does it, and tells them.
+  void answer_requests();
+  // Called, from any thread, when there is something for answer_requests.
+  void on_request(std::function<void()> wake);
+
+  // Once a second or so.
+  void tick();
+  void save();
+
+  // Stops accepting, finishes what is under way, saves. Final.
+  void stop();
+
+  // Where each door listens: `http`, `127.0.0.1:8080`.
+  struct Place {
+    std::string_view door;
+    net::Address address;
+    bool tls;
+  };
+  [[nodiscard]] std::vector<Place> places() const;
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] Log& log() noexcept { return *log_; }
+
+ private:
+  struct Door {
+    std::string_view name;
+    std::shared_ptr<net::TlsContext> tls;  // null: plain
+    std::vector<std::unique_ptr<net::Listener>> listeners;
+  };
+
+  Server(Sources sources, Loaded loaded, std::string version);
+
+  // Steps of the start, in order.
+  Result<void> open_log();
+  Result<void> open_state();
+  Result<void> restore_states();
+  Result<void> open_throttle(std::size_t memory);
+  Result<void> open_stations();
+  Result<void> open_doors();
+
+  template <class Choose>
+  Result<void> open_door(std::string_view name, const DoorConfig& config, std::vector<std::string> applications,
+                         std::size_t input_bound, Choose choose);
+  void log_policy();
+  Result<void> apply(Loaded loaded);
+
+  [[nodiscard]] std::filesystem::path states_path() const;
+  [[nodiscard]] std::filesystem::path throttle_path() const;
+
+  // AdminBackend, from the loops.
+  [[nodiscard]] std::string metrics() override;
+  [[nodiscard]] door::AdminStatus status() override;
+  [[nodiscard]] std::vector<observe::DeniedConsumer> denied_most(std::size_t most) override;
+  void reload(Reloaded done) override;
+
+  const Sources sources_;
+  const std::string version_;
+  Config config_;
+  std::shared_ptr<const policy::Ruleset> first_ruleset_;  // until the engine has it
+  const std::size_t memory_;                              // the budget
+  WallClock clock_;
+  const Instant started_;
+  door::Health health_;
+
+  std::unique_ptr<observe::LogWriter> writer_;
+  std::optional<Log> log_;
+  std::optional<observe::ConsumerNames> names_;
+  std::optional<observe::DecisionLog> decisions_;
+  std::string admin_token_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<store::ThrottleTable> throttle_;
+  std::unique_ptr<net::Loops> loops_;
+  std::vector<std::unique_ptr<Station>> stations_;
+  std::vector<Door> doors_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  struct Reloads {
+    std::uint64_t applied = 0;
+    std::uint64_t refused = 0;
+    std::optional<door::AdminStatus::Reload> last;
+    Instant loaded_at{};  // the policy in force
+    std::string policy_file;
+  } reloads_;
+  std::optional<door::AdminStatus::Snapshot> last_saved_;
+  std::vector<Reloaded> waiting_;  // for a reload
+  std::function<void()> wake_;
+};
+
+}  // namespace weir::server

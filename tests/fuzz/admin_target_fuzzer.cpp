@@ -1,0 +1,44 @@
+// The reader of the admin door's targets, on any bytes: what it reads means the same when it is written out again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "door/admin/target.h"
+
+namespace {
+
+using weir::door::read_target;
+using weir::door::Target;
+
+std::string encoded(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string safe;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    safe += {'%', digits[byte >> 4U], digits[byte & 0xFU]};
+  }
+  return safe;
+}
+
+std::string written(const Target& target) {
+  std::string text;
+  for (const std::string& segment : target.segments) text += "/" + encoded(segment);
+  char separator = '?';
+  for (const auto& [name, value] : target.parameters) {
+    text += separator + encoded(name) + "=" + encoded(value);
+    separator = '&';
+  }
+  return text;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto target = read_target({reinterpret_cast<const char*>(data), size});
+  if (!target) return 0;
+  const auto again = read_target(written(*target));
+  if (!again || again->segments != target->segments || again->parameters != target->parameters) std::abort();
+  return 0;
+}

@@ -1,0 +1,82 @@
+// Any text as a weir.yaml: it is either refused, with a place that is in the text, or it is a configuration within its
+// bounds, in which no door is open to others by oversight.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "server/config_load.h"
+
+namespace {
+
+using namespace weir::server;
+using namespace std::chrono_literals;
+using weir::policy::Problem;
+using weir::policy::Severity;
+
+constexpr std::size_t longest = 64 << 10;
+constexpr std::size_t longest_message = 4096;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "violated: %s\n", what);
+  std::abort();
+}
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20;
+}
+
+void check(const Problem& problem, std::ptrdiff_t lines) {
+  require(problem.at.line >= 1 && problem.at.line <= lines, "a problem is in a line of the text");
+  require(problem.at.column >= 1, "a problem is in a column");
+  require(!problem.message.empty() && problem.message.size() <= longest_message, "a message is not too long");
+  require(std::none_of(problem.message.begin(), problem.message.end(), is_control), "a message is one line");
+}
+
+void check(const DoorConfig& door) {
+  const bool guarded = (door.tls && !door.tls->client_ca.empty()) || door.token_file || door.exposed;
+  require(!door.listen.empty(), "a door listens");
+  for (const weir::net::Address& address : door.listen) {
+    require(address.local() || guarded, "a door that others can reach is guarded, or declared to be open");
+    require(!address.unix_socket() || !door.tls, "a unix socket has no TLS");
+  }
+  require(door.max_connections >= 1 && door.max_connections <= 1'000'000, "connections are bounded");
+  require(door.unix_mode <= 0777, "a mode is of permissions only");
+}
+
+void check(const Config& config) {
+  const DoorsConfig& doors = config.doors;
+  require(doors.http || doors.rls || doors.resp || doors.admin, "a door is on");
+  if (doors.http) check(*doors.http);
+  if (doors.rls) check(*doors.rls);
+  if (doors.resp) check(*doors.resp);
+  if (doors.admin) check(*doors.admin);
+  require(!doors.http || (doors.http->max_body >= 1024 && doors.http->hold_max >= 0s), "the HTTP door has bounds");
+  require(config.state.memory >= std::size_t{1} << 20, "there is memory");
+  require(!config.state.snapshot_every || *config.state.snapshot_every >= 1s, "snapshots leave time for the rest");
+  require(!config.loops || *config.loops >= 1, "there is a loop");
+  require(config.drain >= 0s && config.fields.retry_jitter >= 0s, "no time is negative");
+  if (config.log.denials) {
+    const Share sample = config.log.denials->sample;
+    require(sample.part >= 1 && sample.part <= sample.whole, "a share is above 0 and at most 1");
+  }
+  require(describe(config).size() == 10, "a line for each subject");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > longest) return 0;
+  const std::string text(data, data + size);
+  const LoadedConfig loaded = load_config_text(text, "/etc/weir/weir.yaml", {"/var/lib/weir", "", ""});
+  const bool any_error = std::any_of(loaded.problems.begin(), loaded.problems.end(),
+                                     [](const Problem& problem) { return problem.severity == Severity::error; });
+  require(any_error == !loaded.config.has_value(), "a file is refused if and only if there is an error");
+  for (const Problem& problem : loaded.problems) check(problem, std::count(text.begin(), text.end(), '\n') + 1);
+  if (loaded.config) check(*loaded.config);
+  return 0;
+}

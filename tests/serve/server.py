@@ -1,0 +1,118 @@
+"""A `weir serve` for the length of a test, on ports that the system chose.
+
+A test of the server is run as FILE PROGRAM VERSION [unittest's arguments].
+"""
+
+import http.client
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM, VERSION = sys.argv[1:3]
+ROOT = pathlib.Path(__file__).parents[2]
+PATIENCE = 60 if "asan" in PROGRAM or "tsan" in PROGRAM else 30
+
+DOORS = """
+version: 1
+policy: policy.yaml
+doors:
+  http: {listen: "127.0.0.1:0"}
+  rls: {listen: "127.0.0.1:0"}
+  resp: {listen: "127.0.0.1:0"}
+  admin: {listen: "127.0.0.1:0"}
+"""
+
+
+class Server:
+    """Started when made, stopped at the end of a `with`. Its places are (host, port) pairs by door."""
+
+    def __init__(self, policy, config=DOORS, directory=None, environment=None):
+        self._temporary = None if directory else tempfile.TemporaryDirectory()
+        self.directory = pathlib.Path(directory or self._temporary.name)
+        self.state_dir = self.directory / "state"
+        self.policy_file = self.directory / "policy.yaml"
+        self.config_file = self.directory / "weir.yaml"
+        if policy is not None:
+            self.policy_file.write_text(policy)
+        self.config_file.write_text(config)
+        self.log_file = self.directory / "log"
+        self._log = open(self.log_file, "ab")
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", "--config", self.config_file], stdout=subprocess.PIPE, stderr=self._log,
+            env={**os.environ, "STATE_DIRECTORY": str(self.state_dir), **(environment or {})})
+        self.greeting = ""
+        self._read_places()
+
+    def _read_places(self):
+        for line in iter(self.process.stdout.readline, b""):
+            self.greeting += line.decode()
+            found = re.match(r"  (\w+) +listening on (\S+)", line.decode())
+            if found and not found[2].startswith("unix:"):
+                host, port = found[2].rsplit(":", 1)
+                setattr(self, found[1], (host.strip("[]"), int(port)))
+            if line.startswith(b"try:"):
+                return
+        if not hasattr(self, "http"):
+            raise AssertionError(f"it did not start: {self.log_file.read_text()}")
+
+    def ask(self, method, path, body=None, headers=None, door="http"):
+        """One request on a connection of its own: (status, headers, body)."""
+        connection = http.client.HTTPConnection(*getattr(self, door), timeout=PATIENCE)
+        try:
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def connect(self, door):
+        return socket.create_connection(getattr(self, door), timeout=PATIENCE)
+
+    @property
+    def log(self):
+        return self.log_file.read_text()
+
+    def await_log(self, text):
+        """Returns when the log has it."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.log:
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise AssertionError(f"never logged {text!r}: {self.log}")
+            time.sleep(0.01)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    def stop(self):
+        """The exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(PATIENCE)
+        self.process.stdout.close()
+        self._log.close()
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            code = self.stop()
+        finally:
+            if self.process.poll() is None:
+                self.kill()
+        log = self.log
+        if self._temporary:
+            self._temporary.cleanup()
+        if code != 0 and sys.exc_info()[0] is None:
+            raise AssertionError(f"it ended with {code}: {log}")

@@ -1,0 +1,78 @@
+// What is shown to users: examples/weir.yaml, and the files in docs/operations.md.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/config_load.h"
+
+namespace weir::server {
+namespace {
+
+const std::filesystem::path source = WEIR_SOURCE_DIR;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::string said(const LoadedConfig& loaded) {
+  std::string lines;
+  for (const policy::Problem& problem : loaded.problems) lines += problem.text() + '\n';
+  return lines;
+}
+
+// The blocks of a page that are marked as files of this kind.
+std::vector<std::string> configs_in(const std::string& page) {
+  constexpr std::string_view begin = "```yaml config\n";
+  std::vector<std::string> configs;
+  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at)) {
+    at += begin.size();
+    configs.push_back(page.substr(at, page.find("\n```", at) + 1 - at));
+  }
+  return configs;
+}
+
+// Comments taken off, as a reader would do to set what they name.
+std::string with_all_fields(std::string text) {
+  for (const std::string field : {"tls", "token_file", "unix_mode", "hosts", "directory", "hash_key_file", "loops"}) {
+    const std::size_t at = text.find("# " + field + ":");
+    EXPECT_NE(at, std::string::npos) << field;
+    if (at != std::string::npos) text.erase(at, 2);
+  }
+  return text;
+}
+
+TEST(TheExample, IsTheDefaultWithAPolicy) {
+  const Environment environment{"/var/lib/weir", "", ""};
+  const LoadedConfig loaded = load_config(source / "examples/weir.yaml", environment);
+  EXPECT_EQ(said(loaded), "");
+  ASSERT_TRUE(loaded.config.has_value());
+  Config expected = default_config(environment);
+  expected.policy = source / "examples/policy.yaml";
+  EXPECT_EQ(describe(*loaded.config), describe(expected));
+  EXPECT_TRUE(std::filesystem::exists(expected.policy.value()));
+}
+
+TEST(TheExample, LoadsWithWhatIsCommentedOut) {
+  std::string text = with_all_fields(text_of(source / "examples/weir.yaml"));
+  constexpr std::string_view address = "127.0.0.1:6390";
+  text.replace(text.find(address), address.size(), "unix:/run/weir/resp.sock");  // which the mode is for
+  EXPECT_EQ(said(load_config_text(text, "weir.yaml", {})), "");
+}
+
+TEST(ThePage, ShowsFilesThatLoad) {
+  const std::vector<std::string> configs = configs_in(text_of(source / "docs/operations.md"));
+  EXPECT_GE(configs.size(), 2U);
+  for (const std::string& config : configs) {
+    EXPECT_EQ(said(load_config_text(config, "weir.yaml", {})), "") << config;
+  }
+}
+
+}  // namespace
+}  // namespace weir::server

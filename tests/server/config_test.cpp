@@ -1,0 +1,213 @@
+#include "server/config.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/config_load.h"
+
+namespace weir::server {
+namespace {
+
+using namespace std::chrono_literals;
+using Lines = std::vector<std::string>;
+
+const Environment nowhere;
+
+Config loaded(std::string_view text, const Environment& environment = nowhere) {
+  const LoadedConfig loaded = load_config_text(text, "/etc/weir/weir.yaml", environment);
+  for (const policy::Problem& problem : loaded.problems) ADD_FAILURE() << problem.text();
+  return loaded.config.value_or(Config{});
+}
+
+Lines listens(const DoorConfig& door) {
+  Lines texts;
+  for (const net::Address& address : door.listen) texts.push_back(address.text());
+  return texts;
+}
+
+TEST(DefaultConfig, HasEveryDoorOnLoopback) {
+  const Config config = default_config(nowhere);
+  EXPECT_EQ(describe(config),
+            (Lines{
+                "policy: the default one",
+                "http door: 127.0.0.1:8080, at most 10000 connections, bodies up to 1MiB, up to 1000 answers held for "
+                "up to 5 s",
+                "rls door: 127.0.0.1:8081, at most 10000 connections, messages up to 64KiB",
+                "resp door: 127.0.0.1:6390, at most 10000 connections",
+                "admin door: 127.0.0.1:8089, at most 10000 connections",
+                "state: no directory, up to 256MiB of memory, no snapshots",
+                "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
+                "log: info to standard error, every denial up to 100 a second",
+                "loops: one for each core",
+                "drain: 10 s",
+            }));
+}
+
+TEST(DefaultConfig, KeepsStateWhereTheEnvironmentSays) {
+  struct Row {
+    Environment environment;
+    std::string directory;
+  };
+  const std::vector<Row> rows{
+      {{"/var/lib/weir", "/home/ann/state", "/home/ann"}, "/var/lib/weir"},
+      {{"/var/lib/weir:/var/lib/other", "", ""}, "/var/lib/weir"},
+      {{"", "/home/ann/state", "/home/ann"}, "/home/ann/state/weir"},
+      {{"", "", "/home/ann"}, "/home/ann/.local/state/weir"},
+      {{"", "relative", "/home/ann"}, "/home/ann/.local/state/weir"},
+      {{"relative", "", "/home/ann"}, "/home/ann/.local/state/weir"},
+      {{"", "", "relative"}, ""},
+      {{"", "", ""}, ""},
+  };
+  for (const Row& row : rows) EXPECT_EQ(default_config(row.environment).state.directory, row.directory);
+}
+
+TEST(LoadedConfig, IsTheDefaultWhereTheFileSaysNothing) {
+  const Environment environment{"/var/lib/weir", "", ""};
+  EXPECT_EQ(describe(loaded("version: 1", environment)), describe(default_config(environment)));
+}
+
+TEST(LoadedConfig, HasAllThatTheFileSays) {
+  const auto path = std::filesystem::path(WEIR_SOURCE_DIR) / "tests/server/config_valid/full.yaml";
+  const std::filesystem::path folder = path.parent_path();
+  const auto config = load_config(path, {"/elsewhere", "", ""}).config;
+  ASSERT_TRUE(config.has_value());
+  EXPECT_EQ(config->policy, folder / "policies/live.yaml");
+
+  const HttpDoorConfig& http = config->doors.http.value();
+  EXPECT_EQ(listens(http), (Lines{"0.0.0.0:443", "[::1]:8443"}));
+  EXPECT_EQ(http.tls.value().certificate_chain, folder / "tls/weir.crt");
+  EXPECT_EQ(http.tls->key, folder / "tls/weir.key");
+  EXPECT_EQ(http.tls->client_ca, "/etc/ssl/clients.crt");
+  EXPECT_EQ(http.token_file, folder / "secrets/http.token");
+  EXPECT_TRUE(http.exposed);
+  EXPECT_EQ(http.max_connections, 20'000U);
+  EXPECT_EQ(http.hosts, (Lines{"limits.example.com", "limits"}));
+  EXPECT_EQ(http.hold_max, 2s);
+  EXPECT_EQ(http.hold_limit, 50U);
+  EXPECT_EQ(http.auth_headers, AuthHeaders::forwarded);
+  EXPECT_EQ(http.max_body, std::size_t{256} << 10);
+
+  const RlsDoorConfig& rls = config->doors.rls.value();
+  EXPECT_EQ(listens(rls), Lines{"unix:/run/weir/rls.sock"});
+  EXPECT_EQ(rls.unix_mode, mode_t{0600});
+  EXPECT_EQ(rls.max_message, std::size_t{1} << 20);
+  EXPECT_FALSE(config->doors.resp.has_value());
+  EXPECT_EQ(config->doors.admin.value().token_file, "/etc/weir/admin.token");
+  EXPECT_EQ(config->doors.admin->hosts, Lines{"*"});
+
+  EXPECT_EQ(config->state.directory, "/var/lib/weir");
+  EXPECT_EQ(config->state.memory, std::size_t{2} << 30);
+  EXPECT_EQ(config->state.snapshot_every, 30s);
+  EXPECT_FALSE(config->fields.choice.current);
+  EXPECT_TRUE(config->fields.choice.x_rate_limit);
+  EXPECT_EQ(config->fields.choice.x_reset, wire::ResetForm::epoch);
+  EXPECT_TRUE(config->fields.choice.older_triple);
+  EXPECT_EQ(config->fields.retry_jitter, 1500ms);
+  EXPECT_EQ(config->log.level, LogLevel::warning);
+  EXPECT_EQ(config->log.denials.value().sample, (Share{1, 10}));
+  EXPECT_EQ(config->log.denials->per_second, 5U);
+  EXPECT_EQ(config->log.file, "/var/log/weir.log");
+  EXPECT_EQ(config->log.hash_key_file, folder / "log.key");
+  EXPECT_EQ(config->loops, 3U);
+  EXPECT_EQ(config->drain, 1min);
+}
+
+TEST(LoadedConfig, IsDescribedByWhatDiffersFromPlain) {
+  const auto config = load_config_text(R"(
+version: 1
+policy: live.yaml
+doors:
+  http:
+    listen: [127.0.0.1:443, "[::1]:443"]
+    tls: { certificate: a.crt, key: a.key, client_ca: ca.crt }
+    token_file: http.token
+    hosts: [limits.example.com, limits]
+    hold_max: 0s
+    auth_headers: path
+  rls: { listen: unix:/run/weir.sock }
+  resp: off
+  admin: { listen: 0.0.0.0:9000, exposed: true, max_connections: 9 }
+state: { directory: state }
+fields: { current: false, x_rate_limit: off, older: true, retry_jitter: 2s }
+log: { denials: { sample: 0.25 }, file: weir.log }
+loops: 2
+)",
+                                       "/etc/weir/weir.yaml", nowhere)
+                          .config;
+  ASSERT_TRUE(config.has_value());
+  EXPECT_EQ(describe(*config),
+            (Lines{
+                "policy: /etc/weir/live.yaml",
+                "http door: 127.0.0.1:443, [::1]:443, TLS with client certificates, token from "
+                "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1MiB, "
+                "no answer held, auth_headers path",
+                "rls door: unix:/run/weir.sock, mode 0660, at most 10000 connections, messages up to 64KiB",
+                "resp door: off",
+                "admin door: 0.0.0.0:9000, exposed, at most 9 connections",
+                "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",
+                "fields: RateLimit-*, Retry-After with up to 2 s on top",
+                "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
+                "loops: 2",
+                "drain: 10 s",
+            }));
+}
+
+TEST(Snapshots, AreOnWhereTheFileSaysWhereStateBelongs) {
+  struct Row {
+    std::string state;
+    std::optional<Duration> every;
+  };
+  const std::vector<Row> rows{
+      {"{}", {}},
+      {"{ memory: 1GiB }", {}},
+      {"{ directory: /var/lib/weir }", 1min},
+      {"{ directory: /var/lib/weir, snapshot: off }", {}},
+      {"{ directory: /var/lib/weir, snapshot: {} }", 1min},
+      {"{ snapshot: {} }", 1min},
+      {"{ snapshot: { every: 5s } }", 5s},
+      {"{ snapshot: off }", {}},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(loaded("version: 1\nstate: " + row.state).state.snapshot_every, row.every) << row.state;
+  }
+}
+
+TEST(LogFile, IsStandardErrorByItsName) {
+  EXPECT_EQ(loaded("version: 1\nlog: { file: stderr }").log.file, std::nullopt);
+  EXPECT_EQ(loaded("version: 1\nlog: { file: ./stderr }").log.file, "/etc/weir/stderr");
+}
+
+TEST(Token, WithoutTlsBeyondLoopbackIsWarnedOf) {
+  const LoadedConfig loaded = load_config_text(
+      "version: 1\ndoors: { resp: { listen: [127.0.0.1:1, 10.0.0.1:1], token_file: t } }", "weir.yaml", nowhere);
+  EXPECT_TRUE(loaded.config.has_value());
+  ASSERT_EQ(loaded.problems.size(), 1U);
+  EXPECT_EQ(loaded.problems[0].severity, policy::Severity::warning);
+  EXPECT_EQ(loaded.problems[0].text(), "weir.yaml:2:40: listen '10.0.0.1:1': the token is sent in the clear: add tls");
+}
+
+TEST(ConfigFile, ThatCannotBeReadIsSaid) {
+  struct Row {
+    std::string path;
+    std::string said;
+  };
+  const std::vector<Row> rows{
+      {"/nowhere/weir.yaml", "/nowhere/weir.yaml:1:1: cannot be read: No such file or directory"},
+      {"/", "/:1:1: cannot be read: Is a directory"},
+      {"/dev/null", "/dev/null:1:1: the file is empty"},
+  };
+  for (const Row& row : rows) {
+    const LoadedConfig loaded = load_config(row.path, nowhere);
+    EXPECT_FALSE(loaded.config.has_value());
+    ASSERT_EQ(loaded.problems.size(), 1U);
+    EXPECT_EQ(loaded.problems[0].text(), row.said);
+  }
+}
+
+}  // namespace
+}  // namespace weir::server
