@@ -24,7 +24,7 @@ constexpr auto footer =
     "requests a minute, 20 at once. FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or what\n"
     "envoyproxy/ratelimit reads; weir.yaml says where to listen, who may ask, and where state is kept.\n"
     "\n"
-    "  http   127.0.0.1:8080   POST /v1/check; /v1/auth for nginx, Traefik, Caddy, HAProxy and Envoy; POST /json\n"
+    "  http   127.0.0.1:8080   POST /v1/check; /v1/auth for nginx, Traefik, Caddy, HAProxy, Envoy\n"
     "  rls    127.0.0.1:8081   Envoy's rate limit service (gRPC)\n"
     "  resp   127.0.0.1:6390   the Redis protocol: CL.THROTTLE, WEIR.CHECK, WEIR.PEEK, WEIR.RESET\n"
     "  admin  127.0.0.1:8089   GET /metrics, status, reload: weir status, weir peek, weir reset\n"
@@ -37,7 +37,7 @@ constexpr auto footer =
     "  weir serve --policy policy.yaml\n"
     "  weir serve --config /etc/weir/weir.yaml --check    # what is wrong, or what it would do\n"
     "\n"
-    "Exit codes: 0 it was told to stop (--check: all is well), 1 it cannot start, 2 the command line is wrong.";
+    "Exit codes: 0 it was told to stop (--check: all is well), 1 it cannot start, 2 wrong command line.";
 
 struct Options {
   std::string config;

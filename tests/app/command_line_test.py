@@ -7,7 +7,8 @@ import unittest
 import program
 from program import PROGRAM, VERSION, ProgramTest, run
 
-COMMANDS = ["lint", "explain", "diff", "simulate", "init", "schema", "demo", "completion"]
+COMMANDS = ["serve", "status", "peek", "reset", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
+            "completion"]
 DEMO = (program.HERE / "demo.txt").read_text()
 
 
@@ -87,7 +88,7 @@ class Mistakes(ProgramTest):
         self.expect("dmeo", code=2, err="weir: unknown command `dmeo`; did you mean `demo`?\nSee `weir --help`.\n")
 
     def test_an_unknown_command_is_named(self):
-        self.expect("serve", code=2, err="weir: unknown command `serve`\nSee `weir --help`.\n")
+        self.expect("frobnicate", code=2, err="weir: unknown command `frobnicate`\nSee `weir --help`.\n")
 
     def test_a_mistyped_option_is_corrected(self):
         self.expect("--versoin", code=2,

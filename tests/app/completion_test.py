@@ -12,7 +12,8 @@ import unittest
 import program
 from program import PROGRAM, ProgramTest, run
 
-COMMANDS = ["lint", "explain", "diff", "simulate", "init", "schema", "demo", "completion"]
+COMMANDS = ["serve", "status", "peek", "reset", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
+            "completion"]
 
 
 class Bash(ProgramTest):
@@ -64,6 +65,7 @@ class Bash(ProgramTest):
         self.assertEqual(self.complete("lint", "b.yaml", "ac", folder=folder), ["access.log"])
         self.assertEqual(self.complete("simulate", "p.yaml", "--log", "", folder=folder), ["a policy.yaml", "access.log"])
         self.assertEqual(self.complete("init", "--from", "ac", folder=folder), ["access.log"])
+        self.assertEqual(self.complete("reset", "api", "alice", "--token-file", "ac", folder=folder), ["access.log"])
 
     def test_what_only_the_user_knows(self):
         self.assertEqual(self.complete("explain", "policy.yaml", "--request", ""), [])

@@ -29,6 +29,16 @@ doors:
 """
 
 
+def eventually(condition, what):
+    """Returns what `condition` gives as soon as that is true; `what` is what was awaited."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"never came: {what}")
+        time.sleep(0.01)
+    return found
+
+
 class Server:
     """Started when made, stopped at the end of a `with`. Its places are (host, port) pairs by door."""
 
@@ -40,11 +50,12 @@ class Server:
         self.config_file = self.directory / "weir.yaml"
         if policy is not None:
             self.policy_file.write_text(policy)
-        self.config_file.write_text(config)
+        if config is not None:
+            self.config_file.write_text(config)
         self.log_file = self.directory / "log"
         self._log = open(self.log_file, "ab")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--config", self.config_file], stdout=subprocess.PIPE, stderr=self._log,
+            [PROGRAM, "serve", *([] if config is None else ["--config", self.config_file])], stdout=subprocess.PIPE, stderr=self._log,
             env={**os.environ, "STATE_DIRECTORY": str(self.state_dir), **(environment or {})})
         self.greeting = ""
         self._read_places()
@@ -56,10 +67,11 @@ class Server:
             if found and not found[2].startswith("unix:"):
                 host, port = found[2].rsplit(":", 1)
                 setattr(self, found[1], (host.strip("[]"), int(port)))
-            if line.startswith(b"try:"):
+            is_last_door = found and found[1] == "admin" and not hasattr(self, "http")
+            if line.startswith(b"try:") or is_last_door:
                 return
-        if not hasattr(self, "http"):
-            raise AssertionError(f"it did not start: {self.log_file.read_text()}")
+        code = self.stop()
+        raise AssertionError(f"it did not start, and ended with {code}: {self.log}")
 
     def ask(self, method, path, body=None, headers=None, door="http"):
         """One request on a connection of its own: (status, headers, body)."""

@@ -214,13 +214,16 @@ class ForeignSnapshot : public testing::Test {
 
 TEST_F(ForeignSnapshot, OfAnotherAlgorithmIsRefused) {
   save(*Limit::fixed_window({.limit = 9, .window = 10s}));
-  EXPECT_EQ(refusal(gcra_), about("holds the states of another algorithm or window than this limit has"));
+  EXPECT_EQ(
+      refusal(gcra_),
+      about("holds the states of another algorithm or window than this limit has: delete it to begin with no states"));
 }
 
 TEST_F(ForeignSnapshot, OfAnotherWindowIsRefused) {
   save(*Limit::fixed_window({.limit = 9, .window = 10s}));
-  EXPECT_EQ(refusal(*Limit::fixed_window({.limit = 9, .window = 11s})),
-            about("holds the states of another algorithm or window than this limit has"));
+  EXPECT_EQ(
+      refusal(*Limit::fixed_window({.limit = 9, .window = 11s})),
+      about("holds the states of another algorithm or window than this limit has: delete it to begin with no states"));
 }
 
 TEST_F(ForeignSnapshot, OfOtherNumbersIsTakenAndClampedToThem) {

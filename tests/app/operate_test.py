@@ -1,0 +1,310 @@
+"""weir status, peek, reset and hash: how they ask, and what they show. The server is a stand-in; tests/serve has the
+real one."""
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import socket
+import socketserver
+import ssl
+import subprocess
+import threading
+
+import program
+from program import ProgramTest
+
+STATUS = {
+    "version": "1.2.3", "serving": True, "started_at": "2026-01-05T12:00:00Z",
+    "policy": {"file": "policy.yaml", "digest": "d1", "loaded_at": "2026-01-05T12:30:00Z", "limits": 1},
+    "last_reload": {"at": "2026-01-05T13:00:00Z", "applied": False, "error": "policy.yaml:3:1: no"},
+    "doors": [{"name": "http", "listen": ["127.0.0.1:8080", "unix:/run/w"], "connections": 7},
+              {"name": "admin", "listen": ["127.0.0.1:8089"], "connections": 1}],
+    "memory": {"used": 1048576, "budget": 268435456}, "last_snapshot": None,
+    "candidates": [{"limit": "api", "agreed": 10, "newly_denied": 2, "newly_admitted": 1}],
+}
+STATUS_TEXT = """weir 1.2.3, serving since 2026-01-05T12:00:00Z
+policy     policy.yaml, 1 limit, digest d1
+           in force since 2026-01-05T12:30:00Z
+reload     refused at 2026-01-05T13:00:00Z: policy.yaml:3:1: no
+http       127.0.0.1:8080, unix:/run/w, 7 connections
+admin      127.0.0.1:8089, 1 connection
+memory     1024 KiB of 262144 KiB
+snapshot   none since the start
+candidate  api: agreed 10 times, 2 newly denied, 1 newly admitted
+"""
+PEEK = {"limit": "api", "tier": "free", "mode": "enforce", "admitted": False, "reason": "exceeded", "quota": 4,
+        "remaining": 0, "retry_after": 0.75, "reset_after": 3.75, "more_after": 0.75, "consumer": "user=alice"}
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+class StandIn(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    """Answers every request with `answer`: a status and a body."""
+    daemon_threads = True
+
+    def __init__(self, answer, address=("127.0.0.1", 0)):
+        self.answer = answer
+        self.asked = []
+        super().__init__(address, Handler)
+
+    def server_bind(self):
+        socketserver.TCPServer.server_bind(self)  # http.server would ask for the name of this machine
+        self.server_port = self.server_address[1]
+
+
+class UnixStandIn(StandIn):
+    address_family = socket.AF_UNIX
+
+    def get_request(self):
+        return super().get_request()[0], ("", 0)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append((self.command, self.path, self.headers.get("X-Weir-Token"), self.headers["Host"]))
+        status, body = self.server.answer
+        body = (body if isinstance(body, str) else json.dumps(body)).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET
+
+    def log_message(self, *arguments):
+        pass
+
+
+class OperateTest(ProgramTest):
+    def setUp(self):
+        self.state = self.folder()
+
+    @contextlib.contextmanager
+    def serving(self, answer, server=None):
+        server = server or StandIn(answer)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+    def weir(self, *arguments):
+        environment = {"PATH": os.environ["PATH"], "STATE_DIRECTORY": str(self.state)}
+        return subprocess.run([program.PROGRAM, *arguments], capture_output=True, text=True, timeout=60,
+                              env=environment)
+
+    def ask(self, answer, *arguments):
+        """The stand-in's answer as the command shows it: exit code, both outputs; and what was asked."""
+        with self.serving(answer) as server:
+            ran = self.weir(*arguments, "--admin", f"127.0.0.1:{server.server_port}")
+        self.address = f"127.0.0.1:{server.server_port}"
+        return ran, server.asked
+
+    def give_token(self, mode=0o600):
+        path = self.state / "admin.token"
+        path.write_text(TOKEN + "\n")
+        path.chmod(mode)
+        return path
+
+
+class Status(OperateTest):
+    def test_it_is_shown(self):
+        ran, asked = self.ask((200, STATUS), "status")
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, STATUS_TEXT, ""))
+        self.assertEqual(asked, [("GET", "/v1/status", None, self.address)])
+
+    def test_json_is_as_the_server_wrote_it(self):
+        ran, _ = self.ask((200, '{"version" : "x"}\n'), "status", "--json")
+        self.assertEqual((ran.returncode, ran.stdout), (0, '{"version" : "x"}\n'))
+
+    def test_the_consumers_that_were_denied_most(self):
+        denied = {"denied": [{"limit": "login", "consumer": "ip:0b77", "count": 1200, "error": 2}]}
+        ran, asked = self.ask((200, denied), "status", "--denied", "7")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "      1200  login  ip:0b77\n"))
+        self.assertEqual(asked[0][1], "/v1/denied?count=7")
+        ran, _ = self.ask((200, {"denied": []}), "status", "--denied", "7")
+        self.assertEqual(ran.stdout, "Nobody was denied of late.\n")
+
+    def test_an_answer_does_not_steer_the_terminal(self):
+        ran, _ = self.ask((200, {**STATUS, "version": "\x1b[2J"}), "status")
+        self.assertNotIn("\x1b[2J", ran.stdout)
+
+    def test_who_reads_shows_the_token_if_there_is_one(self):
+        self.give_token()
+        _, asked = self.ask((200, STATUS), "status")
+        self.assertEqual(asked[0][2], TOKEN)
+
+
+class Peek(OperateTest):
+    def test_a_consumer_that_is_denied(self):
+        ran, asked = self.ask((200, PEEK), "peek", "api", "alice")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(ran.stdout, "api, user=alice, tier free: 0 of 4 left\n"
+                                     "The next request is denied (exceeded). It passes in 0.75 s.\n"
+                                     "More is left in 0.75 s, all in 3.75 s.\n")
+        self.assertEqual(asked[0][:2], ("GET", "/v1/limits/api/consumers/alice"))
+
+    def test_a_consumer_that_was_never_seen(self):
+        ran, _ = self.ask((200, {**PEEK, "admitted": True, "remaining": 4, "more_after": None}), "peek", "api", "alice")
+        self.assertEqual(ran.stdout, "api, user=alice, tier free: 4 of 4 left\nThe next request passes.\n")
+
+    def test_a_limit_in_shadow(self):
+        ran, _ = self.ask((200, {**PEEK, "mode": "shadow", "more_after": None}), "peek", "api", "alice")
+        self.assertIn("The limit is in shadow, so it passes anyway.\n", ran.stdout)
+
+    def test_a_tier_without_limits(self):
+        ran, asked = self.ask((200, {**PEEK, "quota": None, "tier": "staff"}), "peek", "api", "alice", "--tier", "a b")
+        self.assertEqual(ran.stdout, "api, user=alice, tier staff: unlimited\n")
+        self.assertEqual(asked[0][1], "/v1/limits/api/consumers/alice?tier=a%20b")
+
+    def test_names_are_encoded(self):
+        _, asked = self.ask((200, PEEK), "peek", "POST /x?#", "ip=2001:db8::/64 + route=ä%")
+        self.assertEqual(asked[0][1], "/v1/limits/POST%20%2Fx%3F%23/consumers/"
+                                      "ip=2001:db8::%2F64%20%2B%20route=%C3%A4%25")
+
+    def test_what_the_server_refuses(self):
+        ran, _ = self.ask((404, {"detail": "limit 'apy': is not in the policy; did you mean 'api'?"}),
+                          "peek", "apy", "alice")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertEqual(ran.stderr, f"weir: {self.address}: limit 'apy': is not in the policy; did you mean 'api'?\n")
+
+
+class Reset(OperateTest):
+    DONE = {"limit": "api", "consumer": "user=alice", "reset": True}
+
+    def test_it_shows_the_token_of_the_state_directory(self):
+        self.give_token()
+        ran, asked = self.ask((200, self.DONE), "reset", "api", "alice")
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "api: user=alice starts afresh.\n", ""))
+        self.assertEqual(asked, [("POST", "/v1/limits/api/consumers/alice/reset", TOKEN, self.address)])
+
+    def test_or_the_one_that_it_is_given(self):
+        path = self.give_token().rename(self.state / "other")
+        _, asked = self.ask((200, self.DONE), "reset", "api", "alice", "--token-file", str(path))
+        self.assertEqual(asked[0][2], TOKEN)
+
+    def test_without_a_token_nothing_is_asked(self):
+        ran, asked = self.ask((200, self.DONE), "reset", "api", "alice")
+        self.assertEqual((ran.returncode, ran.stdout, asked), (1, "", []))
+        self.assertIn(f"weir: {self.state}/admin.token: ", ran.stderr)
+
+    def test_a_token_that_others_can_read_is_refused(self):
+        self.give_token(mode=0o644)
+        ran, asked = self.ask((200, self.DONE), "reset", "api", "alice")
+        self.assertEqual((ran.returncode, asked), (1, []))
+        self.assertIn("chmod 600", ran.stderr)
+
+    def test_a_server_elsewhere_is_not_shown_our_token(self):
+        self.give_token()
+        ran = self.weir("reset", "api", "alice", "--admin", "192.0.2.1:8089")
+        self.assertEqual(ran.returncode, 1)
+        self.assertEqual(ran.stderr, "weir: 192.0.2.1:8089: changes ask for the server's admin token; "
+                                     "--token-file FILE names it\n")
+
+    def test_a_token_that_is_not_accepted(self):
+        self.give_token()
+        ran, _ = self.ask((401, {"detail": "Changes ask for the admin token."}), "reset", "api", "alice")
+        self.assertEqual((ran.returncode, ran.stderr), (1, f"weir: {self.address}: Changes ask for the admin token. "
+                                                           "--token-file FILE shows one.\n"))
+
+
+class Hash(OperateTest):
+    def test_values_have_hashes_under_the_key(self):
+        key = self.state / "log.key"
+        key.write_text("000102030405060708090a0b0c0d0e0f\n")
+        key.chmod(0o600)
+        first = self.weir("hash", "alice")
+        self.assertEqual((first.returncode, first.stderr), (0, ""))
+        self.assertRegex(first.stdout, r"^[0-9a-f]{16}\n$")
+        self.assertEqual(self.weir("hash", "alice", "--key-file", str(key)).stdout, first.stdout)
+        self.assertNotEqual(self.weir("hash", "bob").stdout, first.stdout)
+
+    def test_no_key_is_made(self):
+        ran = self.weir("hash", "alice")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("there is no key; weir serve makes one at its first start", ran.stderr)
+        self.assertEqual(list(self.state.iterdir()), [])
+
+
+class Places(OperateTest):
+    def test_a_unix_socket(self):
+        path = str(self.state / "admin.sock")
+        with self.serving(None, UnixStandIn((200, STATUS), path)) as server:
+            ran = self.weir("status", "--admin", f"unix:{path}")
+        self.assertEqual((ran.stdout, ran.stderr), (STATUS_TEXT, ""))
+        self.assertEqual(server.asked[0][3], "localhost")
+
+    def test_nobody_listens(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            tcp = f"127.0.0.1:{unused.getsockname()[1]}"
+            for place in [tcp, f"unix:{self.state}/no.sock"]:
+                ran = self.weir("status", "--admin", place)
+                self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+                self.assertIn(f"weir: {place}: nobody listens there; `weir serve` starts a server", ran.stderr)
+
+    def test_addresses_that_are_none(self):
+        for place in ["8089", "localhost", "localhost:", "localhost:x", "localhost:123456", ":8089", "unix:", "::1:8089",
+                      "ftp://localhost:21", "http://u@localhost:1"]:
+            with self.subTest(place):
+                ran = self.weir("status", "--admin", place)
+                self.assertEqual(ran.returncode, 1)
+                self.assertIn(f"weir: --admin: `{place}`: is not an address, like 127.0.0.1:8089", ran.stderr)
+
+    def test_somebody_else_listens(self):
+        for answer, message in [((200, "hello"), "the answer is not JSON; is it Weir's admin door?"),
+                                ((500, "oops"), "answered with status 500; is it Weir's admin door?")]:
+            ran, _ = self.ask(answer, "status")
+            self.assertEqual((ran.returncode, ran.stderr), (1, f"weir: {self.address}: {message}\n"))
+
+    def test_answers_that_are_cut_off_or_no_http(self):
+        for answer in [b"HTTP/1.1 200 OK\r\nContent-length: 9\r\n\r\n{}", b"-ERR what?\r\n", b""]:
+            with socket.create_server(("127.0.0.1", 0)) as listening:
+                thread = threading.Thread(target=self.answer_once, args=(listening, answer))
+                thread.start()
+                place = "127.0.0.1:{}".format(listening.getsockname()[1])
+                ran = self.weir("status", "--admin", place)
+                thread.join()
+            self.assertEqual((ran.returncode, ran.stderr),
+                             (1, f"weir: {place}: its answer is not HTTP, or not whole; is it Weir's admin door?\n"))
+
+    def answer_once(self, listening, answer):
+        with listening.accept()[0] as connection:
+            connection.recv(65536)
+            connection.sendall(answer)
+
+    def test_tls_asks_for_proof(self):
+        certificate, key = self.certificate()
+        server = StandIn((200, STATUS))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.handle_error = lambda *_: None  # a client that does not like the certificate
+        with self.serving(None, server):
+            by_ip = f"https://127.0.0.1:{server.server_port}"
+            trusting = self.weir("status", "--admin", by_ip, "--ca", certificate)
+            stranger = self.weir("status", "--admin", by_ip)
+            misnamed = self.weir("status", "--admin", f"https://localhost:{server.server_port}", "--ca", certificate)
+            plain = self.weir("status", "--admin", by_ip, "--ca", "no/such.pem")
+        self.assertEqual((trusting.stdout, trusting.stderr), (STATUS_TEXT, ""))
+        self.assertEqual((stranger.returncode, misnamed.returncode, plain.returncode), (1, 1, 1))
+        self.assertIn("its certificate is not accepted: self", stranger.stderr)
+        self.assertIn("--ca FILE names the authority", stranger.stderr)
+        self.assertIn("its certificate is not accepted: hostname mismatch", misnamed.stderr.lower())
+        self.assertIn("no/such.pem: holds no certificates that can be read", plain.stderr)
+
+    def certificate(self):
+        certificate, key = str(self.state / "c.pem"), str(self.state / "k.pem")
+        subprocess.run([shutil.which("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=weir", "-addext",
+                        "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+                       check=True, capture_output=True)
+        return certificate, key
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,221 @@
+"""A proxy for the length of a test, from the files of its example, and what every proxy has to do.
+
+Its example is copied to a folder of its own, with ports that are free in place of those it names. The application
+behind it answers with what it was asked.
+"""
+
+import contextlib
+import http.client
+import http.server
+import json
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+from server import PATIENCE, ROOT, Server
+
+FIELDS = ["RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
+
+
+def await_port(port, process, log):
+    """Returns when something listens there."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=PATIENCE):
+            return
+        if time.monotonic() > deadline or process.poll() is not None:
+            raise AssertionError(f"nothing listens on {port}: {log.read_text()}")
+        time.sleep(0.01)
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.server.asked += 1
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        if self.path == "/dies":
+            self.close_connection = True
+            return
+        said = json.dumps({"method": self.command, "target": self.path, "body": body}).encode()
+        self.send_response(403 if self.path.startswith("/forbidden") else 200)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(said)
+
+    do_POST = do_HEAD = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+class Application(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    asked = 0
+
+    def handle_error(self, *_):  # proxies reset connections that they have no more use for
+        pass
+
+
+@contextlib.contextmanager
+def application():
+    with Application(("127.0.0.1", 0), Echo) as listening:
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield listening
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+def with_ports(text, ports):
+    """`ports`: those that are written -> those to use. All at once, since a free one may be one that is written."""
+    return re.sub(r"(\b127\.0\.0\.1:|port_value: |(?m:^):)(\d+)", lambda m: f"{m[1]}{ports.get(int(m[2]), m[2])}", text)
+
+
+def served(example, directory, policy="policy.yaml"):
+    """A server by the example's own files, but for the ports."""
+    config = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:0", (ROOT / "examples" / example / "weir.yaml").read_text())
+    return Server((ROOT / "examples" / example / policy).read_text(), config, directory)
+
+
+@contextlib.contextmanager
+def running(example, command, ports, awaited):
+    """The example's proxy, started by `command` in a copy of its folder; ends when the block does."""
+    with tempfile.TemporaryDirectory() as parent:
+        folder = pathlib.Path(parent) / example
+        shutil.copytree(ROOT / "examples" / example, folder)
+        for file in folder.iterdir():
+            file.write_text(with_ports(file.read_text(), ports))
+        log = pathlib.Path(parent) / "log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+        try:
+            await_port(awaited, process, log)
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                raise AssertionError(f"it would not end: {log.read_text()}")
+
+
+class Client:
+    """Asks through the proxy on self.port, by default from an address that is not Weir's to trust."""
+
+    def ask(self, method="GET", target="/", headers=None, body=None, client="127.0.0.2", port=None):
+        """(status, headers, body) of a request from that address."""
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, PATIENCE, (client, 0))
+        with contextlib.closing(connection):
+            connection.request(method, target, body, {"Host": "shop.example.com", **(headers or {})})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+
+    def exhaust(self, method="GET", target="/", times=10, **how):
+        self.assertEqual([self.ask(method, target, **how)[0] for _ in range(times)], [200] * times)
+
+    def assert_denied(self, answer, limit, within=60):
+        status, headers, body = answer
+        self.assertEqual((status, headers["Content-Type"]), (429, "application/problem+json"))
+        self.assertEqual({name: len(headers.get_all(name, [])) for name in [*FIELDS, "Retry-After"]},
+                         {name: 1 for name in [*FIELDS, "Retry-After"]})
+        self.assertRegex(headers["RateLimit"], rf'^"{limit}";r=0;t=\d+$')
+        self.assertIn(int(headers["Retry-After"]), range(1, within + 1))
+        problem = json.loads(body)
+        self.assertEqual(problem["type"], "https://iana.org/assignments/http-problem-types#quota-exceeded")
+        self.assertEqual((problem["status"], problem["violated-policies"]), (429, [limit]))
+
+
+class Contract(Client):
+    """What clients of a proxy that asks Weir may rely on. The policy: 3 POST /orders/{id} a minute, 10 of anything."""
+
+    example = None
+    command = None
+
+    def setUp(self):
+        self.weir = self.enterContext(served(self.example, self.enterContext(tempfile.TemporaryDirectory())))
+        self.application = self.enterContext(application())
+        self.port = free_port()
+        ports = {8000: self.port, 8080: self.weir.http[1], 9000: self.application.server_port}
+        self.enterContext(running(self.example, self.command, ports, self.port))
+
+    def test_requests_pass_with_fields_until_the_limit_and_are_then_denied(self):
+        for left in reversed(range(10)):
+            status, headers, body = self.ask(target="/page?n=1")
+            self.assertEqual((status, json.loads(body)["target"]), (200, "/page?n=1"))
+            self.assertRegex(headers["RateLimit"], rf'^"all-by-ip";r={left};t=\d+$')
+            self.assertEqual(headers["RateLimit-Policy"], '"all-by-ip";q=10;w=60')
+            self.assertEqual((headers["X-RateLimit-Limit"], headers["X-RateLimit-Remaining"]), ("10", str(left)))
+            self.assertIn(int(headers["X-RateLimit-Reset"]), range(1, 61))
+            self.assertIsNone(headers["Retry-After"])
+        self.assert_denied(self.ask(target="/page?n=1"), "all-by-ip")
+
+    def test_method_and_path_are_those_of_the_client(self):
+        for number in range(3):
+            status, _, body = self.ask("POST", f"/orders/{number}?from=cart", body="x" * 3000)
+            self.assertEqual((status, json.loads(body)), (200, {
+                "method": "POST", "target": f"/orders/{number}?from=cart", "body": "x" * 3000}))
+        self.assert_denied(self.ask("POST", "/orders/9"), "orders-by-ip")
+        self.assertEqual(self.ask("GET", "/orders/9")[0], 200)
+        self.assertEqual(self.ask("POST", "/carts/9")[0], 200)
+
+    def test_a_path_in_other_letters_is_the_same_path(self):
+        self.exhaust("POST", "/orders/1", times=3)
+        for target in ["/%6frders/1", "//orders/1", "/carts/../orders/1", "/./orders/1?x=/carts"]:
+            with self.subTest(target):
+                self.assert_denied(self.ask("POST", target), "orders-by-ip")
+
+    def test_a_client_gains_nothing_by_headers(self):
+        self.exhaust("POST", "/orders/1", times=3)
+        for name, value in [("X-Original-URI", "/"), ("X-Original-Method", "GET"), ("X-Original-Url", "/"),
+                            ("X-Forwarded-Uri", "/"), ("X-Forwarded-Method", "GET"), ("X-Forwarded-Proto", "https"),
+                            ("X-Forwarded-Host", "localhost"), ("X-Forwarded-For", "192.0.2.1"),
+                            ("Forwarded", "for=192.0.2.1"), ("X-User-Id", "alice"), ("X-Real-IP", "192.0.2.1"),
+                            ("X-Envoy-Original-Path", "/"), ("X-HTTP-Method-Override", "GET")]:
+            with self.subTest(name):
+                self.assert_denied(self.ask("POST", "/orders/1", {name: value}), "orders-by-ip")
+
+    def test_clients_are_told_apart_by_address(self):
+        self.exhaust()
+        self.assertEqual(self.ask()[0], 429)
+        self.assertEqual(self.ask(client="127.0.0.3")[0], 200)
+
+    def test_the_answer_to_a_head_request_has_no_body(self):
+        self.exhaust("HEAD")
+        status, headers, body = self.ask("HEAD")
+        self.assertEqual((status, body), (429, ""))
+        self.assertIsNotNone(headers["Retry-After"])
+
+    def test_what_the_application_forbids_stays_forbidden(self):
+        self.assertEqual(self.ask(target="/forbidden")[0], 403)
+
+    def test_the_application_is_not_asked_twice(self):
+        self.assertIn(self.ask("POST", "/dies", body="an order")[0], [502, 503])
+        self.assertEqual(self.application.asked, 1)
+
+    def test_a_long_request_is_judged(self):
+        self.exhaust(target="/" + "a" * 7000, headers={"Cookie": "c" * 7000})
+        self.assertEqual(self.ask()[0], 429)
+
+    def test_requests_pass_while_weir_is_away(self):
+        self.exhaust()
+        self.assertEqual(self.ask()[0], 429)
+        self.assertEqual(self.weir.stop(), 0)
+        status, headers, body = self.ask("POST", "/orders/1", body="an order")
+        self.assertEqual((status, json.loads(body)["body"]), (200, "an order"))
+        self.assertIsNone(headers["RateLimit"])
