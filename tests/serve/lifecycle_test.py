@@ -148,9 +148,9 @@ class Start(unittest.TestCase):
                     self.assertEqual(client.ask({"path": "/", "user": "alice"}).remaining, 2)
                 with resp_client.RespClient(connect("resp")) as client:
                     self.assertEqual(client.ask("WEIR.CHECK", "api", "alice")[2], 1)
-                for door, path, text in ("http", "/healthz", b"ok"), ("admin", "/v1/status", b'"serving":true'):
+                for door, path, text in ("http", b"/healthz", b"ok"), ("admin", b"/v1/status", b'"serving":true'):
                     with connect(door) as connection:
-                        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+                        connection.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path)
                         with connection.makefile("rb") as answer:
                             self.assertIn(text, answer.read())
             self.assertEqual(list(folder.glob("*.sock")), [])
@@ -186,13 +186,13 @@ class Reload(unittest.TestCase):
         self.await_burst(4)
         replace(self.server.policy_file, POLICY.replace("burst: 3", "burst: 6"))
         self.await_burst(6)
-        self.assertEqual(reloads(self.server, "applied"), 2)
+        eventually(lambda: reloads(self.server, "applied") == 2, "a count of two")
 
     def test_a_bad_file_changes_nothing_and_is_told(self):
         digest = status(self.server)["policy"]["digest"]
         replace(self.server.policy_file, BAD_POLICY)
         self.server.await_log("nothing has changed, because of: ")
-        self.assertEqual(reloads(self.server, "refused"), 1)
+        eventually(lambda: reloads(self.server, "refused") == 1, "a count of one")
         self.assertEqual(metric(self.server, "weir_last_reload_refused"), 1)
         told = status(self.server)
         self.assertEqual(told["policy"]["digest"], digest)
@@ -201,7 +201,7 @@ class Reload(unittest.TestCase):
         self.assertTrue(check(self.server, "alice")["admitted"])
         replace(self.server.policy_file, POLICY.replace("burst: 3", "burst: 4"))
         self.await_burst(4)
-        self.assertEqual(metric(self.server, "weir_last_reload_refused"), 0)
+        eventually(lambda: metric(self.server, "weir_last_reload_refused") == 0, "a good end")
 
     def test_a_file_that_is_away_for_a_moment(self):
         self.server.policy_file.unlink()

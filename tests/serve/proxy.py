@@ -8,6 +8,7 @@ import contextlib
 import http.client
 import http.server
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -101,7 +102,8 @@ def running(example, command, ports, awaited):
             file.write_text(with_ports(file.read_text(), ports))
         log = pathlib.Path(parent) / "log"
         with log.open("wb") as out:
-            process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
+                                       env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"})
         try:
             await_port(awaited, process, log)
             yield

@@ -89,13 +89,14 @@ class Answer:
 
 
 class RlsClient:
-    """One connection. Calls are made one after the other."""
+    """One connection. Calls are made one after the other; `stream` is that of the last, if there was one."""
 
-    def __init__(self, connection):
+    def __init__(self, connection, stream=None):
         self.connection = connection
-        self.stream = -1
+        self.stream = stream or -1
         self.unread = b""
-        self.connection.sendall(PREFACE + frame(SETTINGS))
+        if stream is None:
+            self.connection.sendall(PREFACE + frame(SETTINGS))
 
     def __enter__(self):
         return self
@@ -134,6 +135,7 @@ class RlsClient:
                 raise ConnectionError(f"refused: frame {kind}, {payload!r}")
             if kind == DATA:
                 body += payload
+                self.connection.sendall(frame(WINDOW_UPDATE, payload=struct.pack(">I", len(payload))))
             if stream == self.stream and kind in (DATA, HEADERS) and flags & END_STREAM:
                 if len(body) < 5:
                     raise ConnectionError("an error without a message")

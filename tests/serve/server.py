@@ -7,6 +7,7 @@ import http.client
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -50,13 +51,13 @@ class Server:
         self.config_file = self.directory / "weir.yaml"
         if policy is not None:
             self.policy_file.write_text(policy)
-        if config is not None:
+        if config:
             self.config_file.write_text(config)
         self.log_file = self.directory / "log"
         self._log = open(self.log_file, "ab")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", *([] if config is None else ["--config", self.config_file])], stdout=subprocess.PIPE, stderr=self._log,
-            env={**os.environ, "STATE_DIRECTORY": str(self.state_dir), **(environment or {})})
+            [PROGRAM, "serve", *(["--config", self.config_file] if config else [])], stdout=subprocess.PIPE,
+            stderr=self._log, env={**os.environ, "STATE_DIRECTORY": str(self.state_dir), **(environment or {})})
         self.greeting = ""
         self._read_places()
 
@@ -90,6 +91,16 @@ class Server:
     def log(self):
         return self.log_file.read_text()
 
+    @property
+    def resident(self):
+        """Bytes of memory in use."""
+        pages = int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * resource.getpagesize()
+
+    @property
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
     def await_log(self, text):
         """Returns when the log has it."""
         deadline = time.monotonic() + PATIENCE
@@ -104,15 +115,19 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait(PATIENCE)
+        self._close()
 
     def stop(self):
         """The exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(PATIENCE)
+        self._close()
+        return code
+
+    def _close(self):
         self.process.stdout.close()
         self._log.close()
-        return code
 
     def __enter__(self):
         return self

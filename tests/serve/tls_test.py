@@ -126,7 +126,8 @@ class Doors(TlsTest):
         for door in DOORS:
             self.assertTrue(self.ask(weir, door, "client"), door)
             for nobody in None, "stranger":
-                with self.assertRaises(OSError, msg=(door, nobody)):  # a failed handshake, or an end instead of an answer
+                # A handshake that fails, or an end instead of an answer.
+                with self.assertRaises(OSError, msg=(door, nobody)):
                     if not self.ask(weir, door, nobody):
                         raise ConnectionError
             self.assertTrue(self.ask(weir, door, "client"), door)
@@ -173,6 +174,7 @@ class Renewal(TlsTest):
         weir.await_log("nothing has changed, because of: ")
         self.assertEqual(self.subject(weir, "http"), "server")
         self.assertTrue(self.ask(weir, "rls"))
+        eventually(lambda: json.loads(self.status(weir))["last_reload"], "a word of it")
         error = json.loads(self.status(weir))["last_reload"]["error"]
         self.assertIn("server.", error)
 

@@ -1,11 +1,10 @@
 """What Traefik's ForwardAuth sends, by its documentation, to a server by examples/traefik."""
 
 import json
+import re
 import sys
 import tempfile
 import unittest
-
-import yaml
 
 import proxy
 from server import ROOT
@@ -45,9 +44,9 @@ class Traefik(unittest.TestCase):
 
     def test_the_example_asks_where_the_server_listens(self):
         folder = ROOT / "examples" / "traefik"
-        middleware = yaml.safe_load((folder / "dynamic.yaml").read_text())["http"]["middlewares"]["weir"]["forwardAuth"]
-        door = yaml.safe_load((folder / "weir.yaml").read_text())["doors"]["http"]["listen"]
-        self.assertEqual(middleware["address"], f"http://{door}/v1/auth")
+        asked = re.search(r"address: http://(\S+)/v1/auth\n", (folder / "dynamic.yaml").read_text())[1]
+        listening = re.search(r"http:\n +listen: (\S+)\n", (folder / "weir.yaml").read_text())[1]
+        self.assertEqual(asked, listening)
 
 
 if __name__ == "__main__":

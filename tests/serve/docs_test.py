@@ -1,0 +1,248 @@
+"""The pages about the server say what a real one does.
+
+```console serve    as ```console (tests/docs/run_page.py), but against a server with the page's latest policy;
+                    without one it has the default policy. A policy begins a new server. Places are the
+                    usual ones.
+```json log         lines as the log has them: the same names in the same order.
+
+Times, hashes, lengths and numbers with decimals may differ. What tables name has to be there, and the other way round.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import server
+from server import DOORS, PROGRAM, ROOT, Server
+
+sys.path.append(str(ROOT / "tests/docs"))
+from extract import BLOCK  # noqa: E402
+from run_page import commands, matches  # noqa: E402
+
+PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:6390", "admin": "127.0.0.1:8089"}
+
+# The admin door of the test is elsewhere than by default.
+WEIR = """#!/bin/bash
+case "$1" in
+  status|peek|reset) exec "{program}" "$@" --admin {admin} ;;
+  *) exec "{program}" "$@" ;;
+esac
+"""
+
+VARYING = [
+    (r"\r", ""),
+    (r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
+    (r"^Date: .*", "Date:"),
+    (r"\b[0-9a-f]{16,64}\b", "HASH"),
+    (r"Content-Length: \d+", "Content-Length:"),
+    (r'"durationUntilReset":"\d+s"', '"durationUntilReset":"s"'),
+    (r'"used":\d+', '"used":'),
+    (r"\b\d+ KiB of", "KiB of"),
+    (r"\d+\.\d+", "N.N"),
+]
+
+
+def page(name):
+    return (ROOT / "docs" / name).read_text()
+
+
+def section(text, heading):
+    """What stands below a heading, down to the next one of its level or above."""
+    level = heading.index(" ")
+    found = re.search(rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{level}}} |\Z)", text, re.MULTILINE | re.DOTALL)
+    if not found:
+        raise AssertionError(f"there is no {heading!r}")
+    return found[1]
+
+
+def first_cells(text):
+    """The words in backquotes of the first column of tables."""
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("|")]
+    return {word for cell in rows for word in re.findall(r"`([^`]+)`", cell)}
+
+
+def without_varying(line):
+    for pattern, instead in VARYING:
+        line = re.sub(pattern, instead, line)
+    return line
+
+
+class Scene:
+    """A server with a policy, and a shell beside it."""
+
+    def __init__(self, policy, folder):
+        self.server = Server(policy, DOORS if policy else DOORS.replace("policy: policy.yaml\n", ""), folder)
+        self.folder = pathlib.Path(folder)
+        (self.folder / ".bin").mkdir()
+        weir = self.folder / ".bin/weir"
+        weir.write_text(WEIR.format(program=PROGRAM, admin=self.place("admin")))
+        weir.chmod(0o755)
+
+    def place(self, door):
+        return "{}:{}".format(*getattr(self.server, door))
+
+    def run(self, command):
+        for door, usual in PLACES.items():
+            command = command.replace(usual, self.place(door))
+        command = command.replace("-p 6390", f"-p {self.server.resp[1]}")
+        ran = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             timeout=server.PATIENCE, cwd=self.folder,
+                             env={**os.environ, "PATH": f"{self.folder / '.bin'}:{os.environ['PATH']}",
+                                  "STATE_DIRECTORY": str(self.server.state_dir)})
+        return self.as_by_default(ran.stdout).splitlines()
+
+    def as_by_default(self, printed):
+        printed = printed.replace(str(self.server.policy_file), "policy.yaml")
+        for door, usual in PLACES.items():
+            printed = printed.replace(self.place(door), usual)
+        return printed
+
+
+class Examples(unittest.TestCase):
+    maxDiff = None
+
+    def check_block(self, scene, text):
+        for command, expected in commands(text):
+            printed = [without_varying(line) for line in scene.run(command)]
+            expected = [without_varying(line) for line in expected]
+            with self.subTest(command):
+                if not matches(expected, printed):
+                    self.assertEqual("\n".join(expected), "\n".join(printed))
+
+    def check_scene(self, policy, blocks):
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(policy, folder)
+            with scene.server:
+                for text in blocks:
+                    self.check_block(scene, text)
+
+    def check_page(self, name):
+        scenes = [(None, [])]
+        for kind, text in BLOCK.findall(page(name)):
+            if kind == "yaml policy":
+                scenes.append((text, []))
+            if kind == "console serve":
+                scenes[-1][1].append(text)
+        self.assertTrue(any(blocks for _, blocks in scenes))
+        for policy, blocks in scenes:
+            if blocks:
+                self.check_scene(policy, blocks)
+
+    def test_protocols(self):
+        self.check_page("protocols.md")
+
+    def test_operations(self):
+        self.check_page("operations.md")
+
+
+POLICY = """
+version: 1
+tiers: { from: { header: X-Plan }, default: free, names: [free, pro] }
+limits:
+  - name: api
+    consumer_key: user
+    algorithm: token_bucket
+    rate: 1/h
+    candidate: { rate: 2/h }
+    missing: share
+    tier_overrides: { pro: unlimited }
+"""
+
+
+class Tables(unittest.TestCase):
+    maxDiff = None
+
+    def test_metrics_are_those_of_the_page(self):
+        with Server(POLICY) as weir:
+            for query in [{"user": "a"}, {"user": "a"}, {}]:
+                weir.ask("POST", "/v1/check", json.dumps(query))
+            told = weir.ask("GET", "/metrics", door="admin")[2]
+        labels = {name: set() for name in re.findall(r"(?m)^# TYPE (\S+)", told)}
+        for name, inside in re.findall(r"(?m)^(\w+)\{(.*)\} ", told):
+            family = name if name in labels else re.sub(r"_(bucket|sum|count)$", "", name)
+            labels[family] |= set(re.findall(r'(\w+)="', inside)) - {"le"}
+        rows = re.findall(r"(?m)^\| `(\w+)` \|([^|]*)\|", section(page("operations.md"), "## Metrics"))
+        self.assertEqual({name: set(re.findall(r"`(\w+)`", cell)) for name, cell in rows}, labels)
+
+    def test_the_fields_of_a_query(self):
+        text = section(page("protocols.md"), "## Asking in JSON")
+        query = first_cells(text.split("| `admitted`")[0]) - {"field"}
+        with Server(POLICY) as weir:
+            refused = json.loads(weir.ask("POST", "/v1/check", '{"nonsense": 1}')[2])["detail"]
+            verdict = json.loads(weir.ask("POST", "/v1/check", '{"user": "a"}')[2])
+        there_are = re.search(r"there are (.*)$", refused)[1]
+        self.assertEqual(query, set(re.split(r", | and ", there_are)))
+        self.assertEqual(first_cells("| `admitted`" + text.split("| `admitted`")[1]), set(verdict))
+
+    def test_the_commands_of_the_redis_protocol(self):
+        with Server(POLICY) as weir:
+            connection = weir.connect("resp")
+            with connection, connection.makefile("rwb") as stream:
+                stream.write(b"COMMAND LIST\r\n")
+                stream.flush()
+                count = int(stream.readline()[1:])
+                names = {(stream.readline(), stream.readline())[1].decode().strip().upper() for _ in range(count)}
+        text = section(page("protocols.md"), "## The Redis protocol")
+        told = set(re.findall(r"`((?:CL|WEIR)\.\w+)", text))
+        told |= set(re.findall(r"`([A-Z]+)(?: GET)?`", section(text, "### What there is of Redis").split(".")[0]))
+        subcommands = {"ID", "INFO", "LIST", "GETNAME", "SETNAME", "SETINFO", "REPLY", "COUNT", "DOCS"}
+        self.assertEqual(told - (subcommands - names), names)
+
+    def test_the_doors_are_where_the_pages_and_the_help_say(self):
+        said = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, timeout=60).stdout
+        helped = dict(re.findall(r"(?m)^  (\w+) +(127\.0\.0\.1:\d+) ", said))
+        self.assertEqual(helped, PLACES)
+        self.assertEqual(dict(re.findall(r"(?m)^\| `(\w+)` \| (127\.0\.0\.1:\d+) \|", page("protocols.md"))), PLACES)
+
+    def test_the_endpoints_of_the_admin_door(self):
+        with Server(POLICY) as weir:
+            there_are = json.loads(weir.ask("GET", "/nowhere", door="admin")[2])["detail"]
+        told = first_cells(section(page("protocols.md"), "## The admin door"))
+        paths = {re.sub(r"\?.*", "", word.removeprefix("GET ").removeprefix("POST ")) for word in told}
+        self.assertEqual(paths, set(re.findall(r"/[\w/]*\w", there_are)))
+
+
+class Start(unittest.TestCase):
+    maxDiff = None
+
+    def blocks(self, wanted):
+        return [text for kind, text in BLOCK.findall(section(page("operations.md"), "## Starting")) if kind == wanted]
+
+    def test_the_greeting(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(None, folder)
+            with scene.server:
+                greeting = scene.as_by_default(scene.server.greeting)
+        self.assertEqual([without_varying(line) for line in self.blocks("text")[0].splitlines()],
+                         [without_varying(line) for line in greeting.splitlines()])
+
+    def test_the_default_policy(self):
+        source = (ROOT / "src/server/default_policy.h").read_text()
+        self.assertEqual(self.blocks("yaml"), [re.search(r'R"\((.*)\)"', source, re.DOTALL)[1]])
+
+
+class Log(unittest.TestCase):
+    def names(self, line):
+        return list(json.loads(line))
+
+    def test_the_lines_are_as_the_page_shows_them(self):
+        shown = [text for kind, text in BLOCK.findall(page("operations.md")) if kind == "json log"]
+        lines = [line for text in shown for line in text.splitlines()]
+        with Server(POLICY, DOORS + "log: { denials: { per_second: 1 } }\n") as weir:
+            query = {"user": "a", "ip": "192.0.2.7", "method": "GET", "path": "/"}
+            for _ in range(4):
+                weir.ask("POST", "/v1/check", json.dumps(query))
+            weir.await_log('"suppressed"')
+            logged = weir.log.splitlines()
+        found = {tuple(self.names(line)) for line in logged}
+        self.assertEqual({tuple(self.names(line)) for line in lines}, found)
+        self.assertNotIn("192.0.2.7", "".join(logged))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

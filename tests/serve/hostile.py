@@ -1,0 +1,117 @@
+"""What hostile clients have in common, and how a server is seen to be well after them."""
+
+import json
+import resource
+import select
+import unittest
+
+import resp_client
+import rls_client
+import server
+from server import PROGRAM, Server, eventually
+
+POLICY = """
+version: 1
+limits:
+  - {name: api, consumer_key: user, algorithm: token_bucket, rate: 1000000/s, burst: 1000000}
+"""
+DOORS = ["http", "rls", "resp", "admin"]
+FILES = 8_192
+GROWTH = (1024 if "asan" in PROGRAM or "tsan" in PROGRAM else 96) << 20  # bytes that a test may add, at most
+
+
+def raise_file_limit():
+    """For this process and for the server that it starts."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def pour(connection, bytes_, times):
+    """Sends without reading. Returns how it ended: all was `taken` (which a server does for a moment after its own last
+    word), the server `closed`, or it `stopped` reading."""
+    connection.setblocking(False)
+    unsent = b""
+    while times > 0 or unsent:
+        if not unsent:
+            unsent, times = bytes_, times - 1
+        try:
+            unsent = unsent[connection.send(unsent):]
+        except BlockingIOError:
+            if not select.select([], [connection], [], 0.5)[1]:
+                return "stopped"
+        except OSError:
+            return "closed"
+    return "taken"
+
+
+def read_to_end(connection):
+    """All that comes until the server closes; a reset is an end like any other."""
+    connection.settimeout(server.PATIENCE)
+    said = b""
+    try:
+        while more := connection.recv(65536):
+            said += more
+    except ConnectionError:
+        pass
+    return said
+
+
+class HostileTest(unittest.TestCase):
+    """One server for the tests of a class: after each it has to be as it was before."""
+
+    policy = POLICY
+
+    @classmethod
+    def setUpClass(cls):
+        raise_file_limit()
+        cls.server = cls.enterClassContext(Server(cls.policy))
+
+    def setUp(self):
+        self.opened = []
+        self.assert_answers()
+        eventually(lambda: self.connections() == 0, "an empty house")
+        self.files = self.server.open_files
+        self.memory = self.server.resident
+
+    def tearDown(self):
+        for connection in self.opened:
+            connection.close()
+        self.assert_answers()
+        eventually(lambda: self.server.open_files <= self.files, f"{self.files} open files again")
+        grown = self.server.resident - self.memory
+        self.assertLess(grown, GROWTH, f"it holds {grown >> 20} MiB more than before")
+        page = self.server.ask("GET", "/metrics", door="admin")[2]
+        self.assertNotRegex(page, r'(?m)^weir_connections_total\{.*outcome="faulted"\} [1-9]')
+        self.assertIsNone(self.server.process.poll())
+
+    def assert_answers(self):
+        """A good client, at every door."""
+        status, _, body = self.server.ask("POST", "/v1/check", json.dumps({"path": "/", "user": "good"}))
+        self.assertEqual((status, json.loads(body)["limit"]), (200, "api"))
+        self.assertEqual(self.server.ask("GET", "/readyz", door="admin")[0], 200)
+        with rls_client.connect(self.server.rls, server.PATIENCE) as client:
+            self.assertTrue(client.ask({"path": "/", "user": "good"}).admitted)
+        with resp_client.connect(self.server.resp, server.PATIENCE) as client:
+            self.assertEqual(client.ask("WEIR.CHECK", "api", "good")[0], 0)
+
+    def connections(self):
+        """Of all doors, but for the one that asks."""
+        doors = json.loads(self.server.ask("GET", "/v1/status", door="admin")[2])["doors"]
+        return sum(door["connections"] for door in doors) - 1
+
+    def connect(self, door):
+        """Closed at the end of the test, if not before."""
+        connection = self.server.connect(door)
+        self.opened.append(connection)
+        return connection
+
+    def said_to(self, door, bytes_):
+        """All that the server says to that before it closes the connection."""
+        with self.server.connect(door) as connection:
+            try:
+                connection.sendall(bytes_)
+            except ConnectionError:  # it did not want to hear all of it
+                pass
+            return read_to_end(connection)
