@@ -44,6 +44,7 @@ std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
       last_ = !step.request.keep_alive;
       room_.requests.push_back(step.request);
     }
+    room_.received.raise(room_.requests.size());
     if (!room_.requests.empty()) serve(room_.requests, out);
     wait_for_turn(out);
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/counters.h"
 #include "net/session.h"
 #include "weir/header.h"
 #include "weir/time.h"
@@ -38,7 +39,8 @@ struct HttpRoom {
   std::vector<Header> headers = std::vector<Header>(most_headers);
   std::vector<wire::http1::Request> requests;
   DateText date;
-  std::size_t held = 0;  // answers that wait, of all sessions
+  std::size_t held = 0;    // answers that wait, of all sessions
+  engine::Count received;  // requests
 };
 
 class HttpSession : public net::Session {

@@ -12,7 +12,7 @@ bool DescriptorJudgement::pass(Instant now) {
     const Part& part = parts_[i];
     if (part.table == nullptr || !part.shadow) continue;
     statuses_[i].decision =
-        admitted ? part.table->decide(part.rule, part.ask, now) : part.table->peek(part.rule, part.ask, now);
+        admitted ? part.table->decide(*part.rule, part.ask, now) : part.table->peek(*part.rule, part.ask, now);
   }
   return admitted;
 }
@@ -20,7 +20,10 @@ bool DescriptorJudgement::pass(Instant now) {
 void DescriptorJudgement::match(std::size_t i) {
   statuses_[i] = {};
   Part& part = parts_[i];
-  part.descriptor = match_descriptor(domain_, asks_[i].entries, key_);
+  part.descriptor = match_descriptor(domain_, asks_[i].entries, room_.key_);
+  part.table = nullptr;
+  part.limit = Verdict::no_limit;
+  part.shadow = false;
   if (part.descriptor != nullptr) statuses_[i].name = part.descriptor->name;
   if (asks_[i].limit_override) {
     match_override(i, *asks_[i].limit_override);
@@ -31,7 +34,7 @@ void DescriptorJudgement::match(std::size_t i) {
   }
   if (part.table == nullptr) return;
   statuses_[i].kind = DescriptorStatus::Kind::limited;
-  part.ask = {part.table->hash(key_), asks_[i].hits, Duration::zero()};  // nobody waits here
+  part.ask = {part.table->hash(room_.key_), asks_[i].hits, Duration::zero()};  // nobody waits here
 }
 
 // Counts for the tuple as it is, whatever is configured for it.
@@ -39,9 +42,10 @@ void DescriptorJudgement::match_override(std::size_t i, const WindowNumbers& num
   const auto limit = Limit::fixed_window(numbers);
   if (!limit) return;
   parts_[i].table = plan_.override_table(domain_, numbers.window);
-  parts_[i].rule = core::compile(*limit);
+  parts_[i].of_override = core::compile(*limit);
+  parts_[i].rule = &parts_[i].of_override;
   statuses_[i].numbers = numbers;
-  write_descriptor_key(asks_[i].entries, key_);
+  write_descriptor_key(asks_[i].entries, room_.key_);
 }
 
 void DescriptorJudgement::match_configured(std::size_t i) {
@@ -50,7 +54,7 @@ void DescriptorJudgement::match_configured(std::size_t i) {
   statuses_[i].limit = part.limit;
   const PlannedLimit& planned = plan_.limits()[part.limit];
   part.table = planned.live[0]->table;
-  part.rule = planned.live[0]->rule;
+  part.rule = &planned.live[0]->rule;
   part.shadow = part.descriptor->shadow_mode;
   const Rate rate = planned.source->live.by_tier[0]->rate();
   statuses_[i].numbers = {rate.count, rate.per};
@@ -62,7 +66,7 @@ void DescriptorJudgement::drop_replaced() noexcept {
     return part.descriptor != nullptr &&
            std::ranges::find(part.descriptor->replaces, name) != part.descriptor->replaces.end();
   };
-  const std::span parts(parts_.data(), asks_.size());
+  const std::span parts = parts_.first(asks_.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].descriptor == nullptr || parts[i].descriptor->name.empty()) continue;
     const bool replaced = std::ranges::any_of(
@@ -75,20 +79,19 @@ void DescriptorJudgement::drop_replaced() noexcept {
 }
 
 bool DescriptorJudgement::judge_live(Instant now) noexcept {
-  std::array<table::Check, table::most_together> checks;
-  std::array<std::size_t, table::most_together> owners;
-  std::array<Decision, table::most_together> decisions;
   std::size_t count = 0;
   for (std::size_t i = 0; i < asks_.size(); ++i) {
     if (parts_[i].table == nullptr || parts_[i].shadow) continue;
-    checks[count] = {parts_[i].table, &parts_[i].rule, parts_[i].ask};
-    owners[count++] = i;
+    room_.checks_[count] = {parts_[i].table, parts_[i].rule, parts_[i].ask};
+    room_.owners_[count++] = i;
   }
   if (count == 0) return true;
-  const bool admitted = table::decide_together(std::span(checks).first(count), now, std::span(decisions).first(count));
+  const bool admitted =
+      table::decide_together(std::span(room_.checks_).first(count), now, std::span(room_.decisions_).first(count));
   for (std::size_t c = 0; c < count; ++c) {
-    statuses_[owners[c]].decision = decisions[c];
-    statuses_[owners[c]].admitted = decisions[c].admitted;
+    DescriptorStatus& status = statuses_[room_.owners_[c]];
+    status.decision = room_.decisions_[c];
+    status.admitted = status.decision.admitted;
   }
   return admitted;
 }

@@ -17,11 +17,33 @@
 namespace weir::engine {
 
 class DescriptorJudgement {
+  // What is asked for one descriptor.
+  struct Part {
+    const policy::Descriptor* descriptor;
+    table::Table* table;     // null: nothing to ask
+    const core::Rule* rule;  // of the plan, or the one below
+    core::Rule of_override;
+    table::Ask ask;
+    std::uint32_t limit;
+    bool shadow;
+  };
+
  public:
-  // `key` is scratch. At most `table::most_together` descriptors; `statuses` has their number.
+  // Space to work in, kept from one request to the next: to clear it for each would cost more than to judge.
+  class Room {
+    friend class DescriptorJudgement;
+
+    std::array<Part, table::most_together> parts_;
+    std::array<table::Check, table::most_together> checks_;
+    std::array<std::size_t, table::most_together> owners_;  // whose checks they are
+    std::array<Decision, table::most_together> decisions_;
+    std::string key_;
+  };
+
+  // At most `table::most_together` descriptors; `statuses` has their number.
   DescriptorJudgement(const Plan& plan, const policy::Domain& domain, std::span<const DescriptorAsk> asks,
-                      std::span<DescriptorStatus> statuses, std::string& key) noexcept
-      : plan_(plan), domain_(domain), asks_(asks), statuses_(statuses), key_(key) {}
+                      std::span<DescriptorStatus> statuses, Room& room) noexcept
+      : plan_(plan), domain_(domain), asks_(asks), statuses_(statuses), room_(room), parts_(room.parts_) {}
 
   [[nodiscard]] bool pass(Instant now);
 
@@ -29,15 +51,6 @@ class DescriptorJudgement {
   [[nodiscard]] std::uint32_t limit_of(std::size_t i) const noexcept { return parts_[i].limit; }
 
  private:
-  struct Part {
-    const policy::Descriptor* descriptor = nullptr;
-    table::Table* table = nullptr;  // null: nothing to ask
-    core::Rule rule;
-    table::Ask ask;
-    std::uint32_t limit = Verdict::no_limit;
-    bool shadow = false;
-  };
-
   void match(std::size_t i);
   void match_override(std::size_t i, const WindowNumbers& numbers);
   void match_configured(std::size_t i);
@@ -48,8 +61,8 @@ class DescriptorJudgement {
   const policy::Domain& domain_;
   std::span<const DescriptorAsk> asks_;
   std::span<DescriptorStatus> statuses_;
-  std::string& key_;
-  std::array<Part, table::most_together> parts_;
+  Room& room_;
+  const std::span<Part> parts_;  // of the room
 };
 
 }  // namespace weir::engine

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/descriptor_judgement.h"
 #include "engine/engine.h"
 
 namespace weir::engine {
@@ -99,7 +98,7 @@ bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, 
     std::ranges::fill(statuses, DescriptorStatus{});
     return true;
   }
-  DescriptorJudgement judgement(*plan_, *found, asks, statuses, descriptor_key_);
+  DescriptorJudgement judgement(*plan_, *found, asks, statuses, descriptor_room_);
   const bool admitted = judgement.pass(now);
   for (std::size_t i = 0; i < asks.size(); ++i) {
     if (judgement.limit_of(i) == Verdict::no_limit) continue;

@@ -21,6 +21,7 @@
 
 #include "engine/counters.h"
 #include "engine/coverage.h"
+#include "engine/descriptor_judgement.h"
 #include "engine/descriptors.h"
 #include "engine/judgement.h"
 #include "engine/named.h"
@@ -107,7 +108,7 @@ class Judge {
   Judgement::Room room_;
   std::vector<Outcome> outcomes_;  // only grows; those in use come first
   std::size_t used_ = 0;
-  std::string descriptor_key_;
+  DescriptorJudgement::Room descriptor_room_;
 };
 
 }  // namespace weir::engine

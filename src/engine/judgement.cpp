@@ -66,6 +66,7 @@ void Judgement::gather() noexcept {
     outcome.standing = is_shadow ? Standing::shadow : Standing::live;
     outcome.consumer = covered.ask.key;
     outcome.cost = covered.ask.cost;
+    outcome.max_wait = covered.ask.max_wait;
     outcome.decision = Decision{};
     outcome.decision.admitted = true;
     outcome.candidate.reset();
@@ -148,6 +149,10 @@ void Judgement::count_toward_penalties() noexcept {
     if (counted.remaining > 0) continue;
     std::ignore = limit.block->table->decide(limit.block->rule, ask, now_);
     limit.denials->table->reset(limit.denials->rule, ask.key, now_);
+    const auto block_wait = limit.block->table->peek(limit.block->rule, ask, now_).retry_after;
+    Decision& decision = outcomes_[i].decision;
+    if (waits_longer(block_wait, decision.retry_after)) decision.retry_after = block_wait;
+    decision.remaining = 0;
   }
 }
 

@@ -1,6 +1,7 @@
 // Texts one after the other, each with its length in front, so that none can reach into the next.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -8,12 +9,23 @@
 
 namespace weir::engine {
 
-inline void append_sized(std::string& to, std::string_view text) {
+// How many bytes that takes.
+inline std::size_t sized(std::string_view text) noexcept {
+  return sizeof(std::uint32_t) + text.size();
+}
+
+// Where there is room for it. Gives where it ended.
+inline char* put_sized(char* to, std::string_view text) noexcept {
   const auto length = static_cast<std::uint32_t>(text.size());
-  char bytes[sizeof length];
-  std::memcpy(bytes, &length, sizeof length);
-  to.append(bytes, sizeof length);
-  to.append(text);
+  std::memcpy(to, &length, sizeof length);
+  if (!text.empty()) std::memcpy(to + sizeof length, text.data(), text.size());
+  return to + sized(text);
+}
+
+inline void append_sized(std::string& to, std::string_view text) {
+  const std::size_t at = to.size();
+  to.resize(at + sized(text));
+  put_sized(to.data() + at, text);
 }
 
 // Takes the first text off `from`, which append_sized wrote.

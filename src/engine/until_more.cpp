@@ -23,11 +23,11 @@ Duration until_turn(const core::ArrivalLimit& limit, const Decision& decision, D
 }
 
 template <class A>
-Duration until_one_more(const TableRule& rule, const typename A::Limit& limit, const Outcome& outcome, Instant now,
-                        Duration max_wait) noexcept {
+Duration until_one_more(const TableRule& rule, const typename A::Limit& limit, const Outcome& outcome,
+                        Instant now) noexcept {
   const Decision& decision = outcome.decision;
   if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-    return until_turn(limit, decision, max_wait);
+    return until_turn(limit, decision, outcome.max_wait);
   } else if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) {
     return until_tokens(limit, decision.reset_after, decision.remaining + 1);
   } else if constexpr (std::is_same_v<A, core::FixedWindow>) {
@@ -48,14 +48,12 @@ Duration until_unblocked(const PlannedLimit& limit, const Outcome& outcome, Inst
 
 }  // namespace
 
-std::optional<Duration> until_more(const Plan& plan, const Outcome& outcome, std::uint32_t tier, Instant now,
-                                   Duration max_wait) noexcept {
+std::optional<Duration> until_more(const Plan& plan, const Outcome& outcome, std::uint32_t tier, Instant now) noexcept {
   const PlannedLimit& limit = plan.limits()[outcome.limit];
   const TableRule* rule = rule_of(limit.live, tier);
   if (rule == nullptr || outcome.decision.remaining >= outcome.decision.limit) return std::nullopt;
-  const Duration own = core::visit_rule(rule->rule, [&]<class A>(const core::RuleOf<A>& of) {
-    return until_one_more<A>(*rule, of.limit, outcome, now, max_wait);
-  });
+  const Duration own = core::visit_rule(
+      rule->rule, [&]<class A>(const core::RuleOf<A>& of) { return until_one_more<A>(*rule, of.limit, outcome, now); });
   return std::max(own, until_unblocked(limit, outcome, now));
 }
 

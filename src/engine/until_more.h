@@ -12,9 +12,9 @@
 namespace weir::engine {
 
 // Until more remains than the outcome says, if nobody else asks meanwhile; nothing if all is there. Never too early,
-// and for buckets at most a microsecond too late. `tier`, `now` and `max_wait` are those of the query.
+// and for buckets at most a microsecond too late. `tier` and `now` are those of the query.
 [[nodiscard]] std::optional<Duration> until_more(const Plan& plan, const Outcome& outcome, std::uint32_t tier,
-                                                 Instant now, Duration max_wait = Duration::max()) noexcept;
+                                                 Instant now) noexcept;
 
 // From nothing to all, in whole microseconds, rounded up; of a window, its length.
 [[nodiscard]] Duration time_to_fill(const Limit& limit) noexcept;

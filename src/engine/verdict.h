@@ -38,6 +38,7 @@ struct Outcome {
   Standing standing = Standing::live;
   table::KeyHash consumer{};
   Cost cost;
+  Duration max_wait = Duration::max();  // of who asked
   Decision decision;
   std::optional<Decision> candidate;
 

@@ -331,7 +331,7 @@ bool Connection::overdue(Moment now) const {
   const Timeouts& limits = options_.timeouts;
   if (stage_ == Stage::handshake) return passed(stage_since_, limits.handshake, now);
   if (stage_ == Stage::lingering) return passed(stage_since_, limits.linger, now);
-  if (!all_sent()) return passed(moved_at_, limits.idle, now);
+  if (!all_sent()) return passed(moved_at_, limits.unread, now);
   if (out_.paused_) return false;
   if (!heard_) return passed(stage_since_, limits.first_bytes, now);
   if (!input_.pending().empty()) return passed(waiting_since_, limits.incomplete, now);

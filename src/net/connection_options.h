@@ -15,6 +15,7 @@ struct Timeouts {
   Duration first_bytes = std::chrono::seconds(10);  // from the beginning of the session
   Duration incomplete = std::chrono::seconds(10);   // bytes are there, and the session has consumed none for so long
   Duration idle = std::chrono::seconds(75);         // no byte came or went; not while an answer is held
+  Duration unread = std::chrono::seconds(75);       // bytes wait to be sent, and the peer has taken none for so long
   Duration linger = std::chrono::seconds(1);        // after our last byte, for the peer to close
 };
 

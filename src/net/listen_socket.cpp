@@ -46,9 +46,8 @@ tl::unexpected<Error> refused(const Address& address, int error) {
   }
 }
 
-bool set_option(const Descriptor& socket, int level, int name) noexcept {
-  const int on = 1;
-  return ::setsockopt(socket.number(), level, name, &on, sizeof on) == 0;
+bool set_option(const Descriptor& socket, int level, int name, int value = 1) noexcept {
+  return ::setsockopt(socket.number(), level, name, &value, sizeof value) == 0;
 }
 
 Descriptor make_socket(int family) noexcept {
@@ -65,7 +64,12 @@ Result<Descriptor> bind_tcp(const Address& address, Sharing sharing) {
       ::bind(socket.number(), address.system(), address.system_size()) != 0) {
     return refused(address, errno);
   }
-  set_option(socket, IPPROTO_TCP, TCP_NODELAY);  // those that are accepted inherit it
+  // Those that are accepted inherit these. Peers that are gone without a word are found by the system.
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 4);
   return socket;
 }
 

@@ -35,9 +35,14 @@ std::vector<fs::path> files_in(const fs::path& directory) {
 
 }  // namespace
 
-std::string FileWatch::look() const {
+void FileWatch::add(const std::vector<fs::path>& files) {
+  files_.insert(files_.end(), files.begin(), files.end());
+  seen_ += look(files);
+}
+
+std::string FileWatch::look(const std::vector<fs::path>& files) {
   std::string all;
-  for (const fs::path& file : files_) {
+  for (const fs::path& file : files) {
     const std::string identity = identity_of(file);
     if (identity.empty()) return {};
     all += identity;
@@ -49,7 +54,7 @@ std::string FileWatch::look() const {
 }
 
 bool FileWatch::changed() {
-  std::string now = look();
+  std::string now = look(files_);
   if (now.empty() || now == seen_) return false;
   seen_ = std::move(now);
   return true;

@@ -10,13 +10,18 @@ namespace weir::server {
 
 class FileWatch {
  public:
-  explicit FileWatch(std::vector<std::filesystem::path> files) : files_(std::move(files)), seen_(look()) {}
+  FileWatch() = default;
+  explicit FileWatch(const std::vector<std::filesystem::path>& files) { add(files); }
+
+  // Watched from now on.
+  void add(const std::vector<std::filesystem::path>& files);
 
   // True once after a change. A file that is not there now is not a change: it may be in the middle of being replaced.
   [[nodiscard]] bool changed();
 
  private:
-  [[nodiscard]] std::string look() const;
+  // Empty if one of them cannot be looked at.
+  [[nodiscard]] static std::string look(const std::vector<std::filesystem::path>& files);
 
   std::vector<std::filesystem::path> files_;
   std::string seen_;  // what identifies the files' contents

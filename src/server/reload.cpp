@@ -23,13 +23,17 @@ bool same_door(const std::optional<DoorType>& before, const std::optional<DoorTy
   return before.has_value() == after.has_value() && (!before || same_places(*before, *after));
 }
 
-// What weir.yaml changes that a running server does not follow.
+bool same_bodies(const std::optional<HttpDoorConfig>& before, const std::optional<HttpDoorConfig>& after) {
+  return !before || !after || before->max_body == after->max_body;
+}
+
+// What weir.yaml says otherwise than at the start, and a running server does not follow.
 std::string needs_restart(const Config& before, const Config& after) {
   std::string what;
   const auto add = [&](bool same, std::string_view name) {
     if (!same) what += (what.empty() ? "" : ", ") + std::string(name);
   };
-  add(same_door(before.doors.http, after.doors.http), "doors.http");
+  add(same_door(before.doors.http, after.doors.http) && same_bodies(before.doors.http, after.doors.http), "doors.http");
   add(same_door(before.doors.rls, after.doors.rls), "doors.rls");
   add(same_door(before.doors.resp, after.doors.resp), "doors.resp");
   add(same_door(before.doors.admin, after.doors.admin), "doors.admin");
@@ -55,7 +59,7 @@ Result<void> Server::apply(Loaded loaded) {
   for (std::size_t i = 0; i < stations_.size(); ++i) {
     (*loops_)[i].run([&] { stations_[i]->change(*options); });
   }
-  if (const std::string restart = needs_restart(config_, *loaded.config); !restart.empty()) {
+  if (const std::string restart = needs_restart(began_with_, *loaded.config); !restart.empty()) {
     log_->warning("a restart is needed for what has changed in: " + restart);
   }
   const std::lock_guard guard(mutex_);
@@ -70,6 +74,7 @@ Result<void> Server::apply(Loaded loaded) {
 
 Result<void> Server::reload() {
   Loaded loaded = load(sources_);
+  watch_ = loaded.watch;
   Result<void> outcome = loaded.complete() ? apply(std::move(loaded)) : failure("reload", loaded.errors());
   if (outcome) {
     log_->info("the files were read again and are in force");

@@ -47,6 +47,17 @@ std::uint64_t total(const engine::EventTotals& totals, engine::Event event) noex
 
 }  // namespace
 
+std::uint64_t Server::requests_of(std::string_view door) const {
+  std::uint64_t sum = 0;
+  for (const auto& station : stations_) {
+    if (door == "http") sum += station->http()->requests();
+    if (door == "rls") sum += station->rls()->requests();
+    if (door == "resp") sum += station->resp()->requests();
+    if (door == "admin") sum += station->admin()->requests();
+  }
+  return sum;
+}
+
 std::string Server::metrics() {
   std::vector<const observe::Recorder*> recorders;
   for (const auto& station : stations_) recorders.push_back(&station->recorder());
@@ -56,7 +67,10 @@ std::string Server::metrics() {
   for (const Door& door : doors_) {
     const net::ListenerCounts counts = counts_of(door.listeners);
     outcomes.push_back(outcomes_of(counts));
-    doors.push_back({.door = door.name, .open_connections = counts.open, .connections = outcomes.back()});
+    doors.push_back({.door = door.name,
+                     .open_connections = counts.open,
+                     .requests = requests_of(door.name),
+                     .connections = outcomes.back()});
   }
   observe::ReloadFigures reloads;
   {
@@ -75,7 +89,28 @@ std::string Server::metrics() {
                                  .version = version_,
                                  .started = started_,
                                  .now = clock_.now()});
+  if (throttle_) append_throttle_metrics(page);
   return page.take();
+}
+
+// CL.THROTTLE has no limits of the policy, so it has figures of its own.
+void Server::append_throttle_metrics(observe::MetricsPage& page) const {
+  using Type = observe::MetricsPage::Type;
+  std::uint64_t allowed = 0;
+  std::uint64_t limited = 0;
+  for (const auto& station : stations_) {
+    const door::ThrottleCounts& counts = station->resp()->throttle_counts();
+    allowed += counts.allowed.value();
+    limited += counts.limited.value();
+  }
+  page.family("weir_throttle_decisions_total", Type::counter, "Decisions by CL.THROTTLE.");
+  page.sample({{"outcome", "admitted"}}, allowed);
+  page.sample({{"outcome", "denied"}}, limited);
+  page.family("weir_throttle_table_bytes", Type::gauge, "Memory of CL.THROTTLE's states.");
+  page.sample({}, throttle_->bytes_used());
+  page.family("weir_throttle_overflowed_total", Type::counter,
+              "Decisions by CL.THROTTLE on shared states, for want of memory.");
+  page.sample({}, throttle_->overflowed());
 }
 
 door::AdminStatus Server::status() {
@@ -99,9 +134,9 @@ door::AdminStatus Server::status() {
     told.connections = counts_of(door.listeners).open;
     for (const auto& listener : door.listeners) told.listen.push_back(listener->bound().text());
   }
-  status.memory.used = throttle_->bytes_used();
+  status.memory.used = throttle_ ? throttle_->bytes_used() : 0;
   for (const auto& figures : engine_->table_figures(now)) status.memory.used += figures.bytes;
-  status.memory.budget = memory_;
+  status.memory.budget = began_with_.state.memory;
   std::map<std::string, door::AdminStatus::Candidate> candidates;
   for (const auto& [key, totals] : engine_->totals().by_limit_and_route) {
     door::AdminStatus::Candidate& candidate = candidates[key.first];

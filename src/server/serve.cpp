@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "net/descriptor.h"
-#include "server/file_watch.h"
 #include "server/service_manager.h"
 
 namespace weir::server {
@@ -63,8 +62,7 @@ class Calls {
 
 class Run {
  public:
-  Run(Server& server, const Sources& sources)
-      : server_(server), sources_(sources), watch_(files_of(sources, server.config())), saved_(SteadyClock::now()) {}
+  explicit Run(Server& server) : server_(server), saved_(SteadyClock::now()) {}
 
   void until_stopped(const Calls& calls) {
     auto next_tick = SteadyClock::now() + tick;
@@ -84,7 +82,7 @@ class Run {
   void reload(std::string_view why) {
     notify_service_manager("RELOADING=1");
     server_.log().info("reading the files again: " + std::string(why));
-    if (server_.reload()) watch_ = FileWatch(files_of(sources_, server_.config()));
+    (void)server_.reload();  // how it went is in the log
     notify_service_manager("READY=1");
   }
 
@@ -94,7 +92,7 @@ class Run {
 
   void on_tick() {
     server_.tick();
-    if (watch_.changed()) reload("a file has changed");
+    if (server_.files_changed()) reload("a file has changed");
     const auto every = server_.config().state.snapshot_every;
     if (!every || SteadyClock::now() - saved_ < *every) return;
     saved_ = SteadyClock::now();
@@ -102,8 +100,6 @@ class Run {
   }
 
   Server& server_;
-  const Sources& sources_;
-  FileWatch watch_;
   SteadyClock::time_point saved_;
 };
 
@@ -113,12 +109,12 @@ Result<void> serve(Sources sources, Loaded loaded, std::string version,
                    const std::function<void(const Server&)>& on_ready) {
   const Calls calls;
   if (!calls.opened()) return failure("signals", std::string("cannot be waited for: ") + std::strerror(errno));
-  auto server = Server::start(sources, std::move(loaded), std::move(version));
+  auto server = Server::start(std::move(sources), std::move(loaded), std::move(version));
   if (!server) return tl::unexpected(server.error());
   (*server)->on_request([&calls] { calls.ring(); });
   on_ready(**server);
   notify_service_manager("READY=1");
-  Run(**server, sources).until_stopped(calls);
+  Run(**server).until_stopped(calls);
   notify_service_manager("STOPPING=1");
   (*server)->stop();
   return {};

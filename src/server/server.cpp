@@ -7,6 +7,7 @@
 #include "observe/hash_key_file.h"
 #include "policy/roster.h"
 #include "server/admin_token.h"
+#include "store/local/snapshot_folder.h"
 #include "table/hash_key.h"
 
 namespace weir::server {
@@ -21,10 +22,22 @@ constexpr auto log_key_file = "log.key";
 std::size_t throttle_memory(const Config& config) noexcept {
   return config.doors.resp ? config.state.memory / 4 : 0;
 }
-constexpr std::size_t least_throttle_memory = std::size_t{1} << 20;
 
 observe::DecisionLog::Options decision_options(const DenialLogConfig& config) {
   return {.sampling = {config.sample.part, config.sample.whole}, .lines_per_second = config.per_second};
+}
+
+// A connection that takes messages of that size.
+net::ConnectionOptions holding(std::size_t message) {
+  net::ConnectionOptions options;
+  options.input_bound = std::max(options.input_bound, message);
+  return options;
+}
+
+// Whose clients keep connections for when they need them.
+net::ConnectionOptions long_lived(net::ConnectionOptions options) {
+  options.timeouts.idle = std::chrono::hours(1);
+  return options;
 }
 
 std::size_t loop_count(const Config& config) noexcept {
@@ -37,8 +50,9 @@ Server::Server(Sources sources, Loaded loaded, std::string version)
     : sources_(std::move(sources)),
       version_(std::move(version)),
       config_(std::move(*loaded.config)),
+      began_with_(config_),
+      watch_(std::move(loaded.watch)),
       first_ruleset_(std::move(loaded.ruleset)),
-      memory_(config_.state.memory),
       started_(clock_.now()) {
   reloads_.loaded_at = started_;
   reloads_.policy_file = config_.policy.value_or(fs::path()).string();
@@ -108,7 +122,7 @@ Result<void> Server::restore_states() {
       log_->info("restored the states of " + std::to_string(restored->names.size()) + " tables");
     }
   }
-  return open_throttle(std::max(throttles, least_throttle_memory));
+  return config_.doors.resp ? open_throttle(throttles) : Result<void>();
 }
 
 Result<void> Server::open_throttle(std::size_t memory) {
@@ -132,7 +146,7 @@ fs::path Server::states_path() const {
 }
 
 fs::path Server::throttle_path() const {
-  return config_.state.directory / "throttle.states";
+  return store::SnapshotFolder(states_path()).file("throttle");
 }
 
 Result<void> Server::open_stations() {
@@ -147,37 +161,34 @@ Result<void> Server::open_stations() {
                           .health = health_,
                           .names = *names_,
                           .log = decisions_ ? &*decisions_ : nullptr,
-                          .throttle = *throttle_,
+                          .throttle = throttle_.get(),
                           .backend = *this};
   for (std::size_t i = 0; i < count; ++i) stations_.push_back(std::make_unique<Station>(premises, *options, i));
   return {};
 }
 
 Result<void> Server::open_doors() {
-  const std::size_t usual_input = net::ConnectionOptions().input_bound;
   if (const auto& http = config_.doors.http) {
-    wire::http1::Limits limits;
-    limits.body_bytes = http->max_body;
-    const std::size_t bound = std::max(usual_input, limits.largest_request());
-    if (auto opened = open_door("http", *http, {"http/1.1"}, bound, &Station::http); !opened) return opened;
+    const auto bounds = holding(wire::http1::Limits{.body_bytes = http->max_body}.largest_request());
+    if (auto opened = open_door("http", *http, {"http/1.1"}, bounds, &Station::http); !opened) return opened;
   }
   if (const auto& rls = config_.doors.rls) {
-    if (auto opened = open_door("rls", *rls, {"h2"}, usual_input, &Station::rls); !opened) return opened;
+    if (auto opened = open_door("rls", *rls, {"h2"}, long_lived({}), &Station::rls); !opened) return opened;
   }
   if (const auto& resp = config_.doors.resp) {
-    const std::size_t bound = 2 * wire::resp::CommandLimits().command_length;
-    if (auto opened = open_door("resp", *resp, {}, bound, &Station::resp); !opened) return opened;
+    const auto bounds = long_lived(holding(2 * wire::resp::CommandLimits().command_length));
+    if (auto opened = open_door("resp", *resp, {}, bounds, &Station::resp); !opened) return opened;
   }
   if (const auto& admin = config_.doors.admin) {
-    if (auto opened = open_door("admin", *admin, {"http/1.1"}, usual_input * 3, &Station::admin); !opened)
-      return opened;
+    const auto bounds = holding(wire::http1::Limits().largest_request());
+    if (auto opened = open_door("admin", *admin, {"http/1.1"}, bounds, &Station::admin); !opened) return opened;
   }
   return {};
 }
 
 template <class Choose>
 Result<void> Server::open_door(std::string_view name, const DoorConfig& config, std::vector<std::string> applications,
-                               std::size_t input_bound, Choose choose) {
+                               const net::ConnectionOptions& bounds, Choose choose) {
   Door door{.name = name, .tls = nullptr, .listeners = {}};
   if (config.tls) {
     auto tls = net::TlsContext::load(*config.tls, applications);
@@ -187,7 +198,7 @@ Result<void> Server::open_door(std::string_view name, const DoorConfig& config, 
   net::ListenOptions options;
   options.max_connections = config.max_connections;
   options.unix_mode = config.unix_mode;
-  options.connection.input_bound = input_bound;
+  options.connection = bounds;
   const net::MakeSession make = [this, choose](const net::Peer& peer, const net::Link& link) {
     return ((*stations_[link.loop()->index()]).*choose)()->open(peer, link);
   };
@@ -225,7 +236,7 @@ void Server::save() {
   if (!config_.state.snapshot_every) return;
   const Instant now = clock_.now();
   auto saved = engine_->save(states_path(), now);
-  if (saved) saved = throttle_->save(throttle_path(), now);
+  if (saved && throttle_) saved = throttle_->save(throttle_path(), now);
   if (!saved) log_->error("what was counted could not be saved: " + saved.error().message());
   const std::lock_guard guard(mutex_);
   last_saved_ = door::AdminStatus::Snapshot{.at = now, .error = saved ? std::string() : saved.error().message()};

@@ -25,6 +25,7 @@
 #include "observe/consumer_names.h"
 #include "observe/decision_log.h"
 #include "observe/log_writer.h"
+#include "observe/metrics_page.h"
 #include "server/config.h"
 #include "server/log.h"
 #include "server/sources.h"
@@ -42,6 +43,9 @@ class Server final : private door::AdminBackend {
 
   // Reads the files again. On an error nothing has changed; it is in the log, the metrics and the status.
   Result<void> reload();
+
+  // Whether a file is another than when it was read; true once for each change.
+  [[nodiscard]] bool files_changed() { return watch_.changed(); }
 
   // What administrators asked for since: does it, and tells them.
   void answer_requests();
@@ -84,12 +88,15 @@ class Server final : private door::AdminBackend {
 
   template <class Choose>
   Result<void> open_door(std::string_view name, const DoorConfig& config, std::vector<std::string> applications,
-                         std::size_t input_bound, Choose choose);
+                         const net::ConnectionOptions& bounds, Choose choose);
   void log_policy();
   Result<void> apply(Loaded loaded);
 
   [[nodiscard]] std::filesystem::path states_path() const;
   [[nodiscard]] std::filesystem::path throttle_path() const;
+
+  [[nodiscard]] std::uint64_t requests_of(std::string_view door) const;
+  void append_throttle_metrics(observe::MetricsPage& page) const;
 
   // AdminBackend, from the loops.
   [[nodiscard]] std::string metrics() override;
@@ -100,8 +107,9 @@ class Server final : private door::AdminBackend {
   const Sources sources_;
   const std::string version_;
   Config config_;
+  const Config began_with_;
+  FileWatch watch_;
   std::shared_ptr<const policy::Ruleset> first_ruleset_;  // until the engine has it
-  const std::size_t memory_;                              // the budget
   WallClock clock_;
   const Instant started_;
   door::Health health_;
@@ -112,7 +120,7 @@ class Server final : private door::AdminBackend {
   std::optional<observe::DecisionLog> decisions_;
   std::string admin_token_;
   std::unique_ptr<engine::Engine> engine_;
-  std::unique_ptr<store::ThrottleTable> throttle_;
+  std::unique_ptr<store::ThrottleTable> throttle_;  // null: the Redis protocol's door is off
   std::unique_ptr<net::Loops> loops_;
   std::vector<std::unique_ptr<Station>> stations_;
   std::vector<Door> doors_;

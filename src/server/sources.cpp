@@ -5,36 +5,10 @@
 #include "server/default_policy.h"
 
 namespace weir::server {
+namespace {
 
-std::string Loaded::errors() const {
-  std::string lines;
-  for (const policy::Problem& problem : problems) {
-    if (problem.severity == policy::Severity::error) lines += (lines.empty() ? "" : "\n") + problem.text();
-  }
-  return lines;
-}
-
-Loaded load(const Sources& sources) {
-  Loaded loaded;
-  if (sources.config_file) {
-    LoadedConfig read = load_config(*sources.config_file, sources.environment);
-    loaded.config = std::move(read.config);
-    loaded.problems = std::move(read.problems);
-    if (!loaded.config) return loaded;
-  } else {
-    loaded.config = default_config(sources.environment);
-  }
-  if (sources.policy_file) loaded.config->policy = sources.policy_file;
-  policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy)
-                                                : policy::load_text(default_policy, "default policy");
-  loaded.ruleset = std::move(policy.ruleset);
-  loaded.problems.insert(loaded.problems.end(), policy.problems.begin(), policy.problems.end());
-  return loaded;
-}
-
-std::vector<std::filesystem::path> files_of(const Sources& sources, const Config& config) {
+std::vector<std::filesystem::path> files_named_by(const Config& config) {
   std::vector<std::filesystem::path> files;
-  if (sources.config_file) files.push_back(*sources.config_file);
   if (config.policy) files.push_back(*config.policy);
   const auto add_door = [&](const auto& door) {
     if (!door) return;
@@ -49,6 +23,36 @@ std::vector<std::filesystem::path> files_of(const Sources& sources, const Config
   add_door(config.doors.resp);
   add_door(config.doors.admin);
   return files;
+}
+
+}  // namespace
+
+std::string Loaded::errors() const {
+  std::string lines;
+  for (const policy::Problem& problem : problems) {
+    if (problem.severity == policy::Severity::error) lines += (lines.empty() ? "" : "\n") + problem.text();
+  }
+  return lines;
+}
+
+Loaded load(const Sources& sources) {
+  Loaded loaded;
+  if (sources.config_file) {
+    loaded.watch.add({*sources.config_file});
+    LoadedConfig read = load_config(*sources.config_file, sources.environment);
+    loaded.config = std::move(read.config);
+    loaded.problems = std::move(read.problems);
+    if (!loaded.config) return loaded;
+  } else {
+    loaded.config = default_config(sources.environment);
+  }
+  if (sources.policy_file) loaded.config->policy = sources.policy_file;
+  loaded.watch.add(files_named_by(*loaded.config));
+  policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy)
+                                                : policy::load_text(default_policy, "default policy");
+  loaded.ruleset = std::move(policy.ruleset);
+  loaded.problems.insert(loaded.problems.end(), policy.problems.begin(), policy.problems.end());
+  return loaded;
 }
 
 }  // namespace weir::server

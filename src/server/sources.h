@@ -10,6 +10,7 @@
 #include "policy/problem.h"
 #include "policy/ruleset.h"
 #include "server/config.h"
+#include "server/file_watch.h"
 
 namespace weir::server {
 
@@ -23,6 +24,7 @@ struct Loaded {
   std::optional<Config> config;  // none if there is an error in it; then the policy was not looked for
   std::shared_ptr<const policy::Ruleset> ruleset;  // none if there is an error in it
   std::vector<policy::Problem> problems;
+  FileWatch watch;  // the files as they were before they were read
 
   [[nodiscard]] bool complete() const noexcept { return config && ruleset; }
   // The errors, a line each.
@@ -30,8 +32,5 @@ struct Loaded {
 };
 
 [[nodiscard]] Loaded load(const Sources& sources);
-
-// The files that were read, with what they name; to be watched.
-[[nodiscard]] std::vector<std::filesystem::path> files_of(const Sources& sources, const Config& config);
 
 }  // namespace weir::server

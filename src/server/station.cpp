@@ -37,7 +37,7 @@ door::HttpOptions http_options(const HttpDoorConfig& config, door::Token token, 
   options.token = std::move(token);
   options.auth_headers = auth_headers(config.auth_headers);
   options.hold_max = config.hold_max;
-  options.hold_limit = std::max<std::size_t>(config.hold_limit / loops, 1);
+  options.hold_limit = (config.hold_limit + loops - 1) / loops;
   return options;
 }
 
@@ -83,7 +83,7 @@ Station::Station(const Premises& premises, const DoorOptions& options, std::size
       desk_(premises.engine, premises.clock, options.settings, &recorder_) {
   if (options.http) http_.emplace(desk_, premises.health, *options.http);
   if (options.rls) rls_.emplace(desk_, premises.health, *options.rls);
-  if (options.resp) resp_.emplace(desk_, premises.throttle, *options.resp);
+  if (options.resp) resp_.emplace(desk_, *premises.throttle, *options.resp);
   if (options.admin) admin_.emplace(desk_, premises.backend, premises.health, *options.admin);
 }
 

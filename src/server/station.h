@@ -37,8 +37,8 @@ struct Premises {
   const Clock& clock;
   const door::Health& health;
   const observe::ConsumerNames& names;
-  observe::DecisionLog* log;  // null: denials are not logged
-  store::ThrottleTable& throttle;
+  observe::DecisionLog* log;       // null: denials are not logged
+  store::ThrottleTable* throttle;  // null where the Redis protocol's door is off
   door::AdminBackend& backend;
 };
 

@@ -145,6 +145,21 @@ TEST(RlsSession, LongestMessageIsAcceptedHoweverLong) {
   EXPECT_EQ(door.limit(Ask("shop").descriptor({{"user", user}})).number(1), 1U);
 }
 
+TEST(RlsSession, AllCallsOfALargeReadAreAnswered) {
+  RlsFixture door(policy);
+  std::vector<std::int32_t> streams;
+  for (int i = 0; i < 200; ++i) {
+    const std::string user = "user-" + std::to_string(i);
+    const Ask ask = Ask(i % 2 == 0 ? "shop" : "weir").descriptor({{"user", user}});
+    streams.push_back(door.client.ask(post(should_rate_limit, {}), ask.body()));
+  }
+  door.exchange();
+  for (const std::int32_t stream : streams) {
+    EXPECT_EQ(status_of(door.client.reply(stream)), "0") << stream;
+    EXPECT_EQ(messages_of(door.client.reply(stream)).size(), 1U) << stream;
+  }
+}
+
 TEST(RlsSession, BytesOfAnotherProtocolCloseTheConnection) {
   RlsFixture door(policy);
   door.talk.say("GET / HTTP/1.1\r\nHost: weir\r\n\r\n");

@@ -59,7 +59,7 @@ RC_GTEST_PROP(UntilMore, OneMoreIsAdmittedThenAndNotBefore, ()) {
     now += Duration{any(0, 1) == 0 ? any(0, 3) : any(0, millis * 1500)};
     const Verdict verdict = judge->judge(query_of(static_cast<std::uint64_t>(any(0, 4)), max_wait), now);
     const Outcome outcome = verdict.outcomes[0];
-    const auto wait = until_more(judge->plan(), outcome, verdict.tier, now, max_wait);
+    const auto wait = until_more(judge->plan(), outcome, verdict.tier, now);
     RC_ASSERT(wait.has_value() == (outcome.decision.remaining < outcome.decision.limit));
     if (!wait) continue;
     Query more = query_of(outcome.decision.remaining + 1, max_wait);

@@ -54,7 +54,7 @@ class Flood final : public Session {
 
 TEST(Timeout, ClosesWhoDoesNotRead) {
   ListenOptions options = patient();
-  options.connection.timeouts.idle = 50ms;
+  options.connection.timeouts.unread = 50ms;
   const Server server([](const Peer&, const Link&) { return std::make_unique<Flood>(); }, options);
   Client client = server.connect();
   client.send("x");

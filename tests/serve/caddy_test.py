@@ -6,7 +6,7 @@ import unittest
 import proxy
 
 
-class Caddy(proxy.Contract, unittest.TestCase):
+class Caddy(proxy.Contract, proxy.Example, unittest.TestCase):
     example = "caddy"
     command = ["caddy", "run"]
 

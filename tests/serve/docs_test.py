@@ -133,6 +133,9 @@ class Examples(unittest.TestCase):
             if blocks:
                 self.check_scene(policy, blocks)
 
+    def test_readme(self):
+        self.check_page("../README.md")
+
     def test_protocols(self):
         self.check_page("protocols.md")
 

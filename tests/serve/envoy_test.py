@@ -12,7 +12,7 @@ ENVOY = os.environ.get("WEIR_ENVOY", str(ROOT / "build" / "tools" / "venv" / "bi
 DAY = 24 * 60 * 60
 
 
-class Example:
+class Example(proxy.Client):
     policy = "policy.yaml"
     listener = None
 
@@ -27,15 +27,15 @@ class Example:
         self.port = ports[self.listener]
 
 
-class RateLimitFilter(Example, proxy.Contract, unittest.TestCase):
+class RateLimitFilter(proxy.Contract, Example, unittest.TestCase):
     listener = 8000
 
 
-class ExtAuthz(Example, proxy.Contract, unittest.TestCase):
+class ExtAuthz(proxy.Contract, Example, unittest.TestCase):
     listener = 8001
 
 
-class Descriptors(Example, proxy.Client, unittest.TestCase):
+class Descriptors(Example, unittest.TestCase):
     policy = "descriptors.yaml"
     listener = 8002
 

@@ -6,7 +6,7 @@ import unittest
 import proxy
 
 
-class HAProxy(proxy.Contract, unittest.TestCase):
+class HAProxy(proxy.Contract, proxy.Example, unittest.TestCase):
     example = "haproxy"
     command = ["haproxy", "-f", "haproxy.cfg"]
 

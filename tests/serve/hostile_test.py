@@ -1,6 +1,8 @@
 """Clients that mean no good: after each the server answers the others, and holds no more than before."""
 
+import json
 import re
+import resource
 import select
 import struct
 import sys
@@ -10,8 +12,8 @@ import unittest
 import resp_client
 import rls_client
 import server
-from server import eventually
-from hostile import DOORS, HostileTest, pour, read_to_end
+from server import Server, eventually
+from hostile import DOORS, POLICY, HostileTest, pour, read_to_end
 from rls_client import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, RST_STREAM, SETTINGS,
                         WINDOW_UPDATE, RlsClient, frame)
 
@@ -276,12 +278,12 @@ class Connections(HostileTest):
                 connection.close()
 
     def test_who_is_slow_is_cut_off(self):
-        """A byte now and then is not enough, and neither is none at all."""
+        """A byte now and then is not enough, and neither is none at all where requests come on new connections."""
         dripped = {"http": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000,
                    "admin": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000,
                    "resp": b"*1\r\n$1000\r\n" + b"a" * 1_000}
         waiting = {self.connect(door): iter(text) for door, text in dripped.items()}
-        waiting |= {self.connect(door): iter(b"") for door in DOORS}
+        waiting |= {self.connect(door): iter(b"") for door in ["http", "admin"]}
         began = time.monotonic()
         while waiting:
             self.assertLess(time.monotonic() - began, server.PATIENCE, "still there")
@@ -300,6 +302,49 @@ class Connections(HostileTest):
                         connection.send(bytes([byte]))
                     except ConnectionError:
                         pass
+
+
+class Memory(HostileTest):
+    """What strangers make up is not kept for each of them."""
+
+    def test_numbers_that_are_never_the_same(self):
+        with resp_client.connect(self.server.resp, server.PATIENCE) as client:
+            for begin in range(1, 50_000, 1_000):
+                client.connection.sendall(b"".join(b"CL.THROTTLE key %d 1 60\r\n" % number
+                                                   for number in range(begin, begin + 1_000)))
+                for _ in range(1_000):
+                    client.receive()
+
+    def test_words_that_are_never_the_same(self):
+        before = len(self.server.ask("GET", "/metrics", door="admin")[2])
+        for begin in range(0, 20_000, 1_000):
+            queries = [{"path": f"/{n}?{n}", "method": f"M{n}", "user": f"u{n}", "tier": f"t{n}",
+                        "headers": {f"X{n}": "a"}} for n in range(begin, begin + 1_000)]
+            self.assertEqual(self.server.ask("POST", "/v1/check", json.dumps(queries))[0], 200)
+        self.assertLess(len(self.server.ask("GET", "/metrics", door="admin")[2]), before + 2_000)
+
+
+class Files(unittest.TestCase):
+    def test_no_more_are_left_to_open(self):
+        """Those who are in stay, the others wait, and it does not spin in the meantime."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+        try:
+            weir = Server(POLICY)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        with weir:
+            first = weir.connect("http")
+            held = [weir.connect("http") for _ in range(200)]
+            eventually(lambda: weir.open_files == 64, "a shortage")
+            first.sendall(HEALTH)
+            self.assertTrue(first.recv(65536).startswith(b"HTTP/1.1 200 OK"))
+            for connection in first, *held:
+                connection.close()
+            self.assertEqual(weir.ask("POST", "/v1/check", '{"path": "/"}')[0], 200)
+            page = weir.ask("GET", "/metrics", door="admin")[2]
+            failed = re.search(r'(?m)^weir_connections_total\{door="http",outcome="accept_failed"\} (\d+)', page)
+            self.assertTrue(0 < int(failed[1]) < 1_000, failed[0])
 
 
 if __name__ == "__main__":

@@ -273,6 +273,22 @@ class Stop(unittest.TestCase):
                 self.assertEqual(weir.stop(), 0)
             self.assertIn("1 connections were cut off", weir.log)
 
+    def test_every_door_lets_go(self):
+        with Server(POLICY) as weir:
+            resp = resp_client.connect(weir.resp, server.PATIENCE)
+            rls = rls_client.connect(weir.rls, server.PATIENCE)
+            self.assertEqual(resp.ask("PING"), "PONG")
+            self.assertTrue(rls.ask({"path": "/", "user": "alice"}).admitted)
+            admin = weir.connect("admin")
+            weir.signal(signal.SIGTERM)
+            for client in resp, rls:
+                with client, self.assertRaisesRegex(ConnectionError, "closed|frame 7"):  # 7: GOAWAY
+                    client.receive()
+            with admin:
+                self.assertEqual(admin.recv(1), b"")
+            self.assertEqual(weir.process.wait(server.PATIENCE), 0)
+            self.assertNotIn("cut off", weir.log)
+
     def test_other_signals_that_end_it(self):
         with Server(POLICY) as weir:
             weir.signal(signal.SIGINT)
@@ -347,6 +363,46 @@ class Callers(unittest.TestCase):
                 client.ask("WEIR.RESET", "api", "alice")
             self.assertEqual(client.ask("AUTH", secret), "OK")
             self.assertEqual(client.ask("WEIR.RESET", "api", "alice"), "OK")
+
+
+class Tokens(unittest.TestCase):
+    def test_change_with_their_file(self):
+        old, new = "the-token-that-was", "the-token-that-will-be"
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "token"
+            file.write_text(old)
+            file.chmod(0o600)
+            with Server(POLICY, DOORS.replace("{listen", "{token_file: token, listen", 3), directory) as weir:
+                self.assertEqual([self.may_ask(weir, token) for token in [old, new, None]], [True, False, False])
+                file.write_text(new)
+                weir.signal(signal.SIGHUP)
+                weir.await_log("the files were read again and are in force")
+                self.assertEqual([self.may_ask(weir, token) for token in [old, new, None]], [False, True, False])
+                file.chmod(0o644)
+                weir.signal(signal.SIGHUP)
+                weir.await_log("nothing has changed, because of: ")
+                self.assertTrue(self.may_ask(weir, new))
+
+    def may_ask(self, weir, token):
+        """Whether who shows that token is answered: the same at all three doors."""
+        shown = {"X-Weir-Token": token} if token else {}
+        answers = {weir.ask("POST", "/v1/check", '{"path": "/"}', shown)[0] == 200}
+        with rls_client.connect(weir.rls, server.PATIENCE) as client:
+            try:
+                client.ask({"path": "/"}, **({"x-weir-token": token} if token else {}))
+                answers.add(True)
+            except ConnectionError:
+                answers.add(False)
+        with resp_client.connect(weir.resp, server.PATIENCE) as client:
+            try:
+                if token:
+                    client.ask("AUTH", token)
+                client.ask("WEIR.PEEK", "api", "alice")
+                answers.add(True)
+            except resp_client.ReplyError:
+                answers.add(False)
+        self.assertEqual(len(answers), 1, answers)
+        return answers.pop()
 
 
 PERSONAL = """

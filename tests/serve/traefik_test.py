@@ -28,7 +28,7 @@ class Traefik(unittest.TestCase):
             self.assertEqual(self.ask("POST", "/orders/1?from=cart")[0], 200)
         status, headers, body = self.ask("POST", "/orders/1?from=cart")
         self.assertEqual((status, headers["Content-Type"]), (429, "application/problem+json"))
-        self.assertEqual(json.loads(body)["violated-policies"], ["orders-by-ip"])
+        self.assertEqual(json.loads(body)["violated-policies"], ["orders"])
         self.assertEqual(self.ask("GET", "/orders/1")[0], 200)
 
     def test_clients_are_told_apart_by_address(self):

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wire/protobuf/reader.h"
@@ -114,6 +115,32 @@ TEST(RateLimitResponse, IsWrittenAsExpected) {
             "\x1a\x10\x0a\x0bretry-after\x12\x01"
             "2"
             "\x2a\x02{}");
+}
+
+TEST(RateLimitResponse, NamesOfHeaderFieldsAreInLowerCaseAndNothingElseIs) {
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"", ""},
+      {"A", "a"},
+      {"Reset-Z", "reset-z"},
+      {"Eight-AZ", "eight-az"},
+      {"RateLimit", "ratelimit"},
+      {"X-RateLimit-Remaining", "x-ratelimit-remaining"},
+      {"@[`{\x7f/09", "@[`{\x7f/09"},
+      {"\xC1\xDA\xE1\xFA\x80\xFF\xC0\xDB-Z", "\xC1\xDA\xE1\xFA\x80\xFF\xC0\xDB-z"},
+      {"\xC1Z", "\xC1z"},
+      {std::string(200, 'N'), std::string(200, 'n')},
+  };
+  for (const auto& [name, expected] : rows) {
+    std::string out;
+    RateLimitResponse(out, Code::ok).response_header(name, "Value");
+    protobuf::Reader reader(out);
+    ASSERT_TRUE(reader.next() && reader.next()) << name;
+    protobuf::Reader header = reader.message();
+    ASSERT_TRUE(header.next()) << name;
+    EXPECT_EQ(header.bytes(), expected);
+    ASSERT_TRUE(header.next()) << name;
+    EXPECT_EQ(header.bytes(), "Value");
+  }
 }
 
 TEST(RlsUnit, RateIsToldInTheShortestUnitInWhichItIsWhole) {

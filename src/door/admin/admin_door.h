@@ -13,6 +13,7 @@
 // asks for the admin token.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,6 +45,9 @@ class AdminDoor {
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link);
 
   void change(AdminOptions options) { options_ = std::move(options); }
+
+  // Since the start; from any thread.
+  [[nodiscard]] std::uint64_t requests() const noexcept { return room_.received.value(); }
 
  private:
   class Session;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ class HttpDoor {
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link);
 
   void change(HttpOptions options) { options_ = std::move(options); }
+
+  // Since the start; from any thread.
+  [[nodiscard]] std::uint64_t requests() const noexcept { return room_.received.value(); }
 
  private:
   class Session;

@@ -10,6 +10,7 @@
 #include "door/desk.h"
 #include "door/resp/throttle_batch.h"
 #include "door/resp/throttle_limits.h"
+#include "engine/counters.h"
 #include "net/session.h"
 #include "store/local/throttle_table.h"
 #include "wire/resp/command_parser.h"
@@ -35,6 +36,9 @@ class RespDoor {
   // Who has shown a token that was good stays.
   void change(RespOptions options) { options_ = std::move(options); }
 
+  // Commands since the start; from any thread.
+  [[nodiscard]] std::uint64_t requests() const noexcept { return commands_.value(); }
+
   // What CL.THROTTLE has answered; from any thread.
   [[nodiscard]] const ThrottleCounts& throttle_counts() const noexcept { return batch_.counts(); }
 
@@ -45,6 +49,7 @@ class RespDoor {
   RespOptions options_;
   ThrottleLimits throttle_limits_;
   ThrottleBatch batch_;
+  engine::Count commands_;
 };
 
 }  // namespace weir::door

@@ -41,9 +41,11 @@ RespDoor::Session::Session(RespDoor& door, const net::Peer& peer)
 std::size_t RespDoor::Session::on_input(std::span<char> bytes, net::Output& out) {
   std::string_view unread(bytes.data(), bytes.size());
   now_ = door_.desk_.now();
+  std::uint64_t commands = 0;
   while (!out.full() && !out.closing()) {
     const CommandParser::Step step = parser_.next(unread);
     if (step.status == CommandParser::Status::command) {
+      ++commands;
       if (!queue_throttle(parser_.arguments(), unread, out.bytes())) execute(parser_.arguments(), out.bytes());
       if (closing_) out.close_after();
     } else {
@@ -54,6 +56,7 @@ std::size_t RespDoor::Session::on_input(std::span<char> bytes, net::Output& out)
     if (step.status != CommandParser::Status::command) break;
   }
   answer_batch(out.bytes());
+  door_.commands_.raise(commands);
   return bytes.size() - unread.size();
 }
 

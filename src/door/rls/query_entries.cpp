@@ -9,7 +9,7 @@ std::string_view* place_of(engine::Query& query, std::string_view key) noexcept 
   if (key == "path") return &query.target;
   if (key == "user") return &query.user;
   if (key == "api_key") return &query.api_key;
-  if (key == "ip") return &query.ip;
+  if (key == "ip" || key == "remote_address") return &query.ip;  // the second is what Envoy itself calls it
   if (key == "tier") return &query.tier;
   return nullptr;
 }

@@ -78,12 +78,13 @@ void RateLimitService::call(wire::http2::Server& server, Exchange& exchange, std
   }
 }
 
-void RateLimitService::end(wire::http2::Server& server) {
+void RateLimitService::end(wire::http2::Server& server, std::string& out) {
   if (waiting_.empty()) return;
   const Ruling ruling = desk_.judge(batch_.queries());
   for (const Waiting& call : waiting_) {
     answer(server, *call.exchange,
-           [&](std::string& out) { write(ruling, ruling.verdicts().subspan(call.first, call.count), out); });
+           [&](std::string& reply) { write(ruling, ruling.verdicts().subspan(call.first, call.count), reply); });
+    server.write_answers(out);
   }
 }
 

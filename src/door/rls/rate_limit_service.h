@@ -28,10 +28,11 @@ class RateLimitService {
  public:
   explicit RateLimitService(Desk& desk) noexcept : desk_(desk) {}
 
-  // A batch: begin, any number of calls, end. The message stays until then.
+  // A batch: begin, any number of calls, end. The message stays until then. What is answered at the end is written to
+  // `out` at once.
   void begin() noexcept;
   void call(wire::http2::Server& server, Exchange& exchange, std::string_view message);
-  void end(wire::http2::Server& server);
+  void end(wire::http2::Server& server, std::string& out);
 
  private:
   // A call whose descriptors are queries of the batch.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "door/desk.h"
 #include "door/health.h"
 #include "door/rls/rate_limit_service.h"
+#include "engine/counters.h"
 #include "net/session.h"
 #include "weir/time.h"
 #include "wire/http2/limits.h"
@@ -31,12 +33,16 @@ class RlsDoor {
 
   void change(RlsOptions options) { options_ = std::move(options); }
 
+  // Calls since the start; from any thread.
+  [[nodiscard]] std::uint64_t requests() const noexcept { return calls_.value(); }
+
  private:
   class Session;
 
   const Health& health_;
   RlsOptions options_;
   RateLimitService rate_limits_;
+  engine::Count calls_;
 };
 
 }  // namespace weir::door

@@ -63,13 +63,19 @@ RlsDoor::Session::Session(RlsDoor& door)
 
 std::size_t RlsDoor::Session::on_input(std::span<char> bytes, net::Output& out) {
   const bool alive = server_.receive(bytes);
-  door_.rate_limits_.begin();
-  for (Exchange* exchange : server_.stirred()) {
-    if (!exchange->gone()) serve(*exchange);
-  }
-  door_.rate_limits_.end(server_);
+  serve_stirred(out);
   write(out, alive);
   return bytes.size();
+}
+
+void RlsDoor::Session::serve_stirred(net::Output& out) {
+  door_.rate_limits_.begin();
+  for (Exchange* exchange : server_.stirred()) {
+    if (exchange->gone()) continue;
+    serve(*exchange);
+    if (exchange->answered()) server_.write_answers(out.bytes());
+  }
+  door_.rate_limits_.end(server_, out.bytes());
 }
 
 void RlsDoor::Session::on_tick(net::Moment now, net::Output& out) {
@@ -101,6 +107,7 @@ void RlsDoor::Session::serve(Exchange& exchange) {
   const Method method = method_of(exchange.field(Field::path));
   const bool whole = exchange.complete() || exchange.fault() != Fault::none;
   if (!whole && method != Method::reflect) return;
+  door_.calls_.raise();
   if (!accept(exchange)) return;
   if (method == Method::reflect) {
     exchange.set_note(reflected);

@@ -29,6 +29,7 @@ class RlsDoor::Session final : public net::Session {
   // An end is announced first; what the client sent before he knew of it is still served.
   enum class Stage : std::uint8_t { open, announced, closed };
 
+  void serve_stirred(net::Output& out);
   void serve(Exchange& exchange);
   [[nodiscard]] bool accept(Exchange& exchange);
   [[nodiscard]] bool knows_token(const Exchange& exchange) const noexcept;

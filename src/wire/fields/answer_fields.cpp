@@ -37,11 +37,11 @@ void append_name(FieldText& text, std::string_view name) noexcept {
 
 }  // namespace
 
-FieldText rate_limit_policy_field(const AnswerFields& answer) noexcept {
+FieldText rate_limit_policy_field(const AnswerFields& answer, std::string_view quota) noexcept {
   FieldText text;
   append_name(text, answer.policy);
   text.append(";q=");
-  text.append_integer(answer.quota);
+  text.append(quota);
   if (answer.window > Duration::zero()) {
     text.append(";w=");
     text.append_integer(seconds_up(answer.window));
@@ -49,11 +49,11 @@ FieldText rate_limit_policy_field(const AnswerFields& answer) noexcept {
   return text;
 }
 
-FieldText rate_limit_field(const AnswerFields& answer) noexcept {
+FieldText rate_limit_field(const AnswerFields& answer, std::string_view remaining) noexcept {
   FieldText text;
   append_name(text, answer.policy);
   text.append(";r=");
-  text.append_integer(answer.remaining);
+  text.append(remaining);
   if (answer.until_more) {
     text.append(";t=");
     text.append_integer(seconds_up(*answer.until_more));

@@ -42,10 +42,18 @@ struct FieldChoice {
 // percent-encoded.
 inline constexpr std::size_t max_policy_name = 128;
 
-[[nodiscard]] FieldText rate_limit_policy_field(const AnswerFields& answer) noexcept;  // "default";q=100;w=60
-[[nodiscard]] FieldText rate_limit_field(const AnswerFields& answer) noexcept;         // "default";r=50;t=30
+// "default";q=100;w=60 and "default";r=50;t=30: the first number as count_field wrote it, since others tell it too.
+[[nodiscard]] FieldText rate_limit_policy_field(const AnswerFields& answer, std::string_view quota) noexcept;
+[[nodiscard]] FieldText rate_limit_field(const AnswerFields& answer, std::string_view remaining) noexcept;
 [[nodiscard]] FieldText reset_field(Duration reset_after, ResetForm form, Instant now) noexcept;
 [[nodiscard]] FieldText count_field(std::uint64_t count) noexcept;
+
+[[nodiscard]] inline FieldText rate_limit_policy_field(const AnswerFields& answer) noexcept {
+  return rate_limit_policy_field(answer, count_field(answer.quota).view());
+}
+[[nodiscard]] inline FieldText rate_limit_field(const AnswerFields& answer) noexcept {
+  return rate_limit_field(answer, count_field(answer.remaining).view());
+}
 
 // Never earlier than `t`, which a client would take if this were not there.
 [[nodiscard]] FieldText retry_after_field(Duration retry_after, std::optional<Duration> until_more) noexcept;
@@ -53,13 +61,15 @@ inline constexpr std::size_t max_policy_name = 128;
 // Calls send(name, value) for each field of the answer, both as std::string_view; the value holds for the call.
 template <class Send>
 void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Instant now, Send&& send) {
+  const FieldText quota = count_field(answer.quota);
+  const FieldText remaining = count_field(answer.remaining);
   if (choice.current) {
-    send(std::string_view{"RateLimit-Policy"}, rate_limit_policy_field(answer).view());
-    send(std::string_view{"RateLimit"}, rate_limit_field(answer).view());
+    send(std::string_view{"RateLimit-Policy"}, rate_limit_policy_field(answer, quota.view()).view());
+    send(std::string_view{"RateLimit"}, rate_limit_field(answer, remaining.view()).view());
   }
   const auto send_three = [&](const std::array<std::string_view, 3>& names, ResetForm form) {
-    send(names[0], count_field(answer.quota).view());
-    send(names[1], count_field(answer.remaining).view());
+    send(names[0], quota.view());
+    send(names[1], remaining.view());
     send(names[2], reset_field(answer.reset_after, form, now).view());
   };
   if (choice.x_rate_limit) {

@@ -27,9 +27,8 @@ BlockPool::~BlockPool() {
 }
 
 std::size_t BlockPool::shelf_for(std::size_t size) noexcept {
-  const std::size_t rounded = std::bit_ceil(std::max(size, smallest));
-  const auto shelf = static_cast<std::size_t>(std::countr_zero(rounded) - std::countr_zero(smallest));
-  return std::min(shelf, none);
+  constexpr auto smallest_width = static_cast<std::size_t>(std::bit_width(smallest - 1));
+  return std::min(static_cast<std::size_t>(std::bit_width(std::max(size, smallest) - 1)) - smallest_width, none);
 }
 
 void* BlockPool::take(std::size_t size) noexcept {

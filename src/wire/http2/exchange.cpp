@@ -37,7 +37,7 @@ std::optional<Field> field_named(std::string_view name) noexcept {
 
 void Exchange::begin(std::int32_t stream) noexcept {
   stream_ = stream;
-  headed_ = complete_ = stirred_ = answered_ = ended_ = gone_ = false;
+  headed_ = complete_ = stirred_ = answered_ = ended_ = waiting_ = gone_ = false;
   fault_ = Fault::none;
   note_ = 0;
   head_bytes_ = taken_ = counted_ = sent_ = trailer_count_ = 0;

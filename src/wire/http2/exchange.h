@@ -80,7 +80,8 @@ class Exchange {
   bool complete_ = false;
   bool stirred_ = false;  // is among Server::stirred
   bool answered_ = false;
-  bool ended_ = false;  // the answer is whole
+  bool ended_ = false;    // the answer is whole
+  bool waiting_ = false;  // nghttp2 has sent all of the reply, and is to be told of more
   bool gone_ = false;
   Fault fault_ = Fault::none;
   std::size_t head_bytes_ = 0;

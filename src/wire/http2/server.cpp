@@ -106,7 +106,8 @@ void Server::count_reply(Exchange& exchange) noexcept {
 void Server::send(Exchange& exchange) {
   if (exchange.gone_) return;
   count_reply(exchange);
-  check(nghttp2_session_resume_data(session_.get(), exchange.stream_));
+  if (exchange.waiting_) check(nghttp2_session_resume_data(session_.get(), exchange.stream_));
+  exchange.waiting_ = false;
 }
 
 void Server::end(Exchange& exchange, std::span<const Header> trailers) {
@@ -135,6 +136,13 @@ void Server::reset(Exchange& exchange, std::uint32_t code) {
 }
 
 void Server::write(std::string& out) {
+  write_answers(out);
+  for (Exchange* exchange : left_) give_back(*exchange);
+  left_.clear();
+  calm();
+}
+
+void Server::write_answers(std::string& out) {
   const std::uint8_t* bytes = nullptr;
   for (;;) {
     const ssize_t size = nghttp2_session_mem_send(session_.get(), &bytes);
@@ -142,9 +150,6 @@ void Server::write(std::string& out) {
     if (size == 0) break;
     out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
   }
-  for (Exchange* exchange : left_) give_back(*exchange);
-  left_.clear();
-  calm();
 }
 
 void Server::expire(std::chrono::steady_clock::time_point now, Duration patience) {
@@ -168,8 +173,7 @@ bool Server::over() const noexcept {
   return nghttp2_session_want_read(session_.get()) == 0 && nghttp2_session_want_write(session_.get()) == 0;
 }
 
-Exchange* Server::find(std::int32_t stream) noexcept {
-  if (last_ != nullptr && last_->stream_ == stream) return last_;
+Exchange* Server::look_up(std::int32_t stream) noexcept {
   auto* const found = static_cast<Exchange*>(nghttp2_session_get_stream_user_data(session_.get(), stream));
   if (found != nullptr) last_ = found;
   return found;

@@ -54,8 +54,10 @@ class Server {
   // The peer is told that it was given up: REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM.
   void reset(Exchange& exchange, std::uint32_t code);
 
-  // Appends all that can be sent now.
+  // Appends all that can be sent now. Those that were stirred() are so no more.
   void write(std::string& out);
+  // The same while they are looked at. An answer that leaves as soon as it is made costs least.
+  void write_answers(std::string& out);
 
   // Answers that wait for the peer to make room, in bytes, are beyond what is held for him.
   [[nodiscard]] bool clogged() const noexcept { return unsent_ > limits_.unsent_bytes; }
@@ -74,7 +76,11 @@ class Server {
  private:
   friend struct ServerEvents;
 
-  [[nodiscard]] Exchange* find(std::int32_t stream) noexcept;
+  // Most often the one that was looked up last.
+  [[nodiscard]] Exchange* find(std::int32_t stream) noexcept {
+    return last_ != nullptr && last_->stream_ == stream ? last_ : look_up(stream);
+  }
+  [[nodiscard]] Exchange* look_up(std::int32_t stream) noexcept;
   Exchange& open_exchange(std::int32_t stream);
   void close_exchange(Exchange& exchange) noexcept;
   void give_back(Exchange& exchange) noexcept;

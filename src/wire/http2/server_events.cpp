@@ -121,7 +121,8 @@ ssize_t ServerEvents::read_reply(nghttp2_session* /*session*/, std::int32_t /*st
   auto& exchange = *static_cast<Exchange*>(source->ptr);
   server.count_reply(exchange);
   const std::size_t count = std::min(size, exchange.reply_.size() - exchange.sent_);
-  if (count == 0 && !exchange.ended_) return NGHTTP2_ERR_DEFERRED;
+  exchange.waiting_ = count == 0 && !exchange.ended_;
+  if (exchange.waiting_) return NGHTTP2_ERR_DEFERRED;
   std::memcpy(room, exchange.reply_.data() + exchange.sent_, count);
   exchange.sent_ += count;
   server.unsent_ -= count;

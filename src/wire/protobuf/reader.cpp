@@ -30,15 +30,33 @@ std::size_t sequence_length(std::string_view rest) noexcept {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
+template <class Word>
+bool has_high_bit(const char* at) noexcept {
+  Word word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return (word & static_cast<Word>(0x8080'8080'8080'8080U)) != 0;
+}
+
+// By words, the last of which may reach back into the one before.
+template <class Word>
+bool is_ascii_by(std::string_view text) noexcept {
+  const char* const last = text.data() + text.size() - sizeof(Word);
+  for (const char* at = text.data(); at < last; at += sizeof(Word)) {
+    if (has_high_bit<Word>(at)) return false;
+  }
+  return !has_high_bit<Word>(last);
+}
+
+bool is_ascii(std::string_view text) noexcept {
+  if (text.size() >= 8) return is_ascii_by<std::uint64_t>(text);
+  if (text.size() >= 4) return is_ascii_by<std::uint32_t>(text);
+  return text.empty() || is_ascii_by<std::uint8_t>(text);
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
-  std::uint64_t eight = 0;
-  while (text.size() >= sizeof eight) {
-    std::memcpy(&eight, text.data(), sizeof eight);
-    if ((eight & 0x8080'8080'8080'8080U) != 0) break;
-    text.remove_prefix(sizeof eight);
-  }
+  if (is_ascii(text)) return true;
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);
     if (length == 0) return false;
@@ -47,20 +65,10 @@ bool is_utf8(std::string_view text) noexcept {
   return true;
 }
 
-bool Reader::next() noexcept {
+bool Reader::next_any() noexcept {
   if (!ok_ || rest_.empty()) return false;
   ok_ = read_tag() && type_ != WireType::end_group && read_value();
   return ok_;
-}
-
-std::string_view Reader::text() noexcept {
-  if (!is_utf8(bytes_)) ok_ = false;
-  return bytes_;
-}
-
-Reader Reader::message() noexcept {
-  if (depth_ == 0) ok_ = false;
-  return Reader(ok_ ? bytes_ : std::string_view(), depth_ == 0 ? 0 : depth_ - 1);
 }
 
 // Of a tag that is too large for 32 bits, what fits counts; but it has no more than five bytes.

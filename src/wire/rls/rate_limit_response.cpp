@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
+#include <cstring>
 
 #include "wire/fields/delta_seconds.h"
 #include "wire/protobuf/writer.h"
@@ -10,76 +10,112 @@
 namespace weir::wire::rls {
 namespace {
 
-using protobuf::append_bytes;
-using protobuf::append_message;
-using protobuf::append_number;
+using protobuf::bytes_size;
+using protobuf::number_size;
+using protobuf::put_bytes;
+using protobuf::put_number;
+using protobuf::put_size;
+using protobuf::room_in;
 
 std::uint64_t held_to_32_bits(std::uint64_t number) noexcept {
   return std::min<std::uint64_t>(number, UINT32_MAX);
 }
 
-void append_current_limit(std::string& out, const CurrentLimit& limit) {
-  append_message(out, 2, [&] {
-    if (limit.rate.requests > 0) append_number(out, 1, held_to_32_bits(limit.rate.requests));
-    if (limit.rate.unit != Unit::unknown) append_number(out, 2, static_cast<std::uint64_t>(limit.rate.unit));
-    if (!limit.name.empty()) append_bytes(out, 3, limit.name);
-  });
+// A number that is left out if it is zero.
+std::size_t size_unless_zero(std::uint32_t field, std::uint64_t number) noexcept {
+  return number == 0 ? 0 : number_size(field, number);
 }
 
-char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+char* put_unless_zero(char* to, std::uint32_t field, std::uint64_t number) noexcept {
+  return number == 0 ? to : put_number(to, field, number);
 }
 
-constexpr std::size_t one_byte = 0x80;  // sizes below it take one
+// RateLimitResponse.RateLimit.
+struct LimitMessage {
+  explicit LimitMessage(const CurrentLimit& limit) noexcept
+      : requests(held_to_32_bits(limit.rate.requests)),
+        unit(static_cast<std::uint64_t>(limit.rate.unit)),
+        name(limit.name),
+        size(size_unless_zero(1, requests) + size_unless_zero(2, unit) +
+             (name.empty() ? 0 : bytes_size(3, name.size()))) {}
+
+  [[nodiscard]] char* put(char* to) const noexcept {
+    to = put_unless_zero(to, 1, requests);
+    to = put_unless_zero(to, 2, unit);
+    return name.empty() ? to : put_bytes(to, 3, name);
+  }
+
+  std::uint64_t requests;
+  std::uint64_t unit;
+  std::string_view name;
+  std::size_t size;
+};
+
+using Eight = std::uint64_t;
+
+// In ASCII; other bytes are as they were.
+constexpr Eight lower(Eight text) noexcept {
+  constexpr Eight each = 0x0101'0101'0101'0101U;
+  const Eight low_bits = text & (0x7F * each);
+  const Eight from_a = low_bits + (0x80 - 'A') * each;  // the high bit of a byte says so
+  const Eight beyond_z = low_bits + (0x7F - 'Z') * each;
+  const Eight is_upper = (from_a ^ beyond_z) & ~text & (0x80 * each);
+  return text | is_upper >> 2U;
+}
+
+void put_eight_lower(char* to, const char* from) noexcept {
+  Eight text = 0;
+  std::memcpy(&text, from, sizeof text);
+  text = lower(text);
+  std::memcpy(to, &text, sizeof text);
+}
+
+// Eight at a time; the last may reach back into those before.
+char* put_lower(char* to, std::string_view text) noexcept {
+  const std::size_t size = text.size();
+  if (size < sizeof(Eight)) {
+    return std::transform(text.begin(), text.end(), to,
+                          [](char c) { return static_cast<char>(lower(static_cast<std::uint8_t>(c))); });
+  }
+  for (std::size_t i = 0; i + sizeof(Eight) < size; i += sizeof(Eight)) put_eight_lower(to + i, text.data() + i);
+  const std::size_t last = size - sizeof(Eight);
+  put_eight_lower(to + last, text.data() + last);
+  return to + size;
+}
 
 }  // namespace
 
 RateLimitResponse::RateLimitResponse(std::string& out, Code overall) : out_(out) {
-  append_number(out_, 1, static_cast<std::uint64_t>(overall));
+  protobuf::append_number(out_, 1, static_cast<std::uint64_t>(overall));
 }
 
 void RateLimitResponse::status(const DescriptorStatus& status) {
-  append_message(out_, 2, [&] {
-    append_number(out_, 1, static_cast<std::uint64_t>(status.code));
-    if (status.current_limit) append_current_limit(out_, *status.current_limit);
-    if (status.limit_remaining > 0) append_number(out_, 3, held_to_32_bits(status.limit_remaining));
-    if (status.duration_until_reset) {
-      append_message(out_, 4, [&] {
-        const std::uint64_t seconds = seconds_up(*status.duration_until_reset);
-        if (seconds > 0) append_number(out_, 1, seconds);
-      });
-    }
-  });
+  const auto code = static_cast<std::uint64_t>(status.code);
+  const LimitMessage limit(status.current_limit.value_or(CurrentLimit{}));
+  const std::uint64_t remaining = held_to_32_bits(status.limit_remaining);
+  const std::uint64_t seconds = seconds_up(status.duration_until_reset.value_or(Duration::zero()));
+  const std::size_t duration_size = size_unless_zero(1, seconds);
+
+  std::size_t size = number_size(1, code) + size_unless_zero(3, remaining);
+  if (status.current_limit) size += bytes_size(2, limit.size);
+  if (status.duration_until_reset) size += bytes_size(4, duration_size);
+
+  char* to = put_size(room_in(out_, bytes_size(2, size)), 2, size);
+  to = put_number(to, 1, code);
+  if (status.current_limit) to = limit.put(put_size(to, 2, limit.size));
+  to = put_unless_zero(to, 3, remaining);
+  if (status.duration_until_reset) put_unless_zero(put_size(to, 4, duration_size), 1, seconds);
 }
 
-// There are several in every answer, all of them short: so those are written with one step.
 void RateLimitResponse::response_header(std::string_view name, std::string_view value) {
-  const std::size_t size = 4 + name.size() + value.size();
-  if (size >= one_byte) return long_response_header(name, value);
-  const std::size_t at = out_.size();
-  out_.resize(at + 2 + size);
-  char* to = out_.data() + at;
-  *to++ = '\x1A';
-  *to++ = static_cast<char>(size);
-  *to++ = '\x0A';
-  *to++ = static_cast<char>(name.size());
-  to = std::transform(name.begin(), name.end(), to, lower);
-  *to++ = '\x12';
-  *to++ = static_cast<char>(value.size());
-  std::copy(value.begin(), value.end(), to);
-}
-
-void RateLimitResponse::long_response_header(std::string_view name, std::string_view value) {
-  append_message(out_, 3, [&] {
-    append_bytes(out_, 1, name);
-    const auto begin = std::prev(out_.end(), static_cast<std::ptrdiff_t>(name.size()));
-    std::transform(begin, out_.end(), begin, lower);
-    append_bytes(out_, 2, value);
-  });
+  const std::size_t size = bytes_size(1, name.size()) + bytes_size(2, value.size());
+  char* to = put_size(room_in(out_, bytes_size(3, size)), 3, size);
+  to = put_lower(put_size(to, 1, name.size()), name);
+  put_bytes(to, 2, value);
 }
 
 void RateLimitResponse::raw_body(std::string_view body) {
-  append_bytes(out_, 5, body);
+  protobuf::append_bytes(out_, 5, body);
 }
 
 }  // namespace weir::wire::rls

@@ -38,8 +38,6 @@ class RateLimitResponse {
   void raw_body(std::string_view body);
 
  private:
-  void long_response_header(std::string_view name, std::string_view value);
-
   std::string& out_;
 };
 

@@ -17,6 +17,17 @@ constexpr std::array lengths{
     Length{Unit::year, std::chrono::days{365}},
 };
 
+// If it is a whole number.
+std::optional<std::uint64_t> requests_in(Duration length, const Rate& rate) noexcept {
+  if (length == rate.per) return rate.count;  // mostly so, and no division
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide{rate.count} * static_cast<std::uint64_t>(length.count());
+  const auto per = static_cast<std::uint64_t>(rate.per.count());
+  const Wide requests = product / per;
+  if (requests * per != product || requests > UINT64_MAX) return std::nullopt;
+  return static_cast<std::uint64_t>(requests);
+}
+
 }  // namespace
 
 std::optional<Duration> length_of(std::uint32_t unit) noexcept {
@@ -27,14 +38,9 @@ std::optional<Duration> length_of(std::uint32_t unit) noexcept {
 }
 
 UnitRate in_units(const Rate& rate) noexcept {
-  __extension__ using Wide = unsigned __int128;
+  if (rate.per <= Duration::zero()) return {rate.count, Unit::unknown};
   for (const Length& known : lengths) {
-    if (rate.per <= Duration::zero()) break;
-    const Wide product = Wide{rate.count} * static_cast<std::uint64_t>(known.length.count());
-    const auto per = static_cast<std::uint64_t>(rate.per.count());
-    if (product % per == 0 && product / per <= UINT64_MAX) {
-      return {static_cast<std::uint64_t>(product / per), known.unit};
-    }
+    if (const auto requests = requests_in(known.length, rate)) return {*requests, known.unit};
   }
   return {rate.count, Unit::unknown};
 }
