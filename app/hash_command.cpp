@@ -18,7 +18,6 @@ namespace weir::app {
 namespace {
 
 // In the state directory.
-constexpr auto usual_key_file = "log.key";
 
 constexpr auto footer =
     "The log and weir status --denied name consumers by a hash under a secret key, so that they hold no\n"
@@ -43,7 +42,7 @@ int hash(const Options& options) {
     const std::filesystem::path directory = server::default_config(environment()).state.directory;
     if (directory.empty())
       return give_up("HOME is not set, so there is no state directory; --key-file FILE names the key");
-    file = directory / usual_key_file;
+    file = directory / observe::hash_key_file;
   }
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {  // a new key would hash to what nobody has ever logged

@@ -16,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto states_folder = "states";
-constexpr auto log_key_file = "log.key";
 
 // CL.THROTTLE has a quarter of the memory, where its door is open.
 std::size_t throttle_memory(const Config& config) noexcept {
@@ -95,7 +94,8 @@ Result<void> Server::open_state() {
     admin_token_ = std::move(*token);
   }
   if (!directory.empty() || config_.log.hash_key_file) {
-    const auto key = observe::open_hash_key(config_.log.hash_key_file.value_or(directory / log_key_file).string());
+    const auto key =
+        observe::open_hash_key(config_.log.hash_key_file.value_or(directory / observe::hash_key_file).string());
     if (!key) return tl::unexpected(key.error());
     log_key = *key;
   }

@@ -68,6 +68,11 @@ class Schema(ProgramTest):
         self.assertIn("json-schema.org", schema["$schema"])
         self.assertIn("limits", schema["properties"])
 
+    def test_it_is_one_of_weir_yaml_too(self):
+        ran = run("schema", "--config")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertIn("doors", json.loads(ran.stdout)["properties"])
+
 
 if __name__ == "__main__":
     program.main()
