@@ -51,7 +51,7 @@ HostNames::HostNames(std::vector<std::string> names) : names_(std::move(names)) 
 }
 
 bool HostNames::accept(std::string_view host) const noexcept {
-  if (any_) return true;
+  if (any_ || host.empty()) return true;  // no browser leaves it out
   const std::string_view name = without_port(host);
   if (equals(name, "localhost") || policy::Address::parse(name)) return true;
   return std::ranges::any_of(names_, [&](const std::string& known) { return equals(name, known); });

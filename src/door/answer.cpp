@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "engine/until_more.h"
+#include "wire/fields/delta_seconds.h"
 #include "wire/problem.h"
 
 namespace weir::door {
@@ -70,7 +71,7 @@ void append_denial(std::string& out, const Ruling& ruling, const Verdict& verdic
             .violated_policies = std::span(names).first(count),
             .limit = verdict.decision.limit,
             .retry_after = verdict.retry_after,
-            .reset_at = ruling.now() + verdict.decision.reset_after,
+            .reset_at = wire::later(ruling.now(), verdict.decision.reset_after),
             .detail = sentence(verdict.reason)});
 }
 

@@ -38,9 +38,9 @@ std::unique_ptr<Judge> Engine::new_judge(Witness* witness) {
 // to wider cells does everyone wait for it.
 Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, Instant now) {
   const std::lock_guard not_saving(saving_);
-  const std::lock_guard guard(mutex_);
-  auto plan = Plan::create(std::move(ruleset), options_, plan_.get());
+  auto plan = Plan::create(std::move(ruleset), options_, plan_.get());  // which changes under saving_ only
   if (!plan) return tl::unexpected(plan.error());
+  const std::lock_guard guard(mutex_);
   std::vector<Judge::Hold> held;
   for (Judge* judge : judges_) held.emplace_back(judge->busy_);
   (*plan)->tables().move_states(now);

@@ -63,8 +63,11 @@ void Listener::stop_accepting() {
 }
 
 ListenerCounts Listener::counts() const noexcept {
-  return {reception_->accepted,  reception_->refused,  reception_->accept_failures, reception_->handshake_failures,
-          reception_->timed_out, reception_->overlong, reception_->faults,          reception_->open};
+  const std::uint64_t refused = reception_->refused;  // first: there are never more of them than were accepted
+  return {reception_->accepted,        refused,
+          reception_->accept_failures, reception_->handshake_failures,
+          reception_->timed_out,       reception_->overlong,
+          reception_->faults,          reception_->open};
 }
 
 void Listener::start_drain() {

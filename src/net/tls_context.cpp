@@ -107,11 +107,19 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(TlsFiles files, const std::
   return context;
 }
 
-Result<void> TlsContext::reload() {
-  auto fresh = build(files_, applications_);
-  if (!fresh) return tl::unexpected(std::move(fresh.error()));
+Result<std::shared_ptr<ssl_ctx_st>> TlsContext::prepare() const {
+  return build(files_, applications_);
+}
+
+void TlsContext::take(std::shared_ptr<ssl_ctx_st> prepared) {
   const std::lock_guard lock(mutex_);
-  current_ = std::move(*fresh);
+  current_ = std::move(prepared);
+}
+
+Result<void> TlsContext::reload() {
+  auto fresh = prepare();
+  if (!fresh) return tl::unexpected(std::move(fresh.error()));
+  take(std::move(*fresh));
   return {};
 }
 

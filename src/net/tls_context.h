@@ -27,7 +27,11 @@ class TlsContext {
   [[nodiscard]] static Result<std::shared_ptr<TlsContext>> load(TlsFiles files,
                                                                 const std::vector<std::string>& applications = {});
 
-  // Reads the files again. If any of them is bad, nothing changes.
+  // Reads the files again, for take(): so that several can be read before the first one changes.
+  [[nodiscard]] Result<std::shared_ptr<ssl_ctx_st>> prepare() const;
+  void take(std::shared_ptr<ssl_ctx_st> prepared);
+
+  // Both. If any of the files is bad, nothing changes.
   [[nodiscard]] Result<void> reload();
 
   [[nodiscard]] std::shared_ptr<ssl_ctx_st> current() const;

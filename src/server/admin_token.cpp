@@ -20,8 +20,9 @@ namespace fs = std::filesystem;
 Result<void> make_directory(const fs::path& directory) {
   std::error_code error;
   if (fs::is_directory(directory, error)) return {};
-  fs::create_directories(directory.parent_path(), error);
-  if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  const fs::path named = directory.has_filename() ? directory : directory.parent_path();  // without a slash behind it
+  fs::create_directories(named.parent_path(), error);
+  if (::mkdir(named.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return failure(directory.string(), std::string("cannot be made: ") + std::strerror(errno) +
                                          "; name another in state.directory of weir.yaml");
 }

@@ -50,6 +50,9 @@ void read_state(const Node& node, const std::filesystem::path& folder, StateConf
   read_snapshot(map, directory.has_value(), state);
   map.finish();
   if (directory) state.directory = *std::move(directory);
+  if (state.snapshot_every && state.directory.empty() && !problems.any_error()) {
+    problems.error(node.at, "snapshot: there is no state directory to keep it in: name one in directory");
+  }
 }
 
 void read_fields(const Node& node, FieldsConfig& fields, Problems& problems) {

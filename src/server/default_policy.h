@@ -9,7 +9,7 @@ inline constexpr std::string_view default_policy = R"(version: 1
 
 limits:
   - name: by-caller
-    consumer_key: [user, api_key, ip]
+    consumer_key: [user, ip]
     algorithm: token_bucket
     rate: 100/min
     burst: 20

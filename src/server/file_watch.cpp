@@ -33,31 +33,30 @@ std::vector<fs::path> files_in(const fs::path& directory) {
   return files;
 }
 
-}  // namespace
-
-void FileWatch::add(const std::vector<fs::path>& files) {
-  files_.insert(files_.end(), files.begin(), files.end());
-  seen_ += look(files);
-}
-
-std::string FileWatch::look(const std::vector<fs::path>& files) {
-  std::string all;
-  for (const fs::path& file : files) {
-    const std::string identity = identity_of(file);
-    if (identity.empty()) return {};
-    all += identity;
-    std::error_code error;
-    if (!fs::is_directory(file, error)) continue;
-    for (const fs::path& inside : files_in(file)) all += inside.filename().string() + ' ' + identity_of(inside);
-  }
+// With what is in it, if it is a directory.
+std::string look(const fs::path& file) {
+  std::string all = identity_of(file);
+  std::error_code error;
+  if (all.empty() || !fs::is_directory(file, error)) return all;
+  for (const fs::path& inside : files_in(file)) all += inside.filename().string() + ' ' + identity_of(inside);
   return all;
 }
 
+}  // namespace
+
+void FileWatch::add(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) files_.push_back({file, look(file)});
+}
+
 bool FileWatch::changed() {
-  std::string now = look(files_);
-  if (now.empty() || now == seen_) return false;
-  seen_ = std::move(now);
-  return true;
+  bool any = false;
+  for (Watched& one : files_) {
+    std::string now = look(one.file);
+    if (now.empty() || now == one.seen) continue;
+    one.seen = std::move(now);
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace weir::server

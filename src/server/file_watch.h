@@ -16,15 +16,16 @@ class FileWatch {
   // Watched from now on.
   void add(const std::vector<std::filesystem::path>& files);
 
-  // True once after a change. A file that is not there now is not a change: it may be in the middle of being replaced.
+  // True once after a change. A file that is not there now has not changed: it may be in the middle of being replaced.
   [[nodiscard]] bool changed();
 
  private:
-  // Empty if one of them cannot be looked at.
-  [[nodiscard]] static std::string look(const std::vector<std::filesystem::path>& files);
+  struct Watched {
+    std::filesystem::path file;
+    std::string seen;  // what identifies its contents; empty: it was not there
+  };
 
-  std::vector<std::filesystem::path> files_;
-  std::string seen_;  // what identifies the files' contents
+  std::vector<Watched> files_;
 };
 
 }  // namespace weir::server

@@ -1,6 +1,10 @@
 // The part of Server that takes over changed files.
+#include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server/server.h"
 
@@ -27,16 +31,31 @@ bool same_bodies(const std::optional<HttpDoorConfig>& before, const std::optiona
   return !before || !after || before->max_body == after->max_body;
 }
 
-// What weir.yaml says otherwise than at the start, and a running server does not follow.
-std::string needs_restart(const Config& before, const Config& after) {
+// The doors that weir.yaml says otherwise than at the start, so that they need a restart.
+std::set<std::string_view> changed_doors(const DoorsConfig& before, const DoorsConfig& after) {
+  std::set<std::string_view> names;
+  if (!same_door(before.http, after.http)) names.insert("http");
+  if (!same_door(before.rls, after.rls)) names.insert("rls");
+  if (!same_door(before.resp, after.resp)) names.insert("resp");
+  if (!same_door(before.admin, after.admin)) names.insert("admin");
+  return names;
+}
+
+void replace(const std::set<std::string_view>& names, const DoorsConfig& by, DoorsConfig& doors) {
+  if (names.contains("http")) doors.http = by.http;
+  if (names.contains("rls")) doors.rls = by.rls;
+  if (names.contains("resp")) doors.resp = by.resp;
+  if (names.contains("admin")) doors.admin = by.admin;
+}
+
+// What else a running server does not follow.
+std::string needs_restart(const std::set<std::string_view>& doors, const Config& before, const Config& after) {
   std::string what;
   const auto add = [&](bool same, std::string_view name) {
     if (!same) what += (what.empty() ? "" : ", ") + std::string(name);
   };
-  add(same_door(before.doors.http, after.doors.http) && same_bodies(before.doors.http, after.doors.http), "doors.http");
-  add(same_door(before.doors.rls, after.doors.rls), "doors.rls");
-  add(same_door(before.doors.resp, after.doors.resp), "doors.resp");
-  add(same_door(before.doors.admin, after.doors.admin), "doors.admin");
+  for (const std::string_view door : doors) add(false, "doors." + std::string(door));
+  add(same_bodies(before.doors.http, after.doors.http), "doors.http.max_body");
   add(before.state.directory == after.state.directory && before.state.memory == after.state.memory, "state");
   add(before.log.file == after.log.file && before.log.hash_key_file == after.log.hash_key_file &&
           before.log.level == after.log.level && before.log.denials == after.log.denials,
@@ -47,27 +66,38 @@ std::string needs_restart(const Config& before, const Config& after) {
 
 }  // namespace
 
-// All that can fail comes before the first change that others see; certificates change one by one.
+// All that can fail comes before the first change. Doors that need a restart go on as they are, with their tokens: a
+// guard belongs to the addresses that it guards.
 Result<void> Server::apply(Loaded loaded) {
-  const auto options = door_options(*loaded.config, admin_token_, stations_.size());
+  Config& next = *loaded.config;
+  const auto changed = changed_doors(began_with_.doors, next.doors);
+  const std::string restart = needs_restart(changed, began_with_, next);
+  replace(changed, {}, next.doors);
+  if (next.doors.http) next.doors.http->max_body = began_with_.doors.http->max_body;
+  const auto options = door_options(next, admin_token_, stations_.size());
   if (!options) return tl::unexpected(options.error());
-  for (Door& door : doors_) {
-    if (!door.tls) continue;
-    if (const auto read = door.tls->reload(); !read) return tl::unexpected(read.error());
+  std::vector<std::pair<net::TlsContext*, std::shared_ptr<ssl_ctx_st>>> certificates;
+  for (const Door& door : doors_) {
+    if (!door.tls || changed.contains(door.name)) continue;
+    auto read = door.tls->prepare();
+    if (!read) return tl::unexpected(read.error());
+    certificates.emplace_back(door.tls.get(), std::move(*read));
   }
   if (const auto taken = engine_->reload(loaded.ruleset, clock_.now()); !taken) return tl::unexpected(taken.error());
+  for (auto& [tls, read] : certificates) tls->take(std::move(read));
   for (std::size_t i = 0; i < stations_.size(); ++i) {
     (*loops_)[i].run([&] { stations_[i]->change(*options); });
   }
-  if (const std::string restart = needs_restart(began_with_, *loaded.config); !restart.empty()) {
-    log_->warning("a restart is needed for what has changed in: " + restart);
-  }
+  if (!restart.empty()) log_->warning("a restart is needed for what has changed in: " + restart);
   const std::lock_guard guard(mutex_);
-  config_.policy = loaded.config->policy;
-  config_.fields = loaded.config->fields;
-  config_.drain = loaded.config->drain;
-  config_.state.snapshot_every = loaded.config->state.snapshot_every;
-  config_.doors = std::move(loaded.config->doors);
+  config_.policy = next.policy;
+  config_.fields = next.fields;
+  config_.drain = next.drain;
+  if (next.state.directory == began_with_.state.directory) {
+    config_.state.snapshot_every = next.state.snapshot_every;
+  }
+  replace(changed, config_.doors, next.doors);
+  config_.doors = std::move(next.doors);
   reloads_.policy_file = config_.policy.value_or(std::filesystem::path()).string();
   return {};
 }
@@ -75,6 +105,7 @@ Result<void> Server::apply(Loaded loaded) {
 Result<void> Server::reload() {
   Loaded loaded = load(sources_);
   watch_ = loaded.watch;
+  log_warnings(loaded.problems);
   Result<void> outcome = loaded.complete() ? apply(std::move(loaded)) : failure("reload", loaded.errors());
   if (outcome) {
     log_->info("the files were read again and are in force");
@@ -92,12 +123,28 @@ Result<void> Server::reload() {
 
 void Server::reload(Reloaded done) {
   std::function<void()> wake;
+  bool stopping = false;
   {
     const std::lock_guard guard(mutex_);
-    waiting_.push_back(std::move(done));
+    stopping = stopping_;
+    if (!stopping) waiting_.push_back(std::move(done));
     wake = wake_;
   }
-  if (wake) wake();
+  if (stopping) {
+    done(failure("reload", "the server is stopping"));
+  } else if (wake) {
+    wake();
+  }
+}
+
+void Server::refuse_requests() {
+  std::vector<Reloaded> waiting;
+  {
+    const std::lock_guard guard(mutex_);
+    stopping_ = true;
+    waiting.swap(waiting_);
+  }
+  for (const Reloaded& done : waiting) done(failure("reload", "the server is stopping"));
 }
 
 void Server::on_request(std::function<void()> wake) {

@@ -63,10 +63,12 @@ Server::~Server() {
 }
 
 Result<std::unique_ptr<Server>> Server::start(Sources sources, Loaded loaded, std::string version) {
+  const std::vector<policy::Problem> problems = std::move(loaded.problems);
   std::unique_ptr<Server> server(new Server(std::move(sources), std::move(loaded), std::move(version)));
   for (const auto step : {&Server::open_log, &Server::open_state, &Server::open_stations, &Server::open_doors}) {
     if (const auto done = (*server.*step)(); !done) return tl::unexpected(done.error());
   }
+  server->log_warnings(problems);
   server->log_policy();
   if (const auto started = server->loops_->start(); !started) return tl::unexpected(started.error());
   return server;
@@ -212,6 +214,12 @@ Result<void> Server::open_door(std::string_view name, const DoorConfig& config, 
   return {};
 }
 
+void Server::log_warnings(const std::vector<policy::Problem>& problems) {
+  for (const policy::Problem& problem : problems) {
+    if (problem.severity == policy::Severity::warning) log_->warning(problem.text());
+  }
+}
+
 void Server::log_policy() {
   const auto plan = engine_->plan();
   for (const std::string& line : policy::roster(plan->ruleset())) log_->info("limit " + line);
@@ -233,10 +241,11 @@ void Server::tick() {
 }
 
 void Server::save() {
-  if (!config_.state.snapshot_every) return;
+  if (!config_.state.snapshot_every || config_.state.directory.empty()) return;
   const Instant now = clock_.now();
   auto saved = engine_->save(states_path(), now);
-  if (saved && throttle_) saved = throttle_->save(throttle_path(), now);
+  const auto throttles_saved = throttle_ ? throttle_->save(throttle_path(), now) : Result<void>();
+  if (saved) saved = throttles_saved;
   if (!saved) log_->error("what was counted could not be saved: " + saved.error().message());
   const std::lock_guard guard(mutex_);
   last_saved_ = door::AdminStatus::Snapshot{.at = now, .error = saved ? std::string() : saved.error().message()};
@@ -244,6 +253,7 @@ void Server::save() {
 
 void Server::stop() {
   health_.set_serving(false);
+  refuse_requests();
   log_->info("stopping: no new connections, and what is under way is finished");
   const auto deadline = net::Moment::clock::now() + config_.drain;
   for (Door& door : doors_) {
@@ -258,7 +268,6 @@ void Server::stop() {
   loops_->stop();
   save();
   log_->info("stopped");
-  writer_->flush();
 }
 
 }  // namespace weir::server

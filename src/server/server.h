@@ -90,7 +90,9 @@ class Server final : private door::AdminBackend {
   Result<void> open_door(std::string_view name, const DoorConfig& config, std::vector<std::string> applications,
                          const net::ConnectionOptions& bounds, Choose choose);
   void log_policy();
+  void log_warnings(const std::vector<policy::Problem>& problems);
   Result<void> apply(Loaded loaded);
+  void refuse_requests();
 
   [[nodiscard]] std::filesystem::path states_path() const;
   [[nodiscard]] std::filesystem::path throttle_path() const;
@@ -136,6 +138,7 @@ class Server final : private door::AdminBackend {
   std::optional<door::AdminStatus::Snapshot> last_saved_;
   std::vector<Reloaded> waiting_;  // for a reload
   std::function<void()> wake_;
+  bool stopping_ = false;
 };
 
 }  // namespace weir::server

@@ -86,6 +86,7 @@ TEST(Auth, RefusesToChooseBetweenTwoStories) {
   }
   HttpFixture http(by_route);
   EXPECT_EQ(http.auth("X-Original-URI: /cheap\r\n", "/v1/auth/things/7", "POST").status, 403);
+  EXPECT_EQ(http.auth("X-Original-URI: /cheap\r\n", "/v1/auth/").status, 403);
 }
 
 TEST(Auth, BelievesTheKindThatIsConfigured) {

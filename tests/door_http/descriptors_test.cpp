@@ -34,6 +34,8 @@ TEST(DescriptorsJson, AnswersAsTheReferenceDoes) {
   EXPECT_EQ(ask(http, users).status, 200);
   const Answer over = ask(http, users);
   EXPECT_EQ(over.status, 429);
+  EXPECT_EQ(over.field("Retry-After"), "60");
+  EXPECT_EQ(over.field("RateLimit"), "\"mongo\";r=0;t=60");
   EXPECT_EQ(over.body,
             R"({"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT","currentLimit":{"requestsPerUnit":2,)"
             R"("unit":"MINUTE"},"limitRemaining":0,"durationUntilReset":"60s"}]})");

@@ -125,6 +125,22 @@ TEST(HttpSession, AnswersToKnownNamesOnly) {
   }
 }
 
+TEST(HttpSession, DoesNotDecideForPagesInABrowser) {
+  HttpFixture http(two_per_minute);
+  for (const std::string_view path : {"/v1/check", "/json"}) {
+    EXPECT_EQ(http.ask("POST " + std::string(path) +
+                       " HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\nContent-Length: 2\r\n\r\n{}")
+                  .status,
+              403);
+  }
+  EXPECT_EQ(http.auth("Origin: http://shop.example\r\n").status, 200) << "that is the client's own";
+}
+
+TEST(HttpSession, AnswersHealthChecksThatNameNoHost) {
+  HttpFixture http(two_per_minute);
+  EXPECT_EQ(http.ask("GET /healthz HTTP/1.0\r\n\r\n").status, 200);
+}
+
 TEST(HttpSession, AsksForItsToken) {
   HttpOptions options;
   options.token = Token("secret");

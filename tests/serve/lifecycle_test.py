@@ -383,6 +383,18 @@ class Tokens(unittest.TestCase):
                 weir.await_log("nothing has changed, because of: ")
                 self.assertTrue(self.may_ask(weir, new))
 
+    def test_stay_as_long_as_the_addresses_that_they_guard(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "token"
+            file.write_text("the-token-that-guards")
+            file.chmod(0o600)
+            guarded = DOORS.replace('http: {listen: "127.0.0.1:0"', 'http: {token_file: token, listen: "127.0.0.1:0"')
+            with Server(POLICY, guarded, directory) as weir:
+                weir.config_file.write_text(DOORS.replace('http: {listen: "127.0.0.1:0"', 'http: {listen: "127.0.0.1:1"'))
+                weir.signal(signal.SIGHUP)
+                weir.await_log("a restart is needed for what has changed in: doors.http")
+                self.assertEqual(weir.ask("POST", "/v1/check", "{}")[0], 401)
+
     def may_ask(self, weir, token):
         """Whether who shows that token is answered: the same at all three doors."""
         shown = {"X-Weir-Token": token} if token else {}

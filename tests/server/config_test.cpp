@@ -173,7 +173,8 @@ TEST(Snapshots, AreOnWhereTheFileSaysWhereStateBelongs) {
       {"{ snapshot: off }", {}},
   };
   for (const Row& row : rows) {
-    EXPECT_EQ(loaded("version: 1\nstate: " + row.state).state.snapshot_every, row.every) << row.state;
+    const Environment at_home{.state_directory = {}, .xdg_state_home = {}, .home = "/home/weir"};
+    EXPECT_EQ(loaded("version: 1\nstate: " + row.state, at_home).state.snapshot_every, row.every) << row.state;
   }
 }
 

@@ -53,6 +53,13 @@ TEST_F(Watch, SeesAFileThatWasAwayFromTheBeginning) {
   EXPECT_TRUE(watch.changed());
 }
 
+TEST_F(Watch, SeesTheOthersWhileOneIsAway) {
+  FileWatch watch({write("a", "1"), folder_.path() / "b"});
+  write("a", "2");
+  EXPECT_TRUE(watch.changed());
+  EXPECT_FALSE(watch.changed());
+}
+
 TEST_F(Watch, SeesWhatChangesInADirectory) {
   std::filesystem::create_directory(folder_.path() / "many");
   write("many/a", "1");

@@ -143,14 +143,14 @@ TEST(RateLimitResponse, NamesOfHeaderFieldsAreInLowerCaseAndNothingElseIs) {
   }
 }
 
-TEST(RlsUnit, RateIsToldInTheShortestUnitInWhichItIsWhole) {
+TEST(RlsUnit, RateIsToldInItsUnitOrElseInTheShortestInWhichItIsWhole) {
   struct Row {
     Rate rate;
     UnitRate expected;
   };
   const std::vector<Row> rows{
       {{10, 1s}, {10, Unit::second}},       {{100, 60s}, {100, Unit::minute}},  {{5, 3s}, {100, Unit::minute}},
-      {{120, 60s}, {2, Unit::second}},      {{3, 24h * 7}, {3, Unit::week}},    {{1, 24h * 30}, {1, Unit::month}},
+      {{120, 60s}, {120, Unit::minute}},    {{3, 24h * 7}, {3, Unit::week}},    {{1, 24h * 30}, {1, Unit::month}},
       {{1, 24h * 365}, {1, Unit::year}},    {{1, 7s}, {8640 * 10, Unit::week}}, {{1, 1us}, {1'000'000, Unit::second}},
       {{1, 24h * 400}, {1, Unit::unknown}},
   };

@@ -29,9 +29,8 @@ std::optional<Duration> parse_seconds(std::string_view text) noexcept {
   const std::string_view whole = text.substr(0, point);
   std::string_view decimals = point == std::string_view::npos ? "" : text.substr(point + 1);
   std::uint32_t seconds = 0;
-  if (whole.empty() ||
-      std::from_chars(whole.data(), whole.data() + whole.size(), seconds).ptr != whole.data() + whole.size())
-    return {};
+  const auto [stop, error] = std::from_chars(whole.data(), whole.data() + whole.size(), seconds);
+  if (error != std::errc{} || stop != whole.data() + whole.size()) return {};
   if (point != std::string_view::npos && (decimals.empty() || decimals.size() > 6)) return {};
   Duration fraction{};
   Duration unit = std::chrono::milliseconds(100);

@@ -36,9 +36,9 @@ Result<std::uint64_t> number(dom::element element, std::string_view name) {
   std::uint64_t value = 0;
   if (element.get_uint64().get(value) == simdjson::SUCCESS) return value;
   std::string_view text;
-  if (element.get_string().get(text) == simdjson::SUCCESS && !text.empty() &&
-      std::from_chars(text.data(), text.data() + text.size(), value).ptr == text.data() + text.size()) {
-    return value;
+  if (element.get_string().get(text) == simdjson::SUCCESS) {
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && stop == text.data() + text.size()) return value;
   }
   return wrong(name, "is not a whole number of at least 0");
 }
@@ -222,7 +222,9 @@ void append_status(std::string& out, const DescriptorStatus& status) {
 DescriptorsJson::DescriptorsJson(Desk& desk) : desk_(desk), reader_(std::make_unique<Reader>()) {}
 DescriptorsJson::~DescriptorsJson() = default;
 
-unsigned DescriptorsJson::judge(std::string_view body, std::string& out) {
+unsigned DescriptorsJson::judge(std::string_view body, std::string& out, Fields& fields) {
+  out.clear();
+  fields.clear();
   if (const auto read = reader_->read(body); !read) {
     out += read.error().message() + "\n";
     return 400;
@@ -235,6 +237,11 @@ unsigned DescriptorsJson::judge(std::string_view body, std::string& out) {
     append_status(out, status);
   }
   out += "]}";
+  if (auto told = answer_fields(ruling)) {
+    if (told->retry_after) *told->retry_after += desk_.jitter();
+    wire::for_each_field(*told, desk_.settings().fields, ruling.now,
+                         [&](std::string_view name, std::string_view value) { fields.emplace_back(name, value); });
+  }
   return ruling.admitted ? 200 : 429;
 }
 

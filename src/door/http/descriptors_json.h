@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "door/desk.h"
 
@@ -23,8 +25,10 @@ class DescriptorsJson {
   DescriptorsJson(const DescriptorsJson&) = delete;
   DescriptorsJson& operator=(const DescriptorsJson&) = delete;
 
-  // Appends the answer's body to `out`. The status: 200 admitted, 429 over a limit, 400 not understood.
-  [[nodiscard]] unsigned judge(std::string_view body, std::string& out);
+  // Writes the answer's body into `out`, and its header fields into `fields`. The status: 200 admitted, 429 over a
+  // limit, 400 not understood.
+  using Fields = std::vector<std::pair<std::string_view, std::string>>;
+  [[nodiscard]] unsigned judge(std::string_view body, std::string& out, Fields& fields);
 
  private:
   class Reader;

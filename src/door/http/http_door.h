@@ -66,6 +66,7 @@ class HttpDoor {
   HttpRoom room_;
   CheckReader reader_;
   DescriptorsJson descriptors_;
+  DescriptorsJson::Fields descriptor_fields_;
   std::vector<engine::Query> queries_;
   std::vector<Task> tasks_;
   std::string body_;

@@ -51,7 +51,7 @@ Result<OriginalRequest> original_request(const Request& request, std::string_vie
   const OriginalRequest own{request.method, or_root(below)};
   if (believed == AuthHeaders::path) return own;
   std::optional<OriginalRequest> found;
-  if (believed == AuthHeaders::agreeing && !below.empty() && below != "/") found = own;
+  if (believed == AuthHeaders::agreeing && !below.empty()) found = own;
   for (const Kind& kind : kinds) {
     if (believed != AuthHeaders::agreeing && believed != kind.kind) continue;
     const auto one = told(request, kind);

@@ -27,6 +27,11 @@ std::string_view without_authority(std::string_view target) noexcept {
   return path == std::string_view::npos ? "/" : target.substr(path);
 }
 
+bool is_from_a_page(const Request& request) noexcept {
+  return std::ranges::any_of(
+      request.headers, [](const Header& header) { return wire::http1::equals_ignoring_case(header.name, "origin"); });
+}
+
 Body body_of(const Request& request) noexcept {
   return request.method == "HEAD" ? Body::withheld : Body::sent;
 }
@@ -70,6 +75,7 @@ HttpDoor::Task HttpDoor::Session::task_for(const Request& request) {
   if (!may_ask(request)) return {.status = 401, .detail = "This door asks for a token in X-Weir-Token."};
   if (is_auth) return auth(request, target.substr(auth_path.size()));
   if (request.method != "POST") return {.status = 405, .allow = "POST", .detail = "Use POST."};
+  if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
   return path == "/json" ? Task{.kind = Task::Kind::descriptors} : check(request);
 }
 
@@ -161,9 +167,9 @@ void HttpDoor::Session::answer_checks(const Request& request, const Task& task, 
 }
 
 void HttpDoor::Session::answer_descriptors(const Request& request, std::string& out) {
-  door_.body_.clear();
-  const unsigned status = door_.descriptors_.judge(request.body, door_.body_);
+  const unsigned status = door_.descriptors_.judge(request.body, door_.body_, door_.descriptor_fields_);
   ResponseWriter response(out, head(status, request));
+  for (const auto& [name, value] : door_.descriptor_fields_) response.header(name, value);
   response.header("Content-Type", status == 400 ? "text/plain" : "application/json");
   response.finish(door_.body_);
 }

@@ -40,6 +40,7 @@ RespDoor::Session::Session(RespDoor& door, const net::Peer& peer)
 
 std::size_t RespDoor::Session::on_input(std::span<char> bytes, net::Output& out) {
   std::string_view unread(bytes.data(), bytes.size());
+  door_.batch_.clear();  // a session that threw may have left its keys
   now_ = door_.desk_.now();
   std::uint64_t commands = 0;
   while (!out.full() && !out.closing()) {

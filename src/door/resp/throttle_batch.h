@@ -36,6 +36,9 @@ class ThrottleBatch {
     asks_[size_++] = {&limit, quantity};
   }
 
+  // Forgets what was added and not answered.
+  void clear() noexcept { size_ = 0; }
+
   // Appends the replies, and is empty.
   void answer(Instant now, std::string& out);
 

@@ -50,7 +50,8 @@ wire::rls::DescriptorStatus status_of(const Ruling& ruling, const Verdict& verdi
 // Of the verdicts on one call, the one that its client is told of.
 bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
   if (one.admitted != other.admitted) return !one.admitted;
-  if (!one.admitted) return one.retry_after ? other.retry_after && *one.retry_after > *other.retry_after : true;
+  if (!one.admitted && !one.retry_after) return other.retry_after.has_value();
+  if (!one.admitted) return other.retry_after && *one.retry_after > *other.retry_after;
   if (one.limit == Verdict::no_limit || other.limit == Verdict::no_limit) return one.limit != Verdict::no_limit;
   __extension__ using Wide = unsigned __int128;
   return Wide{one.decision.remaining} * other.decision.limit < Wide{other.decision.remaining} * one.decision.limit;

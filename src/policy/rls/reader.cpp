@@ -42,6 +42,10 @@ class Reader {
     DomainSpec domain;
     domain.name.at = root.at;
     if (const yaml::Node* name = root.find("domain")) domain.name = {text(*name, "domain"), name->at};
+    if (domain.name.value == "weir") {
+      problems_.error(domain.name.at,
+                      "domain 'weir' is taken: what is asked there is judged by a policy.yaml; use another");
+    }
     if (domain.name.value.empty() && !problems_.any_error()) {
       problems_.error(domain.name.at, "domain is missing or empty");
     }

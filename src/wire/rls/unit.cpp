@@ -19,7 +19,6 @@ constexpr std::array lengths{
 
 // If it is a whole number.
 std::optional<std::uint64_t> requests_in(Duration length, const Rate& rate) noexcept {
-  if (length == rate.per) return rate.count;  // mostly so, and no division
   __extension__ using Wide = unsigned __int128;
   const Wide product = Wide{rate.count} * static_cast<std::uint64_t>(length.count());
   const auto per = static_cast<std::uint64_t>(rate.per.count());
@@ -39,6 +38,9 @@ std::optional<Duration> length_of(std::uint32_t unit) noexcept {
 
 UnitRate in_units(const Rate& rate) noexcept {
   if (rate.per <= Duration::zero()) return {rate.count, Unit::unknown};
+  for (const Length& known : lengths) {
+    if (known.length == rate.per) return {rate.count, known.unit};
+  }
   for (const Length& known : lengths) {
     if (const auto requests = requests_in(known.length, rate)) return {*requests, known.unit};
   }

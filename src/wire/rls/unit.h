@@ -30,7 +30,7 @@ struct UnitRate {
   friend bool operator==(const UnitRate&, const UnitRate&) = default;
 };
 
-// The rate in the shortest unit in which it is a whole number; as it is, of no unit, if there is none.
+// The rate in its own unit, or else in the shortest in which it is a whole number; of no unit if there is none.
 [[nodiscard]] UnitRate in_units(const Rate& rate) noexcept;
 
 }  // namespace weir::wire::rls
