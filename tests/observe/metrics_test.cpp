@@ -97,7 +97,8 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
 TEST_F(MetricsTest, ClientIsInNoLabel) {
   send_some();
   const std::string text = page();
-  for (const char* told : {"alice", names_.hash_of("alice").c_str(), "203.0.113", "gold"}) {
+  for (const std::string& told :
+       {std::string("alice"), names_.hash_of("alice"), std::string("203.0.113"), std::string("gold")}) {
     EXPECT_EQ(text.find(told), std::string::npos) << told;
   }
 }
