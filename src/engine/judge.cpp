@@ -101,7 +101,7 @@ bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, 
   DescriptorJudgement judgement(*plan_, *found, asks, statuses, descriptor_room_);
   const bool admitted = judgement.pass(now);
   for (std::size_t i = 0; i < asks.size(); ++i) {
-    if (judgement.limit_of(i) == Verdict::no_limit) continue;
+    if (judgement.limit_of(i) == Verdict::no_limit || asks[i].hits == Cost{0}) continue;  // a look is not counted
     const PlannedLimit& limit = plan_->limits()[judgement.limit_of(i)];
     const bool own = statuses[i].decision.admitted;
     const Event event = limit.source->mode == policy::Mode::shadow ? (own ? Event::admitted : Event::shadow_denied)

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstddef>
 
-#include "observe/decimal.h"
 #include "observe/truncated_address.h"
+#include "wire/decimal.h"
 #include "wire/json_text.h"
 #include "wire/utc_time.h"
 
@@ -55,14 +55,14 @@ void append_field(std::string& out, std::string_view name, std::string_view text
 
 void append_field(std::string& out, std::string_view name, std::uint64_t number) {
   append_name(out, name);
-  append_number(out, number);
+  wire::append_number(out, number);
 }
 
 // In seconds; null: never.
 void append_wait(std::string& out, const std::optional<Duration>& wait) {
   append_name(out, "retry_after");
   if (wait) {
-    append_decimal(out, static_cast<std::uint64_t>(wait->count()), 6);
+    wire::append_decimal(out, static_cast<std::uint64_t>(wait->count()), 6);
   } else {
     out += "null";
   }

@@ -1,6 +1,5 @@
 #include "observe/metrics_page.h"
-
-#include "observe/decimal.h"
+#include "wire/decimal.h"
 
 namespace weir::observe {
 namespace {
@@ -53,7 +52,7 @@ void MetricsPage::histogram(Labels labels, unsigned places, std::span<const std:
     std::string bound = "+Inf";
     if (i < bounds.size()) {
       bound.clear();
-      append_decimal(bound, bounds[i], places);
+      wire::append_decimal(bound, bounds[i], places);
     }
     append_sample("_bucket", labels, bound, below, 0);
   }
@@ -69,7 +68,7 @@ void MetricsPage::append_sample(std::string_view suffix, Labels labels, std::str
   for (const Label& label : labels) append_label(label, std::exchange(first, false));
   if (!bound.empty()) append_label({"le", bound}, std::exchange(first, false));
   text_ += first ? " " : "} ";
-  append_decimal(text_, number, places);
+  wire::append_decimal(text_, number, places);
   text_ += '\n';
 }
 

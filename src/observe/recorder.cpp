@@ -72,10 +72,12 @@ void Recorder::judged_by_name(Judge& judge, std::span<const NamedAsk> asks, std:
 }
 
 void Recorder::judged(Judge& /*judge*/, const engine::DescriptorVerdict& verdict, Instant now) {
+  const auto is_look = [](const engine::DescriptorAsk& ask) { return ask.hits == Cost{0}; };
+  if (std::ranges::all_of(verdict.asks, is_look)) return;
   record_time(1, 1);
   for (std::size_t i = 0; i < verdict.statuses.size(); ++i) {
     const DescriptorStatus& status = verdict.statuses[i];
-    if (status.kind != DescriptorStatus::Kind::limited) continue;
+    if (status.kind != DescriptorStatus::Kind::limited || is_look(verdict.asks[i])) continue;
     if (status.limit) record_headroom(*status.limit, status.decision);
     if (!status.admitted) record_denial(verdict.asks[i], status, now);
   }

@@ -2,8 +2,10 @@
 
 #include <string_view>
 
+#include "engine/engine.h"
 #include "net/tls_context.h"
 #include "policy/roster.h"
+#include "server/memory_shares.h"
 #include "server/token_file.h"
 
 namespace weir::server {
@@ -31,6 +33,8 @@ CheckReport check(const Loaded& loaded) {
   for (const policy::Problem& problem : loaded.problems) {
     if (problem.severity == policy::Severity::warning) report.lines.push_back("warning: " + problem.text());
   }
+  const auto engine = engine::Engine::create(loaded.ruleset, {.memory_budget = policy_memory(config), .hash_key = {}});
+  if (!engine) report.errors.push_back("state.memory: " + engine.error().message());
   if (config.doors.http) check_door("http", *config.doors.http, report);
   if (config.doors.rls) check_door("rls", *config.doors.rls, report);
   if (config.doors.resp) check_door("resp", *config.doors.resp, report);

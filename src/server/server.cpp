@@ -7,6 +7,7 @@
 #include "observe/hash_key_file.h"
 #include "policy/roster.h"
 #include "server/admin_token.h"
+#include "server/memory_shares.h"
 #include "store/local/snapshot_folder.h"
 #include "table/hash_key.h"
 
@@ -16,11 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto states_folder = "states";
-
-// CL.THROTTLE has a quarter of the memory, where its door is open.
-std::size_t throttle_memory(const Config& config) noexcept {
-  return config.doors.resp ? config.state.memory / 4 : 0;
-}
 
 observe::DecisionLog::Options decision_options(const DenialLogConfig& config) {
   return {.sampling = {config.sample.part, config.sample.whole}, .lines_per_second = config.per_second};
@@ -107,9 +103,7 @@ Result<void> Server::open_state() {
 }
 
 Result<void> Server::restore_states() {
-  const std::size_t throttles = throttle_memory(config_);
-  const engine::Engine::Options options{.memory_budget = config_.state.memory - throttles,
-                                        .hash_key = table::HashKey::random()};
+  const engine::Engine::Options options{.memory_budget = policy_memory(config_), .hash_key = table::HashKey::random()};
   if (!config_.state.snapshot_every) {
     auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
     if (!engine) return tl::unexpected(engine.error());
@@ -124,7 +118,7 @@ Result<void> Server::restore_states() {
       log_->info("restored the states of " + std::to_string(restored->names.size()) + " tables");
     }
   }
-  return config_.doors.resp ? open_throttle(throttles) : Result<void>();
+  return config_.doors.resp ? open_throttle(throttle_memory(config_)) : Result<void>();
 }
 
 Result<void> Server::open_throttle(std::size_t memory) {

@@ -4,12 +4,12 @@
 
 #include <fmt/core.h>
 
-#include "policy/json_text.h"
+#include "wire/json_text.h"
 
 namespace weir::simulate {
 
 void JsonWriter::field(std::string_view name, std::string_view text) {
-  write(name, policy::json_text(text));
+  write(name, wire::json_text(text));
 }
 
 void JsonWriter::field(std::string_view name, double number) {
@@ -40,7 +40,7 @@ void JsonWriter::start_line(std::string_view name) {
   text_ += has_any_.back() ? ",\n" : "\n";
   has_any_.back() = true;
   text_.append(2 * has_any_.size(), ' ');
-  if (!name.empty()) text_.append(policy::json_text(name)).append(": ");
+  if (!name.empty()) text_.append(wire::json_text(name)).append(": ");
 }
 
 }  // namespace weir::simulate

@@ -1,4 +1,4 @@
-// Text as a JSON string: the one place in this room that escapes.
+// Text as a JSON string: the one place that escapes.
 #pragma once
 
 #include <string>
@@ -9,6 +9,8 @@ namespace weir::wire {
 // With its quotes. What is not UTF-8 becomes U+FFFD, byte by byte, so that the result always is; neither a control
 // character nor U+2028 and U+2029, which end lines in some readers, is written as it is.
 void append_json_text(std::string& out, std::string_view text);
+
+[[nodiscard]] std::string json_text(std::string_view text);
 
 // The same without the quotes, to be a part of a longer string.
 void append_json_escaped(std::string& out, std::string_view text);

@@ -1,9 +1,9 @@
 #include "wire/problem.h"
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 
+#include "wire/decimal.h"
 #include "wire/fields/delta_seconds.h"
 #include "wire/json_text.h"
 #include "wire/utc_time.h"
@@ -43,11 +43,6 @@ void append_time(std::string& out, Instant instant) {
   write_padded(text.data() + 14, time.minute, 2);
   write_padded(text.data() + 17, time.second, 2);
   out.append(text.data(), text.size());
-}
-
-void append_number(std::string& out, std::uint64_t number) {
-  std::array<char, 20> digits{};
-  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
 // The name of the limit that the numbers are of, escaped for where it stands.

@@ -147,6 +147,17 @@ TEST_F(RecorderTest, DescriptorsAreRecordedLikeQueries) {
   EXPECT_EQ(totals().durations.count(), 3U);
 }
 
+TEST_F(RecorderTest, LooksAtDescriptorsAreNotRecorded) {
+  load(domain);
+  const std::vector<engine::DescriptorEntry> entries{{"to", "1"}};
+  const std::vector<engine::DescriptorAsk> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
+  std::vector<engine::DescriptorStatus> statuses(1);
+  EXPECT_TRUE(judge_->judge("messaging", looks, now_, statuses));
+  EXPECT_EQ(totals().durations.count(), 0U);
+  EXPECT_EQ(totals().headroom.at("per-number").count(), 0U);
+  EXPECT_TRUE(engine_->totals().by_limit_and_route.empty());
+}
+
 TEST_F(RecorderTest, QuestionsByNameAreRecordedLikeQueries) {
   load(by_user);
   const std::array<engine::NamedAsk, 7> asks{{{.limit = "login", .consumer = "user=bob"},

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "policy/json_text.h"
 #include "policy/words.h"
+#include "wire/json_text.h"
 
 namespace weir::policy {
 namespace {
@@ -67,15 +67,15 @@ TEST(Words, ListsStayShort) {
 }
 
 TEST(JsonText, EscapesWhatJsonDoesNotTake) {
-  EXPECT_EQ(json_text("a\"b\\c\n\t\x01\x7F"), "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\"");
-  EXPECT_EQ(json_text("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89"), "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89\"");
+  EXPECT_EQ(wire::json_text("a\"b\\c\n\t\x01\x7F"), "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\"");
+  EXPECT_EQ(wire::json_text("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89"), "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89\"");
 }
 
 TEST(JsonText, ReplacesWhatIsNotUtf8) {
-  EXPECT_EQ(json_text("\xFF"), "\"\\ufffd\"");
-  EXPECT_EQ(json_text("\xC0\xAF"), "\"\\ufffd\\ufffd\"");             // overlong
-  EXPECT_EQ(json_text("\xED\xA0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");  // a surrogate
-  EXPECT_EQ(json_text("a\xE2\x82"), "\"a\\ufffd\\ufffd\"");           // cut off
+  EXPECT_EQ(wire::json_text("\xFF"), "\"\\ufffd\"");
+  EXPECT_EQ(wire::json_text("\xC0\xAF"), "\"\\ufffd\\ufffd\"");             // overlong
+  EXPECT_EQ(wire::json_text("\xED\xA0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");  // a surrogate
+  EXPECT_EQ(wire::json_text("a\xE2\x82"), "\"a\\ufffd\\ufffd\"");           // cut off
 }
 
 }  // namespace

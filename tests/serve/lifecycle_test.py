@@ -114,7 +114,10 @@ class Start(unittest.TestCase):
         self.assertIn("limit: api: every request: token_bucket 1/h, burst 3 by user\n", ran.stdout)
 
     def test_check_says_what_is_wrong(self):
+        many = "version: 1\nlimits:\n" + "".join(
+            f"  - {{name: l{i}, consumer_key: ip, algorithm: gcra, rate: 1/s}}\n" for i in range(3000))
         cases = [(DOORS.replace("http:", "htpp:"), POLICY, "did you mean 'http'?"),
+                 (DOORS + "state: {memory: 1MiB}\n", many, "state.memory: "),
                  (DOORS, BAD_POLICY, "did you mean 'token_bucket'?"),
                  (DOORS.replace('resp: {', 'resp: {token_file: no-such-file, '), POLICY, "no-such-file"),
                  (DOORS.replace('rls: {', 'rls: {tls: {certificate: a.pem, key: b.pem}, '), POLICY, "a.pem")]

@@ -1,10 +1,10 @@
 #include "door/admin/json_writer.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 
+#include "wire/decimal.h"
 #include "wire/json_text.h"
 #include "wire/utc_time.h"
 
@@ -40,15 +40,8 @@ void JsonWriter::field(std::string_view name, std::string_view text) {
 }
 
 void JsonWriter::field(std::string_view name, Duration duration) {
-  const auto microseconds = static_cast<std::uint64_t>(std::max(duration, Duration::zero()).count());
-  std::string text = std::to_string(microseconds / 1'000'000);
-  if (const auto rest = static_cast<unsigned>(microseconds % 1'000'000); rest != 0) {
-    std::array<char, 6> decimals{};
-    wire::write_padded(decimals.data(), rest, decimals.size());
-    text += '.';
-    text.append(decimals.data(), decimals.size());
-    text.erase(text.find_last_not_of('0') + 1);
-  }
+  std::string text;
+  wire::append_decimal(text, static_cast<std::uint64_t>(std::max(duration, Duration::zero()).count()), 6);
   write(name, text);
 }
 

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "policy/diff.h"
-#include "policy/json_text.h"
+#include "wire/json_text.h"
 
 namespace weir::policy {
 namespace {
@@ -90,8 +90,8 @@ std::string render_json(const std::vector<Change>& changes) {
   std::string text = "{\"changes\": [";
   for (const Change& change : changes) {
     if (&change != &changes.front()) text += ", ";
-    text += fmt::format("{{\"subject\": {}, \"sentence\": {}, \"direction\": {}}}", json_text(change.subject),
-                        json_text(change.sentence), json_text(name_of(change.direction)));
+    text += fmt::format("{{\"subject\": {}, \"sentence\": {}, \"direction\": {}}}", wire::json_text(change.subject),
+                        wire::json_text(change.sentence), wire::json_text(name_of(change.direction)));
   }
   text += "]";
   for (const Direction direction : directions) {

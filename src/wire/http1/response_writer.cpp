@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "wire/decimal.h"
 #include "wire/http1/characters.h"
 
 namespace weir::wire::http1 {
@@ -45,12 +45,6 @@ constexpr std::array reasons{
 
 constexpr bool has_no_content(unsigned status) noexcept {
   return status < 200 || status == 204 || status == 304;
-}
-
-void append_number(std::string& out, std::size_t number) {
-  std::array<char, 20> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  out.append(digits.data(), end);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace weir::observe {
+namespace weir::wire {
 
 inline void append_number(std::string& out, std::uint64_t number) {
   std::array<char, 20> digits{};
@@ -29,4 +29,4 @@ inline void append_decimal(std::string& out, std::uint64_t number, unsigned plac
   }
 }
 
-}  // namespace weir::observe
+}  // namespace weir::wire

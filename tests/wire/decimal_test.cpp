@@ -1,8 +1,8 @@
-#include "observe/decimal.h"
+#include "wire/decimal.h"
 
 #include <gtest/gtest.h>
 
-namespace weir::observe {
+namespace weir::wire {
 namespace {
 
 TEST(Decimal, IsExactAndHasNoZerosAtTheEnd) {
@@ -21,4 +21,4 @@ TEST(Decimal, IsExactAndHasNoZerosAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace weir::observe
+}  // namespace weir::wire
