@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "engine/consumer.h"
+#include "engine/shared_consumer.h"
 
 namespace weir::engine {
 namespace {
@@ -42,6 +43,7 @@ Cost header_cost(std::string_view text, Cost most) noexcept {
 
 void CoverageFinder::find(const Query& query, Coverage& found) {
   found.covered.clear();
+  found.consumers.clear();
   found.exempt.clear();
   found.denied_without_key = Verdict::no_limit;
   found.caller = identify(plan_.ruleset(), query);
@@ -107,6 +109,7 @@ void CoverageFinder::cover(const Query& query, std::uint32_t limit, std::uint32_
     found.caller.ignored_headers = true;
   }
   const TableRule& any = live != nullptr ? *live : *candidate;
+  if (plan_.shared_keys() != nullptr) append_shared_consumer(found.consumers, key_);
   found.covered.push_back({
       .limit = limit,
       .route = route,
@@ -114,6 +117,7 @@ void CoverageFinder::cover(const Query& query, std::uint32_t limit, std::uint32_
       .candidate = candidate,
       .is_shared = presence == Presence::shared,
       .ask = {any.table->hash(key_), cost_of(query, caller, limit), query.max_wait},
+      .text_end = found.consumers.size(),
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ struct Covered {
   const TableRule* candidate = nullptr;  // null: none
   bool is_shared = false;                // the key is missing, and all such share a counter
   table::Ask ask;
+  std::size_t text_end = 0;  // of Coverage::consumers
 };
 
 // Why a limit that matches the route does not cover a query.
@@ -34,6 +36,7 @@ enum class Exemption : std::uint8_t { condition, key_missing, unlimited };
 
 struct Coverage {
   std::vector<Covered> covered;  // in file order
+  std::string consumers;         // of each of them, as a shared store calls it; empty where there is none
   std::uint32_t label = 0;       // of Plan::labels
   Caller caller;
   std::uint32_t denied_without_key = Verdict::no_limit;  // the first limit with `missing: deny` that lacks its key
@@ -45,6 +48,11 @@ struct Coverage {
     Exemption why;
   };
   std::vector<Exempt> exempt;
+
+  [[nodiscard]] std::string_view consumer_text(std::size_t i) const noexcept {
+    const std::size_t begin = i == 0 ? 0 : covered[i - 1].text_end;
+    return std::string_view(consumers).substr(begin, covered[i].text_end - begin);
+  }
 
   // Brings the states on their way into the cache.
   void prefetch() const noexcept {

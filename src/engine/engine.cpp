@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include "engine/judge_shared.h"
+
 #include <algorithm>
 
 namespace weir::engine {
@@ -18,6 +20,7 @@ Result<Engine::Restored> Engine::restore(std::shared_ptr<const policy::Ruleset> 
   auto plan = Plan::create(std::move(ruleset), with_saved_key, nullptr, &saved);
   if (!plan) return tl::unexpected(plan.error());
   std::unique_ptr<Engine> engine(new Engine(with_saved_key, std::move(*plan)));
+  engine->owes_ = !saved.restored().empty();
   return Restored{std::move(engine), saved.restored(), saved.problems()};
 }
 
@@ -27,9 +30,9 @@ Result<void> Engine::save(const std::filesystem::path& directory, Instant now) {
   return plan->tables().save(store::SnapshotFolder(directory), now);
 }
 
-std::unique_ptr<Judge> Engine::new_judge(Witness* witness) {
+std::unique_ptr<Judge> Engine::new_judge(Witness* witness, const SharedAccess* shared) {
   const std::lock_guard guard(mutex_);
-  std::unique_ptr<Judge> judge(new Judge(*this, plan_, witness));
+  std::unique_ptr<Judge> judge(new Judge(*this, plan_, witness, shared));
   judges_.push_back(judge.get());
   return judge;
 }
@@ -65,6 +68,13 @@ Engine::Totals Engine::totals() const {
   return totals;
 }
 
+StorePathTotals Engine::store_paths() const {
+  const std::lock_guard guard(mutex_);
+  StorePathTotals totals = past_paths_;
+  for (const Judge* judge : judges_) add(*judge, totals);
+  return totals;
+}
+
 std::vector<store::Tables::Figures> Engine::table_figures(Instant now) const {
   return plan()->tables().figures(now);
 }
@@ -84,7 +94,15 @@ std::vector<Engine::LimitFigures> Engine::limit_figures(Instant now) const {
 void Engine::dismiss(Judge& judge) {
   const std::lock_guard guard(mutex_);
   add(judge, past_);
+  add(judge, past_paths_);
   std::erase(judges_, &judge);
+}
+
+void Engine::add(const Judge& judge, StorePathTotals& totals) {
+  if (!judge.shared_) return;
+  for (std::size_t path = 0; path < store_path_kinds; ++path) {
+    totals[path] += judge.shared_->room.paths.value(static_cast<StorePath>(path));
+  }
 }
 
 void Engine::add(const Judge& judge, Totals& totals) {

@@ -4,6 +4,7 @@
 // their usage under new numbers; what the new policy no longer knows is forgotten.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -16,6 +17,7 @@
 #include "engine/counters.h"
 #include "engine/judge.h"
 #include "engine/plan.h"
+#include "engine/store_paths.h"
 #include "policy/ruleset.h"
 #include "store/local/tables.h"
 #include "weir/result.h"
@@ -25,7 +27,7 @@ namespace weir::engine {
 
 class Engine {
  public:
-  using Options = store::Tables::Options;
+  using Options = PlanOptions;
 
   static Result<std::unique_ptr<Engine>> create(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options);
 
@@ -47,7 +49,8 @@ class Engine {
   [[nodiscard]] const table::HashKey& hash_key() const noexcept { return options_.hash_key; }
 
   // One for each thread that judges; gone before the engine. The witness, if there is one, stays longer.
-  [[nodiscard]] std::unique_ptr<Judge> new_judge(Witness* witness = nullptr);
+  // `shared`: null where the options have no keys for a shared store, and only there.
+  [[nodiscard]] std::unique_ptr<Judge> new_judge(Witness* witness = nullptr, const SharedAccess* shared = nullptr);
 
   // On an error nothing has changed.
   Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, Instant now);
@@ -63,6 +66,9 @@ class Engine {
     std::uint64_t uncovered = 0;
   };
   [[nodiscard]] Totals totals() const;
+
+  // How decisions came about, since the start; all nought where the store is not shared.
+  [[nodiscard]] StorePathTotals store_paths() const;
 
   // What the tables take and hold.
   [[nodiscard]] std::vector<store::Tables::Figures> table_figures(Instant now) const;
@@ -83,6 +89,7 @@ class Engine {
 
   void dismiss(Judge& judge);
   static void add(const Judge& judge, Totals& totals);
+  static void add(const Judge& judge, StorePathTotals& totals);
 
   const Options options_;
 
@@ -91,6 +98,9 @@ class Engine {
   std::shared_ptr<Plan> plan_;
   std::vector<Judge*> judges_;
   Totals past_;  // of judges and plans that are gone
+  StorePathTotals past_paths_{};
+  // Limits were judged here while the shared store was away: their consumers may owe it.
+  std::atomic<bool> owes_{false};
 };
 
 }  // namespace weir::engine

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/hearing.h"
+#include "engine/judge_shared.h"
 
 namespace weir::engine {
 namespace {
@@ -31,7 +33,9 @@ Event event_of(Divergence divergence) noexcept {
 
 }  // namespace
 
-Judge::Judge(Engine& engine, std::shared_ptr<const Plan> plan, Witness* witness) : engine_(engine), witness_(witness) {
+Judge::Judge(Engine& engine, std::shared_ptr<const Plan> plan, Witness* witness, const SharedAccess* shared)
+    : engine_(engine), witness_(witness) {
+  if (shared != nullptr) shared_.reset(new Shared{shared->store, {*shared->clock, engine.owes_}});
   enter(std::move(plan));
 }
 
@@ -101,16 +105,25 @@ bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, 
   DescriptorJudgement judgement(*plan_, *found, asks, statuses, descriptor_room_);
   const bool admitted = judgement.pass(now);
   for (std::size_t i = 0; i < asks.size(); ++i) {
-    if (judgement.limit_of(i) == Verdict::no_limit || asks[i].hits == Cost{0}) continue;  // a look is not counted
-    const PlannedLimit& limit = plan_->limits()[judgement.limit_of(i)];
-    const bool own = statuses[i].decision.admitted;
-    const Event event = limit.source->mode == policy::Mode::shadow ? (own ? Event::admitted : Event::shadow_denied)
-                        : own                                      ? (admitted ? Event::admitted : Event::uncharged)
-                                                                   : Event::denied;
-    counters_->raise(limit.first_row + plan_->other_label(), event);
+    count_descriptor(*plan_, judgement.limit_of(i), asks[i], statuses[i], admitted);
   }
   if (witness_ != nullptr) witness_->judged(*this, {domain, asks, statuses, admitted}, now);
   return admitted;
+}
+
+void Judge::count_descriptor(const Plan& plan, std::uint32_t limit, const DescriptorAsk& ask,
+                             const DescriptorStatus& status, bool admitted) noexcept {
+  if (limit == Verdict::no_limit || ask.hits == Cost{0}) return;  // a look is not counted
+  const PlannedLimit& planned = plan.limits()[limit];
+  const bool own = status.decision.admitted;
+  const Event event = planned.source->mode == policy::Mode::shadow ? (own ? Event::admitted : Event::shadow_denied)
+                      : own                                        ? (admitted ? Event::admitted : Event::uncharged)
+                                                                   : Event::denied;
+  counters_->raise(planned.first_row + plan.other_label(), event);
+}
+
+std::shared_ptr<Hearing> Judge::new_hearing() {
+  return std::make_shared<Hearing>(*this);
 }
 
 std::string_view Judge::consumer_of(const Query& query, const Outcome& outcome) {
@@ -137,6 +150,7 @@ void Judge::judge_found(const Coverage& coverage, bool peek, Instant now, Verdic
   verdict.label = coverage.label;
   verdict.route = plan_->labels()[coverage.label];
   verdict.tier = coverage.caller.tier;
+  verdict.at = now;
   if (!peek) count(coverage, verdict, now);
 }
 

@@ -29,12 +29,22 @@
 #include "engine/query.h"
 #include "engine/verdict.h"
 #include "engine/witness.h"
+#include "store/shared/shared_store.h"
+#include "weir/clock.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
 namespace weir::engine {
 
 class Engine;
+class Hearing;
+struct SharedRoom;
+
+// What a judge of shared limits needs: both stay longer than it does.
+struct SharedAccess {
+  store::SharedStore* store;
+  const Clock* clock;
+};
 
 class Judge {
  public:
@@ -45,6 +55,11 @@ class Judge {
   // While it is held no reload takes place: the policy and the views in verdicts stay. Short: a reload waits for it.
   using Hold = std::unique_lock<std::recursive_mutex>;
   [[nodiscard]] Hold hold() { return Hold(busy_); }
+
+  // Whether the states are on a shared store: then all is judged in hearings, and what follows here, which answers at
+  // once, only by what this process knows by itself.
+  [[nodiscard]] bool is_shared() const noexcept { return shared_ != nullptr; }
+  [[nodiscard]] std::shared_ptr<Hearing> new_hearing();
 
   // The verdict's views are good until the next call.
   [[nodiscard]] Verdict judge(const Query& query, Instant now);
@@ -79,11 +94,15 @@ class Judge {
 
  private:
   friend class Engine;
+  friend class Hearing;
 
   // How many queries are matched ahead, so that their states are on the way when they are judged.
   static constexpr std::size_t ahead = 16;
 
-  Judge(Engine& engine, std::shared_ptr<const Plan> plan, Witness* witness);
+  // The part of it that is shared.
+  struct Shared;
+
+  Judge(Engine& engine, std::shared_ptr<const Plan> plan, Witness* witness, const SharedAccess* shared);
 
   // By the engine, which holds busy_.
   void enter(std::shared_ptr<const Plan> plan);
@@ -95,6 +114,8 @@ class Judge {
   void point_to_outcomes(std::span<Verdict> verdicts) noexcept;
   void point_to_outcomes(Verdict& verdict, std::size_t& first) noexcept;
   void count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept;
+  void count_descriptor(const Plan& plan, std::uint32_t limit, const DescriptorAsk& ask, const DescriptorStatus& status,
+                        bool admitted) noexcept;
 
   Engine& engine_;
   Witness* const witness_;  // null: none
@@ -109,6 +130,7 @@ class Judge {
   std::vector<Outcome> outcomes_;  // only grows; those in use come first
   std::size_t used_ = 0;
   DescriptorJudgement::Room descriptor_room_;
+  std::unique_ptr<Shared> shared_;  // null: all states are this process's own
 };
 
 }  // namespace weir::engine

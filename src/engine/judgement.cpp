@@ -1,26 +1,22 @@
 #include "engine/judgement.h"
 
-#include <algorithm>
 #include <tuple>
 
-#include "core/product.h"
-
 namespace weir::engine {
-namespace {
 
-// Whether `a` waits longer than `b`. Nothing is longer than never.
-bool waits_longer(const std::optional<Duration>& a, const std::optional<Duration>& b) noexcept {
-  if (!b) return false;
-  return !a || *a > *b;
+void begin_outcome(const Plan& plan, const Covered& covered, Outcome& outcome) noexcept {
+  const bool is_shadow = plan.limits()[covered.limit].source->mode == policy::Mode::shadow;
+  outcome.limit = covered.limit;
+  outcome.route = covered.route;
+  outcome.standing = is_shadow ? Standing::shadow : Standing::live;
+  outcome.consumer = covered.ask.key;
+  outcome.cost = covered.ask.cost;
+  outcome.max_wait = covered.ask.max_wait;
+  outcome.decision = Decision{};
+  outcome.decision.admitted = true;
+  outcome.candidate.reset();
+  outcome.is_shared = false;
 }
-
-// Whether `a` has less left than `b`, each relative to its size.
-bool is_tighter(const Decision& a, const Decision& b) noexcept {
-  using core::Wide;
-  return Wide{a.remaining} * b.limit < Wide{b.remaining} * a.limit;
-}
-
-}  // namespace
 
 Verdict Judgement::pass() noexcept {
   gather();
@@ -28,9 +24,9 @@ Verdict Judgement::pass() noexcept {
     find_blocks();
     judge_live();
   }
-  count_deniers();
+  deniers_ = deniers_of(live_outcomes());
   const bool key_missing = coverage_.denied_without_key != Verdict::no_limit;
-  bool admits = deniers_ == 0 && !key_missing && !too_many_;
+  bool admits = deniers_.count == 0 && !key_missing && !too_many_;
   reason_ = live_ == 0 ? Reason::uncovered : Reason::within;
   if (!admits) {
     reason_ = too_many_     ? Reason::too_many_limits
@@ -41,7 +37,8 @@ Verdict Judgement::pass() noexcept {
     if (admits) reason_ = Reason::warned;
     if (reason_ == Reason::exceeded && !peek_) count_toward_penalties();
   }
-  const Verdict verdict = admits ? admitted() : denied();
+  const Verdict verdict = admits ? admitted_verdict(live_outcomes(), reason_, deniers_.last)
+                                 : denied_verdict(live_outcomes(), reason_, coverage_.denied_without_key);
   judge_shadows(admits);
   judge_candidates();
   return verdict;
@@ -59,17 +56,7 @@ table::Ask Judgement::ask_once(std::size_t i) const noexcept {
 void Judgement::gather() noexcept {
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const Covered& covered = coverage_.covered[i];
-    const bool is_shadow = limit_of(i).source->mode == policy::Mode::shadow;
-    Outcome& outcome = outcomes_[i];  // filled in place: it is large
-    outcome.limit = covered.limit;
-    outcome.route = covered.route;
-    outcome.standing = is_shadow ? Standing::shadow : Standing::live;
-    outcome.consumer = covered.ask.key;
-    outcome.cost = covered.ask.cost;
-    outcome.max_wait = covered.ask.max_wait;
-    outcome.decision = Decision{};
-    outcome.decision.admitted = true;
-    outcome.candidate.reset();
+    begin_outcome(plan_, covered, outcomes_[i]);
     if (!is_live(i)) continue;
     too_many_ = live_ == table::most_together;
     if (too_many_) continue;
@@ -102,38 +89,25 @@ void Judgement::judge_live() noexcept {
   }
   for (std::size_t c = 0; c < live_; ++c) {
     Decision& decision = outcomes_[of_check_[c]].decision;
-    if (decision.admitted) {
-      decision = decisions_[c];
-    } else {  // blocked: nothing is left, and the wait is the longer of the two
-      const auto block_wait = decision.retry_after;
-      decision = decisions_[c];
-      if (decision.admitted || waits_longer(block_wait, decision.retry_after)) decision.retry_after = block_wait;
-      decision.admitted = false;
-      decision.remaining = 0;
-    }
-  }
-}
-
-void Judgement::count_deniers() noexcept {
-  for (std::size_t c = 0; c < live_; ++c) {
-    if (outcomes_[of_check_[c]].decision.admitted) continue;
-    ++deniers_;
-    last_denier_ = c;
+    const bool is_blocked = !decision.admitted;
+    const auto block_wait = decision.retry_after;
+    decision = decisions_[c];
+    if (is_blocked) deny_for_block(decision, block_wait);
   }
 }
 
 // The one limit that denies may let the first few pass. The others are charged, all or nothing with the warning;
 // the limit itself is not.
 bool Judgement::admit_with_warning() noexcept {
-  const std::size_t denier = of_check_[last_denier_];
+  const std::size_t denier = of_check_[deniers_.last];
   const auto& warnings = limit_of(denier).warnings;
-  if (deniers_ != 1 || !warnings) return false;
-  table::Check& place = checks_[last_denier_];
+  if (deniers_.count != 1 || !warnings) return false;
+  table::Check& place = checks_[deniers_.last];
   place = {warnings->table, &warnings->rule, ask_once(denier)};
   if (peek_) return place.table->peek(*place.rule, place.ask, now_).admitted;
   if (!table::decide_together(checks_.first(live_), now_, decisions_.first(live_))) return false;
   for (std::size_t c = 0; c < live_; ++c) {
-    if (c != last_denier_) outcomes_[of_check_[c]].decision = decisions_[c];
+    if (c != deniers_.last) outcomes_[of_check_[c]].decision = decisions_[c];
   }
   return true;
 }
@@ -149,10 +123,7 @@ void Judgement::count_toward_penalties() noexcept {
     if (counted.remaining > 0) continue;
     std::ignore = limit.block->table->decide(limit.block->rule, ask, now_);
     limit.denials->table->reset(limit.denials->rule, ask.key, now_);
-    const auto block_wait = limit.block->table->peek(limit.block->rule, ask, now_).retry_after;
-    Decision& decision = outcomes_[i].decision;
-    if (waits_longer(block_wait, decision.retry_after)) decision.retry_after = block_wait;
-    decision.remaining = 0;
+    begin_block(outcomes_[i].decision, limit.block->table->peek(limit.block->rule, ask, now_).retry_after);
   }
 }
 
@@ -163,7 +134,7 @@ void Judgement::judge_candidates() noexcept {
     const Covered& covered = coverage_.covered[i];
     if (covered.candidate == nullptr) continue;
     const bool own_denies = is_live(i) && !outcomes_[i].decision.admitted;
-    const bool others_admit = !denied_outright && deniers_ == (own_denies ? 1U : 0U);
+    const bool others_admit = !denied_outright && deniers_.count == (own_denies ? 1U : 0U);
     const TableRule& rule = *covered.candidate;
     if (!others_admit) continue;  // the request fails elsewhere: neither agrees nor differs
     outcomes_[i].candidate =
@@ -180,45 +151,6 @@ void Judgement::judge_shadows(bool admits) noexcept {
     outcomes_[i].decision = admits && !peek_ ? rule.table->decide(rule.rule, covered.ask, now_)
                                              : rule.table->peek(rule.rule, covered.ask, now_);
   }
-}
-
-Verdict Judgement::admitted() const noexcept {
-  Verdict verdict;
-  verdict.admitted = true;
-  verdict.reason = reason_;
-  for (std::size_t c = 0; c < live_; ++c) {
-    const Outcome& outcome = outcomes_[of_check_[c]];
-    verdict.delay = std::max(verdict.delay, outcome.decision.delay);
-    const bool decides = reason_ == Reason::warned
-                             ? c == last_denier_
-                             : verdict.limit == Verdict::no_limit || is_tighter(outcome.decision, verdict.decision);
-    if (!decides) continue;
-    verdict.limit = outcome.limit;
-    verdict.decision = outcome.decision;
-  }
-  return verdict;
-}
-
-Verdict Judgement::denied() const noexcept {
-  Verdict verdict;
-  verdict.admitted = false;
-  verdict.reason = reason_;
-  if (reason_ == Reason::key_missing || reason_ == Reason::too_many_limits) {
-    verdict.limit = coverage_.denied_without_key;
-    verdict.decision.retry_after.reset();
-    verdict.retry_after.reset();
-    return verdict;
-  }
-  for (std::size_t c = 0; c < live_; ++c) {
-    const Outcome& outcome = outcomes_[of_check_[c]];
-    if (outcome.decision.admitted) continue;
-    if (verdict.limit != Verdict::no_limit && !waits_longer(outcome.decision.retry_after, verdict.retry_after))
-      continue;
-    verdict.limit = outcome.limit;
-    verdict.decision = outcome.decision;
-    verdict.retry_after = outcome.decision.retry_after;
-  }
-  return verdict;
 }
 
 }  // namespace weir::engine

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/conclusion.h"
 #include "engine/coverage.h"
 #include "engine/plan.h"
 #include "engine/verdict.h"
@@ -15,6 +16,9 @@
 #include "weir/time.h"
 
 namespace weir::engine {
+
+// Filled in place, whatever was in it: it is large.
+void begin_outcome(const Plan& plan, const Covered& covered, Outcome& outcome) noexcept;
 
 class Judgement {
  public:
@@ -46,16 +50,15 @@ class Judgement {
   }
   [[nodiscard]] table::Ask ask_once(std::size_t i) const noexcept;
 
+  [[nodiscard]] LiveOutcomes live_outcomes() const noexcept { return {outcomes_, of_check_.first(live_)}; }
+
   void gather() noexcept;
   void find_blocks() noexcept;
   void judge_live() noexcept;
-  void count_deniers() noexcept;
   [[nodiscard]] bool admit_with_warning() noexcept;
   void count_toward_penalties() noexcept;
   void judge_candidates() noexcept;
   void judge_shadows(bool admits) noexcept;
-  [[nodiscard]] Verdict admitted() const noexcept;
-  [[nodiscard]] Verdict denied() const noexcept;
 
   const Plan& plan_;
   const Coverage& coverage_;
@@ -68,8 +71,7 @@ class Judgement {
   const std::span<Decision> decisions_;
   const std::span<std::uint32_t> of_check_;
   std::size_t live_ = 0;
-  std::size_t deniers_ = 0;
-  std::size_t last_denier_ = 0;
+  Deniers deniers_;
   bool too_many_ = false;
   bool blocked_ = false;
   Reason reason_ = Reason::uncovered;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/consumer_text.h"
+#include "engine/shared_consumer.h"
 #include "policy/suggestion.h"
 
 namespace weir::engine {
@@ -53,6 +54,7 @@ Result<NamedFinder::Named> NamedFinder::read(const NamedAsk& ask) {
 
 Result<void> NamedFinder::find(const NamedAsk& ask, Coverage& found) {
   found.covered.clear();
+  found.consumers.clear();
   found.exempt.clear();
   found.denied_without_key = Verdict::no_limit;
   found.caller = Caller{};
@@ -75,6 +77,7 @@ Result<void> NamedFinder::find(const NamedAsk& ask, Coverage& found) {
   }
   const TableRule& any = live != nullptr ? *live : *candidate;
   const policy::CostRule& cost = planned.source->cost;
+  if (plan_.shared_keys() != nullptr) append_shared_consumer(found.consumers, named->key);
   found.covered.push_back({
       .limit = named->limit,
       .route = named->route,
@@ -82,6 +85,7 @@ Result<void> NamedFinder::find(const NamedAsk& ask, Coverage& found) {
       .candidate = candidate,
       .is_shared = named->is_shared,
       .ask = {any.table->hash(named->key), ask.cost.value_or(cost.header ? Cost{1} : cost.fixed), ask.max_wait},
+      .text_end = found.consumers.size(),
   });
   return {};
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/local_share.h"
 #include "engine/path.h"
 #include "table/together.h"
 
@@ -63,20 +64,24 @@ class Shopping {
   std::map<StateId, std::size_t> index_;
 };
 
-TableRule table_rule(const store::Tables& tables, const StateId& id, const Limit& limit) {
-  return {core::compile(limit), tables.find(id)};
+// The dearest request that a limit was configured for.
+Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
+  if (cost.header) return tier < cost.header->most_by_tier.size() ? cost.header->most_by_tier[tier] : Cost{1};
+  Cost largest = cost.fixed;
+  for (const auto& by_route : cost.by_route) largest = std::max(largest, by_route.cost);
+  return largest;
 }
 
-TableRule table_rule(const store::Tables& tables, const std::string& name, Purpose purpose, const Limit& limit) {
-  return table_rule(tables, store::state_id(name, purpose, limit), limit);
+Limit local_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier) noexcept {
+  return local_share_of(numbers, limit.local_share, largest_cost(limit.cost, tier));
 }
 
-// `id_of` gives the identity of the states that a tier's numbers apply to.
-template <class IdOf>
-TierRules tier_rules(const store::Tables& tables, const policy::TieredLimit& tiered, IdOf id_of) {
+// `rule_of` gives the rule of a tier's numbers.
+template <class RuleOf>
+TierRules tier_rules(const policy::TieredLimit& tiered, RuleOf rule_of) {
   TierRules rules;
   for (const auto& limit : tiered.by_tier) {
-    rules.push_back(limit ? std::optional(table_rule(tables, id_of(*limit), *limit)) : std::nullopt);
+    rules.push_back(limit ? std::optional<TableRule>(rule_of(*limit, rules.size())) : std::nullopt);
   }
   return rules;
 }
@@ -115,11 +120,12 @@ std::string sample_of(const policy::RouteTemplate& route) {
 
 }  // namespace
 
-Result<std::shared_ptr<Plan>> Plan::create(std::shared_ptr<const policy::Ruleset> ruleset,
-                                           const store::Tables::Options& options, const Plan* previous,
-                                           store::SavedStates* saved) {
+Result<std::shared_ptr<Plan>> Plan::create(std::shared_ptr<const policy::Ruleset> ruleset, const PlanOptions& options,
+                                           const Plan* previous, store::SavedStates* saved) {
   auto plan = std::make_shared<Plan>();
   plan->ruleset_ = std::move(ruleset);
+  plan->shared_keys_ = options.shared_keys;
+  if (options.shared_keys) plan->throttle_name_ = options.shared_keys->name({});
   if (auto opened = plan->open_tables(options, previous, saved); !opened) return tl::unexpected(opened.error());
   plan->plan_routes();
   plan->number_rows();
@@ -127,11 +133,19 @@ Result<std::shared_ptr<Plan>> Plan::create(std::shared_ptr<const policy::Ruleset
   return plan;
 }
 
-Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan* previous, store::SavedStates* saved) {
+TableRule Plan::table_rule(const StateId& id, const Limit& limit) const {
+  const auto name = shared_names_.find(id);
+  return {core::compile(limit), tables_->find(id), name == shared_names_.end() ? nullptr : &name->second};
+}
+
+Result<void> Plan::open_tables(const PlanOptions& options, const Plan* previous, store::SavedStates* saved) {
   Shopping shopping;
   for (const auto& limit : ruleset_->limits) {
-    for (const auto& numbers : limit.live.by_tier) {
-      if (numbers) shopping.want(live_state_id(limit, *numbers), *numbers);
+    for (std::size_t tier = 0; tier < limit.live.by_tier.size(); ++tier) {
+      const auto& numbers = limit.live.by_tier[tier];
+      if (!numbers) continue;
+      shopping.want(live_state_id(limit, *numbers), *numbers);
+      if (shared_keys_) shopping.want(live_state_id(limit, *numbers), local_share(limit, *numbers, tier));
     }
     for (const auto& numbers : limit.candidate ? limit.candidate->by_tier : std::vector<std::optional<Limit>>{}) {
       if (numbers) shopping.want(limit.name, Purpose::candidate, *numbers);
@@ -147,29 +161,39 @@ Result<void> Plan::open_tables(const store::Tables::Options& options, const Plan
       shopping.want(domain.name, Purpose::overrides, widest_override(window));
     }
   }
-  auto tables =
-      store::Tables::create(shopping.list(), options, previous == nullptr ? nullptr : &previous->tables(), saved);
+  auto tables = store::Tables::create(shopping.list(), {options.memory_budget, options.hash_key},
+                                      previous == nullptr ? nullptr : &previous->tables(), saved);
   if (!tables) return tl::unexpected(tables.error());
   tables_ = std::move(*tables);
+  for (const store::Wanted& wanted : shopping.list()) {
+    if (shared_keys_) shared_names_.emplace(wanted.id, shared_keys_->name(wanted.id));
+  }
 
   const LimitsByName before = limits_by_name(previous);
   for (const auto& limit : ruleset_->limits) {
     PlannedLimit planned;
     planned.source = &limit;
     planned.keyed_by_route = is_keyed_by_route(limit.consumer_key);
-    planned.live =
-        tier_rules(*tables_, limit.live, [&](const Limit& numbers) { return live_state_id(limit, numbers); });
-    if (limit.candidate) {
-      planned.candidate = tier_rules(*tables_, *limit.candidate, [&](const Limit& numbers) {
-        return store::state_id(limit.name, Purpose::candidate, numbers);
+    planned.live = tier_rules(limit.live, [&](const Limit& numbers, std::size_t /*tier*/) {
+      return table_rule(live_state_id(limit, numbers), numbers);
+    });
+    if (shared_keys_) {
+      planned.local = tier_rules(limit.live, [&](const Limit& numbers, std::size_t tier) {
+        return table_rule(live_state_id(limit, numbers), local_share(limit, numbers, tier));
       });
     }
-    if (limit.warn_first) {
-      planned.warnings = table_rule(*tables_, limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
+    if (limit.candidate) {
+      planned.candidate = tier_rules(*limit.candidate, [&](const Limit& numbers, std::size_t /*tier*/) {
+        return table_rule(store::state_id(limit.name, Purpose::candidate, numbers), numbers);
+      });
     }
+    const auto of_purpose = [&](Purpose purpose, const Limit& numbers) {
+      return table_rule(store::state_id(limit.name, purpose, numbers), numbers);
+    };
+    if (limit.warn_first) planned.warnings = of_purpose(Purpose::warnings, warnings_limit(*limit.warn_first));
     if (limit.penalty) {
-      planned.denials = table_rule(*tables_, limit.name, Purpose::denials, denials_limit(*limit.penalty));
-      planned.block = table_rule(*tables_, limit.name, Purpose::block, block_limit(*limit.penalty));
+      planned.denials = of_purpose(Purpose::denials, denials_limit(*limit.penalty));
+      planned.block = of_purpose(Purpose::block, block_limit(*limit.penalty));
     }
     const auto known = before.find(limit.name);
     keep_estimates(planned, known == before.end() ? nullptr : known->second);
@@ -247,6 +271,11 @@ std::optional<std::uint32_t> Plan::find_limit(std::string_view name) const noexc
 
 table::Table* Plan::override_table(const policy::Domain& domain, Duration window) const noexcept {
   return tables_->find({domain.name, Purpose::overrides, Algorithm::fixed_window, window});
+}
+
+const store::SharedName* Plan::override_name(const policy::Domain& domain, Duration window) const noexcept {
+  const auto name = shared_names_.find({domain.name, Purpose::overrides, Algorithm::fixed_window, window});
+  return name == shared_names_.end() ? nullptr : &name->second;
 }
 
 std::span<const std::string> Plan::routes_of(const PlannedLimit& limit) const noexcept {

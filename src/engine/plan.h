@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,8 @@
 #include "engine/route_tree.h"
 #include "policy/ruleset.h"
 #include "store/local/tables.h"
+#include "store/shared/shared_keys.h"
+#include "table/hash_key.h"
 #include "table/table.h"
 #include "weir/result.h"
 
@@ -26,6 +29,7 @@ namespace weir::engine {
 struct TableRule {
   core::Rule rule;
   table::Table* table = nullptr;
+  const store::SharedName* name = nullptr;  // of the states on a shared store; null: there is none
 };
 
 using TierRules = std::vector<std::optional<TableRule>>;  // by tier; empty: unlimited
@@ -45,6 +49,7 @@ struct PlannedLimit {
   const policy::CompiledLimit* source = nullptr;
   TierRules live;
   TierRules candidate;  // none: no candidate
+  TierRules local;      // what this process admits while the shared store is away; none: there is no such store
   std::optional<TableRule> warnings;
   std::optional<TableRule> denials;
   std::optional<TableRule> block;
@@ -57,14 +62,26 @@ struct PlannedLimit {
   std::shared_ptr<DivergingConsumers> diverging;
 };
 
+struct PlanOptions {
+  std::size_t memory_budget = std::size_t{256} << 20;
+  table::HashKey hash_key;
+  // How states are called on a shared store. None: all states are this process's own.
+  std::shared_ptr<const store::SharedKeys> shared_keys = nullptr;
+};
+
 class Plan {
  public:
   static constexpr std::string_view other = "other";
 
   // `previous` may be null. Its states are taken over; after Tables::move_states, if that is due. `saved` may be null.
   static Result<std::shared_ptr<Plan>> create(std::shared_ptr<const policy::Ruleset> ruleset,
-                                              const store::Tables::Options& options, const Plan* previous,
+                                              const PlanOptions& options, const Plan* previous,
                                               store::SavedStates* saved = nullptr);
+
+  // Null: all states are this process's own.
+  [[nodiscard]] const store::SharedKeys* shared_keys() const noexcept { return shared_keys_.get(); }
+  // What the states of CL.THROTTLE are called there: like those of a limit without a name.
+  [[nodiscard]] const store::SharedName& throttle_name() const noexcept { return throttle_name_; }
 
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return *ruleset_; }
   [[nodiscard]] const RouteTree& routes() const noexcept { return *routes_; }
@@ -74,6 +91,8 @@ class Plan {
 
   // The counters for limits that a request brings along; null if `window` is no unit that it can be in.
   [[nodiscard]] table::Table* override_table(const policy::Domain& domain, Duration window) const noexcept;
+  // What they are called on a shared store; null if there is none.
+  [[nodiscard]] const store::SharedName* override_name(const policy::Domain& domain, Duration window) const noexcept;
 
   // Limits that cover every route, in file order.
   [[nodiscard]] const std::vector<std::uint32_t>& everywhere() const noexcept { return everywhere_; }
@@ -99,13 +118,17 @@ class Plan {
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 
  private:
-  Result<void> open_tables(const store::Tables::Options& options, const Plan* previous, store::SavedStates* saved);
+  Result<void> open_tables(const PlanOptions& options, const Plan* previous, store::SavedStates* saved);
+  [[nodiscard]] TableRule table_rule(const store::StateId& id, const Limit& limit) const;
   void plan_routes();
   void number_rows();
   [[nodiscard]] Result<void> check_bound() const;
 
   std::shared_ptr<const policy::Ruleset> ruleset_;
   std::unique_ptr<store::Tables> tables_;
+  std::shared_ptr<const store::SharedKeys> shared_keys_;
+  std::map<store::StateId, store::SharedName> shared_names_;
+  store::SharedName throttle_name_;
   std::optional<RouteTree> routes_;  // there once the plan is made
   std::vector<PlannedLimit> limits_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;

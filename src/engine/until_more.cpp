@@ -49,6 +49,7 @@ Duration until_unblocked(const PlannedLimit& limit, const Outcome& outcome, Inst
 }  // namespace
 
 std::optional<Duration> until_more(const Plan& plan, const Outcome& outcome, std::uint32_t tier, Instant now) noexcept {
+  if (outcome.is_shared) return outcome.more_after;
   const PlannedLimit& limit = plan.limits()[outcome.limit];
   const TableRule* rule = rule_of(limit.live, tier);
   if (rule == nullptr || outcome.decision.remaining >= outcome.decision.limit) return std::nullopt;

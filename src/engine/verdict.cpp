@@ -18,6 +18,8 @@ std::string_view name_of(Reason reason) noexcept {
       return "key_missing";
     case Reason::too_many_limits:
       return "too_many_limits";
+    case Reason::store_away:
+      return "store_away";
   }
   return "unknown";
 }

@@ -22,6 +22,7 @@ enum class Reason : std::uint8_t {
   blocked,          // a limit denied this consumer too often: denied outright for a while
   key_missing,      // a limit does not let requests pass that lack its key
   too_many_limits,  // more limits cover the request than are judged together
+  store_away,       // the shared store is away, and the limit says what holds then: all pass, or nobody
 };
 
 [[nodiscard]] std::string_view name_of(Reason reason) noexcept;
@@ -41,6 +42,10 @@ struct Outcome {
   Duration max_wait = Duration::max();  // of who asked
   Decision decision;
   std::optional<Decision> candidate;
+
+  // Decided by a shared store, which also says when more will be left than now; nothing if all is there.
+  bool is_shared = false;
+  std::optional<Duration> more_after;
 
   [[nodiscard]] Divergence divergence() const noexcept {
     if (!candidate || candidate->admitted == decision.admitted) return Divergence::agrees;
@@ -64,6 +69,7 @@ struct Verdict {
   std::uint32_t label = 0;                                 // of Plan::labels: the most specific route,
   std::string_view route;                                  // and its template, or `other`
   std::uint32_t tier = 0;
+  Instant at{};  // when it was judged, by the clock of whoever keeps the states
   std::span<const Outcome> outcomes;
 };
 

@@ -1,6 +1,7 @@
 // Who sees what a judge decides: for metrics and logs. Called on the judge's thread, under its hold.
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string_view>
 
@@ -33,8 +34,10 @@ class Witness {
   // The judge goes on by this policy. Under its hold too, but on the thread that reloads.
   virtual void entered(const Plan& /*plan*/) {}
 
-  // A batch is about to be judged.
-  virtual void begin() {}
+  // A batch is about to be judged. Gives the time, for resume().
+  virtual std::chrono::nanoseconds begin() { return {}; }
+  // What is told next began then: others were judged meanwhile.
+  virtual void resume(std::chrono::nanoseconds /*begun*/) {}
 
   // It was; peeks are among them. The witness may ask the judge for its plan and for consumers, for nothing else.
   virtual void judged(Judge& judge, std::span<const Query> queries, std::span<const Verdict> verdicts, Instant now) = 0;

@@ -51,8 +51,8 @@ void Recorder::entered(const engine::Plan& plan) {
   }
 }
 
-void Recorder::begin() {
-  begun_ = stopwatch_();
+std::chrono::nanoseconds Recorder::begin() {
+  return begun_ = stopwatch_();
 }
 
 void Recorder::judged(Judge& judge, std::span<const Query> queries, std::span<const Verdict> verdicts, Instant now) {

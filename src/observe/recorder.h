@@ -43,7 +43,8 @@ class Recorder final : public engine::Witness {
                     Stopwatch stopwatch = &steady_time);
 
   void entered(const engine::Plan& plan) override;
-  void begin() override;
+  std::chrono::nanoseconds begin() override;
+  void resume(std::chrono::nanoseconds begun) override { begun_ = begun; }
   void judged(engine::Judge& judge, std::span<const engine::Query> queries, std::span<const engine::Verdict> verdicts,
               Instant now) override;
   void judged_by_name(engine::Judge& judge, std::span<const engine::NamedAsk> asks,

@@ -266,4 +266,21 @@ void Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
   });
 }
 
+std::uint64_t Table::take_usage(const core::Rule& rule, KeyHash key, Instant now) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    std::uint64_t used = 0;
+    const Slot slot = cells.find_or_claim(key, core::micros(now));
+    if (!slot.overflowed) {
+      {
+        LockedState<A, Payload> locked(of.limit, cells, slot, now);
+        const Decision seen = A::peek(of.limit, locked.state(), Cost{0}, now);
+        used = seen.limit - seen.remaining;
+      }
+      cells.erase(slot);
+    }
+    unlock(slot);
+    return used;
+  });
+}
+
 }  // namespace weir::table

@@ -100,6 +100,12 @@ TEST_P(TableConformance, RefundsSettlesAndResetsAsTheCoreDoes) {
         table_.reset(name_of(key), now_);
         reference_->reset(key);
         break;
+      case 3: {
+        const Decision seen = reference_->peek(key, Cost{0}, now_);
+        ASSERT_EQ(table_.table().take_usage(table_.rule(), hash, now_), seen.limit - seen.remaining) << "step " << step;
+        reference_->reset(key);
+        break;
+      }
       default:
         charges[key] = table_.decide(name_of(key), now_, cost);
         ASSERT_EQ(charges[key], reference_->decide(key, Cost{cost}, now_)) << "step " << step;

@@ -1,0 +1,293 @@
+// Questions to a shared store: what holds when it answers late, or not at all.
+#include "engine/hearing.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/hearing_fixture.h"
+
+namespace weir::engine {
+namespace {
+
+using store::StoreFailure;
+
+constexpr auto one_limit = R"(
+version: 1
+limits:
+  - { name: api, consumer_key: ip, algorithm: token_bucket, rate: 6/min, burst: 10 }
+)";
+
+TEST(Hearing, IsOverWhenTheStoreHasAnswered) {
+  SharedEngine shared(one_limit);
+  const Asked asked(Request::to("GET /"));
+  bool told = false;
+  shared.hearing->clear();
+  shared.hearing->add(asked.query());
+  shared.hearing->begin([&] { told = true; });
+  EXPECT_FALSE(shared.hearing->over());
+  EXPECT_EQ(shared.store.waiting(), 1U);
+  EXPECT_FALSE(told);
+  shared.store.deliver();
+  EXPECT_TRUE(told);
+  ASSERT_TRUE(shared.hearing->over());
+  EXPECT_TRUE(shared.hearing->verdict(0)->admitted);
+  EXPECT_EQ(shared.hearing->verdict(0)->decision.remaining, 9U);
+  EXPECT_EQ(shared.path(StorePath::shared), 1U);
+}
+
+TEST(Hearing, KeysNameTheLimitAndTheConsumer) {
+  SharedEngine shared(one_limit);
+  const Asked asked(Request::to("GET /").from("192.0.2.7"));
+  shared.hearing->clear();
+  shared.hearing->add(asked.query());
+  shared.hearing->begin([] {});
+  EXPECT_EQ(shared.store.asks().front()->checks.at(0).key, "weir:{api:ip:9:192.0.2.7}:tb");
+  shared.store.deliver_all();
+}
+
+TEST(Hearing, AQuestionThatNoLimitCoversIsOverAtOnce) {
+  SharedEngine shared(R"(
+version: 1
+limits:
+  - { name: api, routes: [/api], consumer_key: ip, algorithm: token_bucket, rate: 6/min }
+)");
+  const Asked asked(Request::to("GET /other"));
+  bool told = false;
+  shared.hearing->clear();
+  shared.hearing->add(asked.query());
+  shared.hearing->begin([&] { told = true; });
+  EXPECT_TRUE(shared.hearing->over());
+  EXPECT_FALSE(told);
+  EXPECT_EQ(shared.hearing->verdict(0)->reason, Reason::uncovered);
+}
+
+TEST(Hearing, SeveralQuestionsAreToldOnce) {
+  SharedEngine shared(one_limit);
+  const Asked asked(Request::to("GET /"));
+  int told = 0;
+  shared.hearing->clear();
+  for (int i = 0; i < 12; ++i) shared.hearing->add(asked.query());
+  shared.hearing->begin([&] { ++told; });
+  EXPECT_EQ(shared.store.waiting(), 12U);
+  shared.store.deliver_all();
+  EXPECT_EQ(told, 1);
+  int admitted = 0;
+  for (std::size_t i = 0; i < 12; ++i) admitted += shared.hearing->verdict(i)->admitted ? 1 : 0;
+  EXPECT_EQ(admitted, 10);
+}
+
+TEST(Hearing, AbandonedItEndsUntold) {
+  SharedEngine shared(one_limit);
+  auto hearing = shared.judge->new_hearing();
+  {
+    const Asked asked(Request::to("GET /"));
+    hearing->add(asked.query());
+    hearing->begin([] { FAIL(); });
+    hearing->abandon();
+  }
+  std::weak_ptr<Hearing> seen = hearing;
+  hearing.reset();
+  EXPECT_FALSE(seen.expired());  // the store still has its ask
+  shared.store.deliver_all();
+  EXPECT_TRUE(seen.expired());
+}
+
+TEST(Hearing, AReloadMeanwhileLeavesTheVerdictAsAsked) {
+  SharedEngine shared(one_limit);
+  const Asked asked(Request::to("GET /"));
+  shared.hearing->clear();
+  shared.hearing->add(asked.query());
+  shared.hearing->begin([] {});
+  ASSERT_TRUE(shared.engine->reload(ruleset_of(R"(
+version: 1
+limits:
+  - { name: other, consumer_key: global, algorithm: gcra, rate: 1/min }
+)"),
+                                    shared.clock.now()));
+  shared.store.deliver_all();
+  EXPECT_EQ(shared.hearing->plan().limits()[shared.hearing->verdict(0)->limit].source->name, "api");
+  EXPECT_EQ(shared.hearing->verdict(0)->decision.remaining, 9U);
+}
+
+// What each choice does when the store is away, and what counts it.
+struct Choice {
+  const char* words;
+  int passing;  // of twelve
+  Reason reason;
+  StorePath path;
+};
+
+class OutageTest : public testing::TestWithParam<Choice> {};
+
+TEST_P(OutageTest, TheLimitSaysWhatHolds) {
+  const Choice& choice = GetParam();
+  SharedEngine shared(std::string(R"(
+version: 1
+limits:
+  - { name: api, consumer_key: ip, algorithm: token_bucket, rate: 6/min, burst: 10, )") +
+                      choice.words + " }\n");
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(Request::to("GET /"), 12), choice.passing);
+  EXPECT_EQ(shared.send(Request::to("GET /"))->reason, choice.reason);
+  EXPECT_EQ(shared.path(choice.path), 13U);
+  EXPECT_EQ(shared.path(StorePath::shared), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Choices, OutageTest,
+                         testing::Values(Choice{"on_store_failure: local", 5, Reason::exceeded, StorePath::local},
+                                         Choice{"on_store_failure: local, local_share: 0.25", 2, Reason::exceeded,
+                                                StorePath::local},
+                                         Choice{"on_store_failure: open", 12, Reason::store_away, StorePath::open},
+                                         Choice{"on_store_failure: closed", 0, Reason::store_away, StorePath::closed}));
+
+TEST(Outage, EveryFailureOfTheFirstStepIsJudgedHere) {
+  for (const auto failure : {StoreFailure::timeout, StoreFailure::lost, StoreFailure::refused, StoreFailure::away,
+                             StoreFailure::disagreement}) {
+    SharedEngine shared(one_limit);
+    const Asked asked(Request::to("GET /"));
+    shared.hearing->clear();
+    shared.hearing->add(asked.query());
+    shared.hearing->begin([] {});
+    shared.store.fail(failure);
+    ASSERT_TRUE(shared.hearing->over());
+    EXPECT_TRUE(shared.hearing->verdict(0)->admitted);
+    EXPECT_EQ(shared.hearing->verdict(0)->decision.limit, 5U);
+    EXPECT_EQ(shared.path(StorePath::local), 1U);
+  }
+}
+
+TEST(Outage, WhatWasAdmittedHereIsChargedBackAtTheNextTouch) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 4), 4);
+  shared.store.away = false;
+  EXPECT_EQ(shared.send(request)->decision.remaining, 5U);  // ten, less four, less this one
+  EXPECT_EQ(shared.send(request)->decision.remaining, 4U);  // and only once
+}
+
+TEST(Outage, WhatWasRefilledMeanwhileIsNotChargedBack) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 4), 4);
+  shared.at(shared.clock.now() + 60s);  // three of them, at half the rate
+  shared.store.away = false;
+  EXPECT_EQ(shared.send(request)->decision.remaining, 8U);
+}
+
+TEST(Outage, ChargeBackNeverGoesIntoDebt) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  EXPECT_EQ(shared.passing(request, 8), 8);
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 5), 5);
+  shared.store.away = false;
+  const auto& verdict = shared.send(request);
+  EXPECT_FALSE(verdict->admitted);
+  EXPECT_EQ(verdict->retry_after, Duration(10s));  // one token
+}
+
+TEST(Outage, WhatCouldNotBeSentIsStillOwed) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 4), 4);
+  shared.store.away = false;
+  const Asked asked(request);
+  shared.hearing->clear();
+  shared.hearing->add(asked.query());
+  shared.hearing->begin([] {});
+  shared.store.fail(StoreFailure::away);
+  EXPECT_TRUE(shared.hearing->verdict(0)->admitted);        // the fifth of five
+  EXPECT_EQ(shared.send(request)->decision.remaining, 4U);  // ten, less five, less this one
+}
+
+TEST(Outage, AClosedLimitDeniesWithoutChargingTheOthers) {
+  SharedEngine shared(R"(
+version: 1
+limits:
+  - { name: login, routes: [POST /login], consumer_key: ip, algorithm: gcra, rate: 5/min, on_store_failure: closed }
+  - { name: all, consumer_key: global, algorithm: gcra, rate: 6/min, burst: 6 }
+)");
+  shared.store.away = true;
+  const auto& denied = shared.send(Request::to("POST /login"));
+  EXPECT_FALSE(denied->admitted);
+  EXPECT_EQ(denied->reason, Reason::store_away);
+  EXPECT_EQ(shared.judge->plan().limits()[denied->limit].source->name, "login");
+  EXPECT_TRUE(denied->retry_after);
+  EXPECT_EQ(shared.passing(Request::to("GET /"), 5), 3);
+}
+
+TEST(Outage, ItIsCountedAsWhatItWas) {
+  SharedEngine shared(one_limit);
+  shared.store.away = true;
+  (void)shared.passing(Request::to("GET /"), 8);
+  const auto totals = shared.engine->totals().by_limit_and_route;
+  const EventTotals& row = totals.at({"api", "other"});
+  EXPECT_EQ(row[static_cast<std::size_t>(Event::admitted)], 5U);
+  EXPECT_EQ(row[static_cast<std::size_t>(Event::denied)], 3U);
+}
+
+TEST(Hearing, AQuestionByNameAndAResetGoToTheStore) {
+  SharedEngine shared(one_limit);
+  const auto ask = [&](bool peek) {
+    shared.hearing->clear();
+    shared.hearing->add(NamedAsk{.limit = "api", .consumer = "192.0.2.1", .peek = peek});
+    shared.hearing->begin([] {});
+    shared.store.deliver_all();
+    return shared.hearing->verdict(0)->decision.remaining;
+  };
+  EXPECT_EQ(ask(false), 9U);
+  EXPECT_EQ(ask(false), 8U);
+  EXPECT_EQ(ask(true), 7U);
+  EXPECT_EQ(ask(true), 7U);
+  shared.hearing->clear();
+  shared.hearing->add_reset({.limit = "api", .consumer = "192.0.2.1"});
+  shared.hearing->begin([] {});
+  shared.store.deliver_all();
+  EXPECT_TRUE(shared.hearing->reset(0));
+  EXPECT_EQ(ask(false), 9U);
+}
+
+TEST(Hearing, AnUnknownNameIsAnErrorAmongOthers) {
+  SharedEngine shared(one_limit);
+  shared.hearing->clear();
+  shared.hearing->add(NamedAsk{.limit = "apy", .consumer = "192.0.2.1"});
+  shared.hearing->add(NamedAsk{.limit = "api", .consumer = "192.0.2.1"});
+  shared.hearing->add_reset(NamedAsk{.limit = "apy", .consumer = "192.0.2.1"});
+  shared.hearing->begin([] {});
+  shared.store.deliver_all();
+  ASSERT_TRUE(shared.hearing->over());
+  EXPECT_FALSE(shared.hearing->verdict(0));
+  EXPECT_TRUE(shared.hearing->verdict(1));
+  EXPECT_FALSE(shared.hearing->reset(2));
+}
+
+TEST(Hearing, AResetThatDidNotReachTheStoreIsAnError) {
+  SharedEngine shared(one_limit);
+  shared.store.away = true;
+  shared.hearing->clear();
+  shared.hearing->add_reset({.limit = "api", .consumer = "192.0.2.1"});
+  shared.hearing->begin([] {});
+  ASSERT_TRUE(shared.hearing->over());
+  EXPECT_FALSE(shared.hearing->reset(0));
+}
+
+TEST(Hearing, ThrottleIsOnTheStoreAndUnknownWhenItIsAway) {
+  SharedEngine shared(one_limit);
+  const core::Gcra::Limit limit(*Limit::gcra({{1, Duration(1s)}, 3}));
+  const auto ask = [&] {
+    shared.hearing->clear();
+    shared.hearing->add_throttle("key", limit, Cost{1});
+    shared.hearing->begin([] {});
+    shared.store.deliver_all();
+    return shared.hearing->decision(0);
+  };
+  ASSERT_NE(ask(), nullptr);
+  EXPECT_EQ(ask()->remaining, 1U);
+  shared.store.away = true;
+  EXPECT_EQ(ask(), nullptr);
+}
+
+}  // namespace
+}  // namespace weir::engine
