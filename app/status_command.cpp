@@ -62,6 +62,23 @@ void show_doors(const JsonAnswer& status) {
   }
 }
 
+void show_store(const JsonAnswer& status, const Paint& paint) {
+  std::string urls;
+  for (std::size_t i = 0; i < status.size("/store/urls"); ++i) {
+    urls += status.text(fmt::format("/store/urls/{}", i)) + ", ";
+  }
+  if (urls.empty()) return;
+  say("store", fmt::format("{}{} of {} connected", urls, status.number("/store/connected"),
+                           counted(status.number("/store/servers"), "server")));
+  const std::string since = status.text("/store/away_since");
+  if (!since.empty()) {
+    fmt::print("{}\n", paint.red(printable(
+                           fmt::format("{:<10} away since {}, breaker {}", "", since, status.text("/store/breaker")))));
+  }
+  const std::string error = status.text("/store/last_error/error");
+  if (!error.empty()) say("", fmt::format("last error at {}: {}", status.text("/store/last_error/at"), error));
+}
+
 void show_candidates(const JsonAnswer& status) {
   for (std::size_t i = 0; i < status.size("/candidates"); ++i) {
     const std::string candidate = fmt::format("/candidates/{}", i);
@@ -81,6 +98,7 @@ void show_status(const JsonAnswer& status) {
   constexpr std::uint64_t kibibyte = 1024;
   say("memory", fmt::format("{} KiB of {} KiB", status.number("/memory/used") / kibibyte,
                             status.number("/memory/budget") / kibibyte));
+  show_store(status, paint);
   const std::string saved = status.text("/last_snapshot/at");
   const std::string error = status.text("/last_snapshot/error");
   say("snapshot", saved.empty() ? "none since the start" : error.empty() ? saved : saved + " failed: " + error);

@@ -28,6 +28,8 @@ std::string_view sentence(Reason reason) noexcept {
   if (reason == Reason::key_missing)
     return "This request lacks what its limit counts by, and is not let through without.";
   if (reason == Reason::too_many_limits) return "More limits cover this request than can be judged together.";
+  if (reason == Reason::store_away)
+    return "Its limit cannot be looked up at present, and lets nothing through meanwhile.";
   return {};
 }
 
@@ -44,7 +46,7 @@ std::optional<wire::AnswerFields> answer_fields(const Ruling& ruling, const Verd
   fields.quota = verdict.decision.limit;
   fields.window = engine::time_to_fill(*numbers);
   fields.remaining = verdict.decision.remaining;
-  fields.until_more = engine::until_more(ruling.plan(), *outcome, verdict.tier, ruling.now());
+  fields.until_more = engine::until_more(ruling.plan(), *outcome, verdict.tier, verdict.at);
   fields.reset_after = verdict.decision.reset_after;
   if (!verdict.admitted) fields.retry_after = verdict.retry_after;
   return fields;
@@ -71,7 +73,7 @@ void append_denial(std::string& out, const Ruling& ruling, const Verdict& verdic
             .violated_policies = std::span(names).first(count),
             .limit = verdict.decision.limit,
             .retry_after = verdict.retry_after,
-            .reset_at = wire::later(ruling.now(), verdict.decision.reset_after),
+            .reset_at = wire::later(verdict.at, verdict.decision.reset_after),
             .detail = sentence(verdict.reason)});
 }
 

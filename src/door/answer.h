@@ -29,7 +29,7 @@ void for_each_field(Desk& desk, const Ruling& ruling, const engine::Verdict& ver
   std::optional<wire::AnswerFields> answer = answer_fields(ruling, verdict);
   if (!answer) return;
   if (answer->retry_after) *answer->retry_after += desk.jitter();
-  wire::for_each_field(*answer, desk.settings().fields, ruling.now(), send);
+  wire::for_each_field(*answer, desk.settings().fields, verdict.at, send);
   if (verdict.reason == engine::Reason::warned) send(warning_field, answer->policy);
 }
 

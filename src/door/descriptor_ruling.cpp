@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <vector>
 
 #include "table/together.h"
 #include "wire/fields/delta_seconds.h"
@@ -30,18 +30,24 @@ bool allows_nothing(const DescriptorAsk& ask) noexcept {
   return ask.limit_override && ask.limit_override->limit == 0;
 }
 
-bool judge_all(engine::Judge& judge, std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
-               std::span<DescriptorStatus> statuses) {
-  if (std::ranges::none_of(asks, allows_nothing)) return judge.judge(domain, asks, now, statuses);
-  std::array<DescriptorAsk, table::most_together> looks;
-  const bool denied =
-      std::ranges::any_of(asks, [](const DescriptorAsk& ask) { return allows_nothing(ask) && ask.hits > Cost{0}; });
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    looks[i] = asks[i];
-    if (denied) looks[i].hits = Cost{0};
-    if (allows_nothing(asks[i])) looks[i] = {};
+bool denies(const DescriptorAsk& ask) noexcept {
+  return allows_nothing(ask) && ask.hits > Cost{0};
+}
+
+// No limit of nothing can be judged: the others are asked, and if it denies only looked at. `looks` is room for that.
+std::span<const DescriptorAsk> askable(std::span<const DescriptorAsk> asks, std::vector<DescriptorAsk>& looks) {
+  if (std::ranges::none_of(asks, allows_nothing)) return asks;
+  const bool denied = std::ranges::any_of(asks, denies);
+  looks.assign(asks.begin(), asks.end());
+  for (DescriptorAsk& look : looks) {
+    if (denied) look.hits = Cost{0};
+    if (allows_nothing(look)) look = {};
   }
-  const bool admitted = judge.judge(domain, std::span(looks).first(asks.size()), now, statuses);
+  return looks;
+}
+
+// What those say that allow nothing. True if none of them denies.
+bool say_nothing_is_allowed(std::span<const DescriptorAsk> asks, std::span<DescriptorStatus> statuses) noexcept {
   for (std::size_t i = 0; i < asks.size(); ++i) {
     if (!allows_nothing(asks[i])) continue;
     statuses[i].kind = DescriptorStatus::Kind::limited;
@@ -49,7 +55,7 @@ bool judge_all(engine::Judge& judge, std::string_view domain, std::span<const De
     statuses[i].admitted = statuses[i].decision.admitted = asks[i].hits == Cost{0};
     statuses[i].decision.retry_after = std::nullopt;
   }
-  return admitted && !denied;
+  return std::ranges::none_of(asks, denies);
 }
 
 }  // namespace
@@ -63,10 +69,31 @@ const DescriptorStatus* DescriptorRuling::tightest() const noexcept {
   return found;
 }
 
-DescriptorRuling judge_descriptors(Desk& desk, std::string_view domain, std::span<DescriptorAsk> asks,
-                                   std::span<DescriptorStatus> statuses, Instant now) {
-  DescriptorRuling ruling{desk.judge().hold(), domain, statuses, true, now};
-  ruling.admitted = judge_all(desk.judge(), domain, asks, now, statuses);
+DescriptorRuling judge_descriptors(Desk& desk, const DescriptorQuestion& question, Instant now,
+                                   std::span<DescriptorStatus> room) {
+  const std::span statuses = room.first(question.asks.size());
+  DescriptorRuling ruling{desk.judge().hold(), question.domain, statuses, true, now};
+  std::vector<DescriptorAsk> looks;
+  ruling.admitted = desk.judge().judge(question.domain, askable(question.asks, looks), now, statuses);
+  ruling.admitted = say_nothing_is_allowed(question.asks, statuses) && ruling.admitted;
+  return ruling;
+}
+
+void add_descriptors(engine::Hearing& hearing, const DescriptorQuestion& question, QuestionArena& arena) {
+  std::vector<DescriptorAsk> looks;
+  const std::span<const DescriptorAsk> asks = askable(question.asks, looks);
+  hearing.add(question.domain, looks.empty() ? asks : arena.keep(asks));
+}
+
+DescriptorRuling heard_descriptors(const engine::Hearing& hearing, std::size_t number,
+                                   const DescriptorQuestion& question, std::span<DescriptorStatus> room) {
+  DescriptorRuling ruling{
+      {}, question.domain, hearing.statuses(number), hearing.admitted(number), hearing.judged_at(number)};
+  if (std::ranges::none_of(question.asks, allows_nothing)) return ruling;
+  const std::span statuses = room.first(question.asks.size());
+  std::ranges::copy(ruling.statuses, statuses.begin());
+  ruling.admitted = say_nothing_is_allowed(question.asks, statuses) && ruling.admitted;
+  ruling.statuses = statuses;
   return ruling;
 }
 

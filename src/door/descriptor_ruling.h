@@ -8,14 +8,22 @@
 #include <string_view>
 
 #include "door/desk.h"
+#include "door/question_arena.h"
 #include "engine/descriptors.h"
+#include "engine/hearing.h"
 #include "wire/fields/answer_fields.h"
 
 namespace weir::door {
 
+// The descriptors of one request, as they were sent: at most table::most_together.
+struct DescriptorQuestion {
+  std::string_view domain;
+  std::span<const engine::DescriptorAsk> asks;
+};
+
 // Short-lived, as a Ruling is.
 struct DescriptorRuling {
-  engine::Judge::Hold hold;
+  engine::Judge::Hold hold;  // of a hearing: none
   std::string_view domain;
   std::span<const engine::DescriptorStatus> statuses;  // one for each descriptor
   bool admitted = true;
@@ -26,11 +34,17 @@ struct DescriptorRuling {
   [[nodiscard]] const engine::DescriptorStatus* tightest() const noexcept;
 };
 
-// All or nothing. `statuses` is room for as many as `asks`, at most table::most_together. An override of nothing per
-// unit denies, and then nobody is charged.
-[[nodiscard]] DescriptorRuling judge_descriptors(Desk& desk, std::string_view domain,
-                                                 std::span<engine::DescriptorAsk> asks,
-                                                 std::span<engine::DescriptorStatus> statuses, Instant now);
+// All or nothing. `room` is for as many statuses as there are descriptors. An override of nothing per unit denies, and
+// then nobody is charged.
+[[nodiscard]] DescriptorRuling judge_descriptors(Desk& desk, const DescriptorQuestion& question, Instant now,
+                                                 std::span<engine::DescriptorStatus> room);
+
+// The same at a hearing: what the question views, and the arena, stay until it is over. Then the ruling on it, which
+// has the number that it was added as.
+void add_descriptors(engine::Hearing& hearing, const DescriptorQuestion& question, QuestionArena& arena);
+[[nodiscard]] DescriptorRuling heard_descriptors(const engine::Hearing& hearing, std::size_t number,
+                                                 const DescriptorQuestion& question,
+                                                 std::span<engine::DescriptorStatus> room);
 
 // What the limit of a status is called: its name, or if it has none its domain's.
 [[nodiscard]] std::string_view limit_name(const DescriptorRuling& ruling,

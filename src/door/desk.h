@@ -1,6 +1,7 @@
 // What the sessions of one loop share: here they ask, by one clock and one policy. All on the loop's thread.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <random>
 #include <span>
@@ -9,39 +10,49 @@
 
 #include "door/settings.h"
 #include "engine/engine.h"
+#include "engine/hearing.h"
 #include "engine/judge.h"
 #include "engine/query.h"
 #include "engine/verdict.h"
+#include "store/shared/shared_store.h"
 #include "weir/clock.h"
 #include "weir/time.h"
 
 namespace weir::door {
 
-// The verdicts on one batch. While it lives no reload takes place, so that the verdicts' views and the plan stay
-// good; the next one ends what it says. Short-lived: answer, and let it go.
+// The verdicts on one batch, of a judge or of a hearing. While a judge's lives no reload takes place, so that the
+// verdicts' views and the plan stay good; the next one ends what it says. Short-lived: answer, and let it go.
 class Ruling {
  public:
-  Ruling(engine::Judge& judge, engine::Judge::Hold hold, std::span<const engine::Verdict> verdicts, Instant now)
-      : judge_(judge), hold_(std::move(hold)), verdicts_(verdicts), now_(now) {}
+  Ruling(const engine::Plan& plan, engine::Judge::Hold hold, std::span<const engine::Verdict> verdicts)
+      : plan_(plan), hold_(std::move(hold)), verdicts_(verdicts) {}
 
-  [[nodiscard]] std::span<const engine::Verdict> verdicts() const noexcept { return verdicts_; }
-  [[nodiscard]] const engine::Plan& plan() const noexcept { return judge_.plan(); }
-  [[nodiscard]] Instant now() const noexcept { return now_; }
+  // It is over, and stays so. Its first questions are the batch's queries.
+  explicit Ruling(const engine::Hearing& hearing) : plan_(hearing.plan()), hearing_(&hearing) {}
+
+  // On the query of that number.
+  [[nodiscard]] const engine::Verdict& verdict(std::size_t i) const noexcept {
+    return hearing_ == nullptr ? verdicts_[i] : *hearing_->verdict(i);
+  }
+  [[nodiscard]] const engine::Plan& plan() const noexcept { return plan_; }
 
  private:
-  engine::Judge& judge_;
+  const engine::Plan& plan_;
   engine::Judge::Hold hold_;
   std::span<const engine::Verdict> verdicts_;
-  Instant now_;
+  const engine::Hearing* hearing_ = nullptr;  // null: a judge's
 };
 
 class Desk {
  public:
-  // The clock and the witness (null: none) stay longer than the desk.
-  Desk(engine::Engine& engine, const Clock& clock, Settings settings, engine::Witness* witness = nullptr)
-      : judge_(engine.new_judge(witness)), clock_(clock), settings_(std::move(settings)) {}
+  // The clock, the witness (null: none) and the shared store (null: none) stay longer than the desk.
+  Desk(engine::Engine& engine, const Clock& clock, Settings settings, engine::Witness* witness = nullptr,
+       store::SharedStore* shared = nullptr);
 
-  // One time for all of them.
+  // Whether what is asked is judged by a store that several nodes share: later, at a hearing (door/inquiry.h).
+  [[nodiscard]] bool is_shared() const noexcept { return judge_->is_shared(); }
+
+  // At once, on a store of this process's own. One time for all of them.
   [[nodiscard]] Ruling judge(std::span<const engine::Query> queries);
 
   // For what else is judged: by name, by descriptor. Under its hold.

@@ -45,7 +45,11 @@ std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
       room_.requests.push_back(step.request);
     }
     room_.received.raise(room_.requests.size());
-    if (!room_.requests.empty()) serve(room_.requests, out);
+    if (!room_.requests.empty()) {
+      final_ = &room_.requests.back();
+      serve(room_.requests, out);
+    }
+    release(out);
     wait_for_turn(out);
   }
   if (!out.paused()) finish(out);
@@ -64,35 +68,50 @@ void HttpSession::finish(net::Output& out) {
 }
 
 void HttpSession::on_resume(net::Output& out) {
+  answer_heard(out);
   release(out);
   wait_for_turn(out);
   if (!out.paused()) finish(out);
 }
 
 std::string& HttpSession::reply_at(net::Moment when) {
-  const net::Moment due = held_.empty() ? when : std::max(when, held_.back().due);
-  held_.push_back({held_bytes_.size(), due});
+  held_.push_back({held_bytes_.size(), when, ++last_ticket_});
   ++room_.held;
   return held_bytes_;
 }
 
-void HttpSession::reply_later() {
+HttpSession::Ticket HttpSession::reply_later() {
   (void)reply_at(Held::unknown);
+  return last_ticket_;
 }
 
-void HttpSession::fulfil(std::string_view answer) {
-  const auto awaited = std::ranges::find(held_, Held::unknown, &Held::due);
+void HttpSession::fulfil(Ticket ticket, std::string_view answer) {
+  const auto awaited = std::ranges::find(held_, ticket, &Held::ticket);
   if (awaited == held_.end()) return;
   held_bytes_.insert(awaited->begin, answer);
-  for (auto held = awaited; held != held_.end(); ++held) {
-    if (held != awaited) held->begin += answer.size();
-    held->due = net::Moment::min();
-  }
+  awaited->due = net::Moment::min();
+  for (auto behind = awaited + 1; behind != held_.end(); ++behind) behind->begin += answer.size();
   link_.resume();
+}
+
+std::span<const HttpSession::Request> HttpSession::keep(std::span<const Request> requests, KeptRequests& room) {
+  room.requests.assign(requests.begin(), requests.end());
+  room.headers.clear();
+  for (const Request& request : requests) {
+    room.headers.insert(room.headers.end(), request.headers.begin(), request.headers.end());
+  }
+  std::size_t begin = 0;
+  for (Request& request : room.requests) {
+    request.headers = std::span(room.headers).subspan(begin, request.headers.size());
+    begin += request.headers.size();
+  }
+  final_ = &room.requests.back();
+  return room.requests;
 }
 
 // Sends what is due.
 void HttpSession::release(net::Output& out) {
+  if (held_.empty()) return;
   const net::Moment now = net::Moment::clock::now();
   const auto waiting = std::ranges::find_if(held_, [&](const Held& held) { return held.due > now; });
   const std::size_t sent = waiting == held_.end() ? held_bytes_.size() : waiting->begin;
@@ -104,14 +123,15 @@ void HttpSession::release(net::Output& out) {
 }
 
 void HttpSession::wait_for_turn(net::Output& out) {
+  if (awaits_verdicts()) out.pause();
   if (held_.empty()) return;
   out.pause();
   if (held_.front().due != Held::unknown) link_.resume_at(held_.front().due);
 }
 
 ResponseHead HttpSession::head(unsigned status, const Request& request) {
-  if (draining_ && &request == &room_.requests.back()) last_ = true;
-  const bool closes = last_ && &request == &room_.requests.back();
+  if (draining_ && &request == final_) last_ = true;
+  const bool closes = last_ && &request == final_;
   const Connection connection = closes                                 ? Connection::close
                                 : request.version == Version::http_1_0 ? Connection::keep_alive
                                                                        : Connection::implied;

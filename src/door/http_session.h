@@ -1,9 +1,13 @@
 // HTTP/1.1 below the questions that are asked in it: all requests of one read are served as one batch, what is
 // malformed is refused by the book, and answers leave in the order of their requests.
+//
+// An answer may wait: for its turn in a queue, for somebody who is to bring it, or with its whole batch for verdicts.
+// Meanwhile no more input is taken.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +47,12 @@ struct HttpRoom {
   engine::Count received;  // requests
 };
 
+// Requests of a batch that is answered later. What they view of the input stays where it is.
+struct KeptRequests {
+  std::vector<Header> headers;
+  std::vector<wire::http1::Request> requests;
+};
+
 class HttpSession : public net::Session {
  public:
   HttpSession(const net::Link& link, const wire::http1::Limits& limits, HttpRoom& room)
@@ -52,24 +62,32 @@ class HttpSession : public net::Session {
   std::size_t on_input(std::span<char> bytes, net::Output& out) final;
   void on_resume(net::Output& out) final;
   void on_drain(net::Output& /*out*/) final { draining_ = true; }
-  [[nodiscard]] bool idle() const final { return held_.empty(); }
+  [[nodiscard]] bool idle() const final { return held_.empty() && !awaits_verdicts(); }
 
  protected:
   using Request = wire::http1::Request;
 
-  // Answers each of them, in order, into the buffer that reply() or reply_at() gives.
+  // Answers each of them, in order, into the buffer that reply() or reply_at() gives; or keeps them, and awaits
+  // verdicts.
   virtual void serve(std::span<const Request> requests, net::Output& out) = 0;
+  // While it does, the output is paused. When that ends, answer_heard() comes first, perhaps before there are verdicts.
+  [[nodiscard]] virtual bool awaits_verdicts() const { return false; }
+  virtual void answer_heard(net::Output& /*out*/) {}
   [[nodiscard]] virtual Instant now() const = 0;
 
   // Where the next answer is written: with those that are ready, or behind one that is held.
   [[nodiscard]] std::string& reply(net::Output& out) { return held_.empty() ? out.bytes() : held_bytes_; }
   // The answer waits until then, and those behind it wait with it.
   [[nodiscard]] std::string& reply_at(net::Moment when);
-  // The answer is not known yet, and those behind it wait with it until fulfil() brings it. One at a time.
-  void reply_later();
-  void fulfil(std::string_view answer);
+  // The answer is not known yet, and those behind it wait with it until fulfil() brings it.
+  using Ticket = std::uint64_t;
+  [[nodiscard]] Ticket reply_later();
+  void fulfil(Ticket ticket, std::string_view answer);
 
-  // For one of the requests that are being served.
+  // The requests that are being served, for later.
+  [[nodiscard]] std::span<const Request> keep(std::span<const Request> requests, KeptRequests& room);
+
+  // For one of the requests that are being served, or were kept.
   [[nodiscard]] wire::http1::ResponseHead head(unsigned status, const Request& request);
 
  private:
@@ -83,6 +101,7 @@ class HttpSession : public net::Session {
 
     std::size_t begin;
     net::Moment due;
+    Ticket ticket;
   };
 
   wire::http1::RequestParser parser_;
@@ -90,6 +109,8 @@ class HttpSession : public net::Session {
   net::Link link_;
   std::vector<Held> held_;
   std::string held_bytes_;
+  Ticket last_ticket_ = 0;
+  const Request* final_ = nullptr;           // the last of the requests that are being served
   std::optional<wire::http1::Fault> fault_;  // to be answered behind what is held
   bool continue_due_ = false;
   bool last_ = false;  // no request follows

@@ -107,8 +107,8 @@ std::uint64_t SharedJudgement::take_owed(std::size_t i) noexcept {
 // Nothing was sent: it is still owed.
 void SharedJudgement::give_back_owed(const SharedAsk& ask) noexcept {
   for (std::size_t c = 0; c < live_.size(); ++c) {
-    if (ask.checks[c].charge_back == 0) continue;
     const TableRule* local = rule_of(limit_of(live_[c]).local, coverage.caller.tier);
+    if (local == nullptr || ask.checks[c].charge_back == 0) continue;
     const Cost owed{ask.checks[c].charge_back};
     (void)local->table->decide(local->rule, {coverage.covered[live_[c]].ask.key, owed}, room_.clock.now());
   }

@@ -48,6 +48,7 @@ class InputBuffer {
     filled_ = end_ == size_;
   }
 
+  // They stay where they are until room() is asked for.
   void consume(std::size_t count) noexcept {
     begin_ += std::min(count, end_ - begin_);
     if (begin_ == end_) begin_ = end_ = 0;

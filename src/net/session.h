@@ -37,7 +37,8 @@ class Session {
 
   // All bytes that are there and not consumed. Returns how many are done with. Called again when there are more, or
   // when what stopped it (Output::full, Output::pause) is over; so consume every complete message. Bytes that are not
-  // consumed come again as the session left them: it may decode in place.
+  // consumed come again as the session left them: it may decode in place. While the output is paused all of them stay
+  // where they are, the consumed ones too: until on_resume returns with the output not paused.
   [[nodiscard]] virtual std::size_t on_input(std::span<char> bytes, Output& out) = 0;
 
   // About every Loop tick, for time-outs that only the protocol knows.

@@ -1,32 +1,14 @@
 #include "net/tls_context.h"
 
-#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <array>
 #include <utility>
 
+#include "net/tls_setup.h"
+
 namespace weir::net {
 namespace {
-
-// The most telling of OpenSSL's reasons, which is the first.
-std::string reason() {
-  const unsigned long code = ERR_peek_error();
-  std::array<char, 256> text{};
-  if (ERR_SYSTEM_ERROR(code)) {
-    ERR_error_string_n(code, text.data(), text.size());
-  } else if (const char* const known = ERR_reason_error_string(code); known != nullptr) {
-    return known;
-  }
-  const std::string whole = text.data();
-  const std::size_t last = whole.rfind(':');
-  return last == std::string::npos ? "unknown reason" : whole.substr(last + 1);
-}
-
-// In place of OpenSSL's, which asks at the terminal.
-int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) {
-  return 0;
-}
 
 int select_application(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size, const unsigned char* asked,
                        unsigned int asked_size, void* data) {
@@ -43,7 +25,7 @@ Result<void> use_client_ca(SSL_CTX* context, const std::string& file) {
   STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(file.c_str());
   if (names == nullptr || SSL_CTX_load_verify_locations(context, file.c_str(), nullptr) != 1) {
     sk_X509_NAME_pop_free(names, X509_NAME_free);
-    return failure(file, "the client CA cannot be used: " + reason() + "; give a PEM file of CA certificates");
+    return failure(file, "the client CA cannot be used: " + tls_reason() + "; give a PEM file of CA certificates");
   }
   SSL_CTX_set_client_CA_list(context, names);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
@@ -51,32 +33,17 @@ Result<void> use_client_ca(SSL_CTX* context, const std::string& file) {
 }
 
 Result<std::shared_ptr<SSL_CTX>> build(const TlsFiles& files, const std::string& applications) {
-  ERR_clear_error();
-  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-  if (!context) return failure("TLS", "cannot be set up: " + reason());
-  SSL_CTX* const raw = context.get();
-  SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_default_passwd_cb(raw, no_passphrase);
+  auto context = make_tls_context(TLS_server_method());
+  if (!context) return context;
+  SSL_CTX* const raw = context->get();
+  SSL_CTX_set_options(raw, SSL_OP_CIPHER_SERVER_PREFERENCE);
   // Resumption with client certificates needs a name; tickets do it, so that no sessions are kept here.
   constexpr std::array<unsigned char, 4> name{'w', 'e', 'i', 'r'};
   SSL_CTX_set_session_id_context(raw, name.data(), name.size());
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
 
-  if (SSL_CTX_use_certificate_chain_file(raw, files.certificate_chain.c_str()) != 1) {
-    return failure(files.certificate_chain,
-                   "the certificate cannot be used: " + reason() + "; give a PEM file, the server's own first");
-  }
-  if (SSL_CTX_use_PrivateKey_file(raw, files.key.c_str(), SSL_FILETYPE_PEM) != 1) {
-    const bool mismatch = ERR_GET_REASON(ERR_peek_error()) == X509_R_KEY_VALUES_MISMATCH;
-    return failure(files.key, mismatch ? "the key is not that of the certificate in " + files.certificate_chain +
-                                             "; give the two that were made together"
-                                       : "the key cannot be used: " + reason() +
-                                             "; give a PEM file without a passphrase that this user may read");
-  }
-  if (SSL_CTX_check_private_key(raw) != 1) {
-    return failure(files.key, "the key is not that of the certificate in " + files.certificate_chain +
-                                  "; give the two that were made together");
+  if (auto used = use_certificate(*raw, files.certificate_chain, files.key); !used) {
+    return tl::unexpected(std::move(used.error()));
   }
   if (!files.client_ca.empty()) {
     if (auto used = use_client_ca(raw, files.client_ca); !used) return tl::unexpected(std::move(used.error()));

@@ -3,8 +3,11 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <utility>
+
+#include "net/tls_setup.h"
 
 namespace weir::net {
 
@@ -16,6 +19,26 @@ TlsStream::TlsStream(std::unique_ptr<ssl_st, Free> ssl, bio_st* incoming, bio_st
     : ssl_(std::move(ssl)), incoming_(incoming), outgoing_(outgoing) {}
 
 std::unique_ptr<TlsStream> TlsStream::make(ssl_ctx_st& context) {
+  auto stream = over_memory(context);
+  if (stream) SSL_set_accept_state(stream->ssl_.get());
+  return stream;
+}
+
+std::unique_ptr<TlsStream> TlsStream::make_client(ssl_ctx_st& context, const std::string& server_name) {
+  auto stream = over_memory(context);
+  if (!stream) return nullptr;
+  SSL* const ssl = stream->ssl_.get();
+  SSL_set_connect_state(ssl);
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), server_name.c_str()) == 1) return stream;
+  SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (server_name.empty() || SSL_set1_host(ssl, server_name.c_str()) != 1) return nullptr;
+  // What SSL_set_tlsext_host_name stands for, less an old-style cast. It is only read.
+  char* const name = const_cast<char*>(server_name.c_str());
+  if (SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name) != 1) return nullptr;
+  return stream;
+}
+
+std::unique_ptr<TlsStream> TlsStream::over_memory(ssl_ctx_st& context) {
   std::unique_ptr<ssl_st, Free> ssl(SSL_new(&context));
   BIO* const incoming = BIO_new(BIO_s_mem());
   BIO* const outgoing = BIO_new(BIO_s_mem());
@@ -26,7 +49,6 @@ std::unique_ptr<TlsStream> TlsStream::make(ssl_ctx_st& context) {
   }
   BIO_set_mem_eof_return(incoming, -1);  // empty is "not yet", not the end
   SSL_set_bio(ssl.get(), incoming, outgoing);
-  SSL_set_accept_state(ssl.get());
   return std::unique_ptr<TlsStream>(new TlsStream(std::move(ssl), incoming, outgoing));
 }
 
@@ -84,6 +106,11 @@ bool TlsStream::write(std::string_view plain) {
 void TlsStream::shut() {
   ERR_clear_error();
   SSL_shutdown(ssl_.get());
+}
+
+std::string TlsStream::problem() const {
+  const long verified = SSL_get_verify_result(ssl_.get());
+  return verified == X509_V_OK ? tls_reason() : X509_verify_cert_error_string(verified);
 }
 
 std::string TlsStream::client_subject() const {

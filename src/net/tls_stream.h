@@ -28,8 +28,10 @@ class TlsStream {
     failed
   };
 
-  // Null if there is no memory for it.
+  // The server's side. Null if there is no memory for it.
   [[nodiscard]] static std::unique_ptr<TlsStream> make(ssl_ctx_st& context);
+  // The client's: of a server with a certificate for this name or IP. Null also if it can be neither.
+  [[nodiscard]] static std::unique_ptr<TlsStream> make_client(ssl_ctx_st& context, const std::string& server_name);
 
   void receive(std::span<const char> wire);     // what came from the socket
   void take_wire(std::string& to);              // appends what is to go to the socket: after each call below, too
@@ -37,6 +39,9 @@ class TlsStream {
   [[nodiscard]] Reading read(InputBuffer& to);  // as much as fits
   [[nodiscard]] bool write(std::string_view plain);
   void shut();  // says that we send no more
+
+  // Why the handshake, or a read, failed: asked right after it.
+  [[nodiscard]] std::string problem() const;
 
   [[nodiscard]] std::string client_subject() const;  // verified; empty: no client certificate
   [[nodiscard]] std::string application() const;
@@ -46,6 +51,7 @@ class TlsStream {
     void operator()(ssl_st* ssl) const noexcept;
   };
 
+  [[nodiscard]] static std::unique_ptr<TlsStream> over_memory(ssl_ctx_st& context);
   explicit TlsStream(std::unique_ptr<ssl_st, Free> ssl, bio_st* incoming, bio_st* outgoing) noexcept;
 
   std::unique_ptr<ssl_st, Free> ssl_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -86,6 +87,20 @@ void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorde
   for (const auto& [limit, headroom] : totals.headroom) {
     if (headroom.count() > 0) page.histogram({{"limit", limit}}, headroom_scale, headroom);
   }
+}
+
+// What is certain: a sketch may count others' denials as his.
+void append_denied_most(MetricsPage& page, std::span<const Recorder* const> recorders, Instant now) {
+  std::vector<const DeniedMost*> all;
+  for (const Recorder* recorder : recorders) all.push_back(&recorder->denied());
+  std::map<std::string, std::uint64_t> by_limit;
+  for (const DeniedConsumer& consumer : DeniedMost::top(all, std::numeric_limits<std::size_t>::max(), now)) {
+    std::uint64_t& most = by_limit[consumer.limit];
+    most = std::max(most, consumer.count - consumer.error);
+  }
+  page.family("weir_denied_most", gauge,
+              "Denials of the consumer that a limit denied most, of the last half to whole hour.");
+  for (const auto& [limit, denials] : by_limit) page.sample({{"limit", limit}}, denials);
 }
 
 void append_consumers(MetricsPage& page, const Plan& plan, Instant now) {
@@ -193,6 +208,7 @@ void append_metrics(MetricsPage& page, const MetricsSources& sources) {
   const std::shared_ptr<const Plan> plan = sources.engine.plan();
   append_decisions(page, sources.engine.totals());
   append_recorded(page, sources.recorders);
+  append_denied_most(page, sources.recorders, sources.now);
   append_consumers(page, *plan, sources.now);
   append_tables(page, *plan, sources.now);
   append_policy(page, *plan, sources.reloads);

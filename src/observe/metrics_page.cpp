@@ -44,6 +44,14 @@ void MetricsPage::sample(Labels labels, std::uint64_t number, unsigned places) {
   append_sample({}, labels, {}, number, places);
 }
 
+void MetricsPage::signed_sample(Labels labels, std::int64_t number, unsigned places) {
+  append_name({}, labels, {});
+  if (number < 0) text_ += '-';
+  const auto bits = static_cast<std::uint64_t>(number);
+  wire::append_decimal(text_, number < 0 ? -bits : bits, places);
+  text_ += '\n';
+}
+
 void MetricsPage::histogram(Labels labels, unsigned places, std::span<const std::uint64_t> bounds,
                             std::span<const std::uint64_t> counts, std::uint64_t sum) {
   std::uint64_t below = 0;
@@ -62,14 +70,18 @@ void MetricsPage::histogram(Labels labels, unsigned places, std::span<const std:
 
 void MetricsPage::append_sample(std::string_view suffix, Labels labels, std::string_view bound, std::uint64_t number,
                                 unsigned places) {
+  append_name(suffix, labels, bound);
+  wire::append_decimal(text_, number, places);
+  text_ += '\n';
+}
+
+void MetricsPage::append_name(std::string_view suffix, Labels labels, std::string_view bound) {
   text_ += family_;
   text_ += suffix;
   bool first = true;
   for (const Label& label : labels) append_label(label, std::exchange(first, false));
   if (!bound.empty()) append_label({"le", bound}, std::exchange(first, false));
   text_ += first ? " " : "} ";
-  wire::append_decimal(text_, number, places);
-  text_ += '\n';
 }
 
 void MetricsPage::append_label(const Label& label, bool first) {

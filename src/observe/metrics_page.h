@@ -33,6 +33,7 @@ class MetricsPage {
 
   // `number` / 10^`places`.
   void sample(Labels labels, std::uint64_t number, unsigned places = 0);
+  void signed_sample(Labels labels, std::int64_t number, unsigned places = 0);
 
   template <std::size_t Bounds>
   void histogram(Labels labels, const Scale<Bounds>& scale, const HistogramTotals<Bounds>& totals) {
@@ -46,6 +47,7 @@ class MetricsPage {
                  std::span<const std::uint64_t> counts, std::uint64_t sum);
   void append_sample(std::string_view suffix, Labels labels, std::string_view bound, std::uint64_t number,
                      unsigned places);
+  void append_name(std::string_view suffix, Labels labels, std::string_view bound);
   void append_label(const Label& label, bool first);
 
   std::string_view family_;

@@ -6,6 +6,7 @@
 #include "net/tls_context.h"
 #include "policy/roster.h"
 #include "server/memory_shares.h"
+#include "server/store_check.h"
 #include "server/token_file.h"
 
 namespace weir::server {
@@ -39,6 +40,7 @@ CheckReport check(const Loaded& loaded) {
   if (config.doors.rls) check_door("rls", *config.doors.rls, report);
   if (config.doors.resp) check_door("resp", *config.doors.resp, report);
   if (config.doors.admin) check_door("admin", *config.doors.admin, report);
+  if (config.store.redis) check_store(*config.store.redis, report);
   return report;
 }
 

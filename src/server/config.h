@@ -16,6 +16,7 @@
 
 #include "net/address.h"
 #include "net/tls_context.h"
+#include "server/store_config.h"
 #include "weir/time.h"
 #include "wire/fields/answer_fields.h"
 
@@ -118,6 +119,7 @@ struct Config {
   StateConfig state;
   FieldsConfig fields;
   LogConfig log;
+  StoreConfig store;
   std::optional<unsigned> loops;  // none: one for each core
   Duration drain = std::chrono::seconds(10);
 };

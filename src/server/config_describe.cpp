@@ -115,6 +115,7 @@ std::vector<std::string> describe(const Config& config) {
       state_line(config.state),
       fields_line(config.fields),
       log_line(config.log),
+      "store: " + describe(config.store),
       config.loops ? fmt::format("loops: {}", *config.loops) : "loops: one for each core",
       fmt::format("drain: {}", policy::duration_text(config.drain)),
   };

@@ -20,29 +20,11 @@ using policy::MapReader;
 using policy::Problems;
 using std::chrono::minutes;
 
-constexpr std::size_t most_values = 100;  // of listen, of hosts
 constexpr policy::Bounds connection_bounds{.least = 1, .most = 1'000'000};
 constexpr policy::Bounds hold_bounds{.least = 0, .most = 1'000'000};
 constexpr TimeBounds hold_times{.least = Duration::zero(), .most = minutes(10)};
 constexpr SizeBounds body_bounds{.least = std::size_t{1} << 10, .most = std::size_t{64} << 20};
 constexpr SizeBounds message_bounds{.least = std::size_t{1} << 10, .most = std::size_t{16} << 20};
-
-// Calls take(node, text) for a single value, or for each in a list of them.
-template <class Take>
-void read_one_or_more(const policy::yaml::Node& node, std::string_view field, Problems& problems, Take take) {
-  const auto take_one = [&](const policy::yaml::Node& one) {
-    if (const std::string* text = policy::single_value(one, field, Form::text, problems)) take(one, *text);
-  };
-  if (node.is_scalar()) {
-    take_one(node);
-  } else if (node.is_map()) {
-    problems.error(node.at, fmt::format("{} has to be a single value or a list of them, not a map", field));
-  } else if (node.items.size() > most_values) {
-    problems.error(node.at, fmt::format("{} has {} values: at most {}", field, node.items.size(), most_values));
-  } else if (const auto* items = policy::items_of(node, field, problems)) {
-    for (const policy::yaml::Node& item : *items) take_one(item);
-  }
-}
 
 std::optional<net::TlsFiles> read_tls(const policy::yaml::Node& node, const std::filesystem::path& folder,
                                       Problems& problems) {

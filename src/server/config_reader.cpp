@@ -6,6 +6,7 @@
 
 #include "policy/map_reader.h"
 #include "server/config_doors.h"
+#include "server/config_store.h"
 #include "server/config_values.h"
 
 namespace weir::server {
@@ -90,15 +91,6 @@ void read_log(const Node& node, const std::filesystem::path& folder, LogConfig& 
   map.finish();
 }
 
-void check_store(const Node& node, Problems& problems) {
-  MapReader map(node, "store", problems);
-  map.refuse("redis", "limits shared through Redis are not there yet; write local: {}");
-  const Node* local = map.find("local");
-  if (local != nullptr) MapReader(*local, "local", problems).finish();
-  if (map.is_map() && node.members.empty()) problems.error(node.at, "store says nothing: write local: {}");
-  map.finish();
-}
-
 }  // namespace
 
 Config read_config(const Node& root, const std::filesystem::path& folder, Config config, Problems& problems) {
@@ -111,7 +103,7 @@ Config read_config(const Node& root, const std::filesystem::path& folder, Config
   if (const auto* state = map.find("state")) read_state(*state, folder, config.state, problems);
   if (const auto* fields = map.find("fields")) read_fields(*fields, config.fields, problems);
   if (const auto* log = map.find("log")) read_log(*log, folder, config.log, problems);
-  if (const auto* store = map.find("store")) check_store(*store, problems);
+  if (const auto* store = map.find("store")) config.store = read_store(*store, folder, problems);
   if (const auto loops = map.whole("loops", loop_bounds)) config.loops = static_cast<unsigned>(loops->value);
   read_time(map, "drain", drain_bounds, config.drain);
   map.finish();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +16,11 @@ void read_path(policy::MapReader& map, std::string_view field, const std::filesy
 void read_size(policy::MapReader& map, std::string_view field, SizeBounds bounds, std::size_t& value);
 void read_time(policy::MapReader& map, std::string_view field, TimeBounds bounds, Duration& value);
 void read_truth(policy::MapReader& map, std::string_view field, bool& value);
+
+// Calls take(node, text) for a single value, or for each in a list of them.
+using TakeValue = std::function<void(const policy::yaml::Node& node, std::string_view text)>;
+void read_one_or_more(const policy::yaml::Node& node, std::string_view field, policy::Problems& problems,
+                      const TakeValue& take);
 
 // A map, or the word `off`. The node of the map; none if the field is absent, off or wrong.
 struct Switch {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/server.h"
+#include "server/store_fit.h"
 
 namespace weir::server {
 namespace {
@@ -60,6 +61,7 @@ std::string needs_restart(const std::set<std::string_view>& doors, const Config&
   add(before.log.file == after.log.file && before.log.hash_key_file == after.log.hash_key_file &&
           before.log.level == after.log.level && before.log.denials == after.log.denials,
       "log");
+  add(before.store == after.store, "store");
   add(before.loops == after.loops, "loops");
   return what;
 }
@@ -70,6 +72,9 @@ std::string needs_restart(const std::set<std::string_view>& doors, const Config&
 // guard belongs to the addresses that it guards.
 Result<void> Server::apply(Loaded loaded) {
   Config& next = *loaded.config;
+  const auto unfit =
+      misfits(*loaded.ruleset, began_with_.store, next.policy.value_or(std::filesystem::path()).string());
+  if (!unfit.empty()) return failure("store", unfit.front().text());
   const auto changed = changed_doors(began_with_.doors, next.doors);
   const std::string restart = needs_restart(changed, began_with_, next);
   replace(changed, {}, next.doors);

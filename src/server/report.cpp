@@ -1,10 +1,13 @@
 // The part of Server that tells operators how it is.
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "observe/metrics.h"
+#include "observe/store_metrics.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -90,6 +93,7 @@ std::string Server::metrics() {
                                  .started = started_,
                                  .now = clock_.now()});
   if (throttle_) append_throttle_metrics(page);
+  if (!store_counts_.empty()) append_store_metrics(page);
   return page.take();
 }
 
@@ -111,6 +115,34 @@ void Server::append_throttle_metrics(observe::MetricsPage& page) const {
   page.family("weir_throttle_overflowed_total", Type::counter,
               "Decisions by CL.THROTTLE on shared states, for want of memory.");
   page.sample({}, throttle_->overflowed());
+}
+
+void Server::append_store_metrics(observe::MetricsPage& page) const {
+  std::vector<const store::StoreCounts*> loops;
+  for (const auto& counts : store_counts_) loops.push_back(counts.get());
+  observe::append_store_metrics(page, loops, engine_->store_paths());
+}
+
+// Every loop has connections of its own to the same servers: what is told is of the loop that has it worst.
+door::AdminStatus::Store Server::store_status() const {
+  door::AdminStatus::Store told{.kind = "redis"};
+  for (const store::redis::Url& url : began_with_.store.redis->urls) told.urls.push_back(shown(url));
+  told.connected = std::numeric_limits<std::uint64_t>::max();
+  auto worst = store::BreakerState::closed;
+  for (const auto& counts : store_counts_) {
+    told.servers = std::max(told.servers, static_cast<std::uint64_t>(counts->servers.value()));
+    told.connected = std::min(told.connected, static_cast<std::uint64_t>(counts->connected.value()));
+    worst = std::max(worst, counts->breaker());
+    const Instant since(Duration(counts->away_since.value()));
+    if (since != Instant{}) told.away_since = std::min(told.away_since.value_or(since), since);
+    const auto said = counts->last_error.get();
+    if (said.text.empty() || (told.failed_at && said.at < *told.failed_at)) continue;
+    told.failed_at = said.at;
+    told.error = said.text;
+  }
+  constexpr std::array<std::string_view, store::breaker_states> names{"closed", "half_open", "open"};
+  told.breaker = names[static_cast<std::size_t>(worst)];
+  return told;
 }
 
 door::AdminStatus Server::status() {
@@ -137,6 +169,7 @@ door::AdminStatus Server::status() {
   status.memory.used = throttle_ ? throttle_->bytes_used() : 0;
   for (const auto& figures : engine_->table_figures(now)) status.memory.used += figures.bytes;
   status.memory.budget = began_with_.state.memory;
+  if (!store_counts_.empty()) status.store = store_status();
   std::map<std::string, door::AdminStatus::Candidate> candidates;
   for (const auto& [key, totals] : engine_->totals().by_limit_and_route) {
     door::AdminStatus::Candidate& candidate = candidates[key.first];

@@ -103,7 +103,14 @@ Result<void> Server::open_state() {
 }
 
 Result<void> Server::restore_states() {
-  const engine::Engine::Options options{.memory_budget = policy_memory(config_), .hash_key = table::HashKey::random()};
+  if (const auto& redis = config_.store.redis) {
+    auto shared = open_shared_limits(*redis, std::make_shared<StoreLog>(*log_));
+    if (!shared) return failure("store", shared.error().message());
+    shared_limits_ = std::move(*shared);
+  }
+  const engine::Engine::Options options{.memory_budget = policy_memory(config_),
+                                        .hash_key = table::HashKey::random(),
+                                        .shared_keys = shared_limits_ ? shared_limits_->keys : nullptr};
   if (!config_.state.snapshot_every) {
     auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
     if (!engine) return tl::unexpected(engine.error());
@@ -158,8 +165,13 @@ Result<void> Server::open_stations() {
                           .names = *names_,
                           .log = decisions_ ? &*decisions_ : nullptr,
                           .throttle = throttle_.get(),
-                          .backend = *this};
-  for (std::size_t i = 0; i < count; ++i) stations_.push_back(std::make_unique<Station>(premises, *options, i));
+                          .backend = *this,
+                          .redis = shared_limits_ ? &shared_limits_->options : nullptr};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (shared_limits_) store_counts_.push_back(std::make_unique<store::StoreCounts>());
+    store::StoreCounts* const counts = shared_limits_ ? store_counts_.back().get() : nullptr;
+    stations_.push_back(std::make_unique<Station>(premises, *options, (*loops_)[i], counts));
+  }
   return {};
 }
 

@@ -28,8 +28,10 @@
 #include "observe/metrics_page.h"
 #include "server/config.h"
 #include "server/log.h"
+#include "server/shared_limits.h"
 #include "server/sources.h"
 #include "server/station.h"
+#include "store/shared/store_counts.h"
 #include "weir/clock.h"
 #include "weir/result.h"
 
@@ -99,6 +101,8 @@ class Server final : private door::AdminBackend {
 
   [[nodiscard]] std::uint64_t requests_of(std::string_view door) const;
   void append_throttle_metrics(observe::MetricsPage& page) const;
+  void append_store_metrics(observe::MetricsPage& page) const;
+  [[nodiscard]] door::AdminStatus::Store store_status() const;
 
   // AdminBackend, from the loops.
   [[nodiscard]] std::string metrics() override;
@@ -121,8 +125,10 @@ class Server final : private door::AdminBackend {
   std::optional<observe::ConsumerNames> names_;
   std::optional<observe::DecisionLog> decisions_;
   std::string admin_token_;
+  std::optional<SharedLimits> shared_limits_;  // none: all states are this process's own
   std::unique_ptr<engine::Engine> engine_;
-  std::unique_ptr<store::ThrottleTable> throttle_;  // null: the Redis protocol's door is off
+  std::unique_ptr<store::ThrottleTable> throttle_;                 // null: the Redis protocol's door is off
+  std::vector<std::unique_ptr<store::StoreCounts>> store_counts_;  // one for each loop; none: states are here
   std::unique_ptr<net::Loops> loops_;
   std::vector<std::unique_ptr<Station>> stations_;
   std::vector<Door> doors_;

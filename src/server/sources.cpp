@@ -3,6 +3,7 @@
 #include "policy/load.h"
 #include "server/config_load.h"
 #include "server/default_policy.h"
+#include "server/store_fit.h"
 
 namespace weir::server {
 namespace {
@@ -23,6 +24,13 @@ std::vector<std::filesystem::path> files_named_by(const Config& config) {
   add_door(config.doors.resp);
   add_door(config.doors.admin);
   return files;
+}
+
+void refuse_misfits(Loaded& loaded) {
+  const std::string file = loaded.config->policy ? loaded.config->policy->string() : "default policy";
+  const auto found = misfits(*loaded.ruleset, loaded.config->store, file);
+  if (!found.empty()) loaded.ruleset = nullptr;
+  loaded.problems.insert(loaded.problems.end(), found.begin(), found.end());
 }
 
 }  // namespace
@@ -52,6 +60,7 @@ Loaded load(const Sources& sources) {
                                                 : policy::load_text(default_policy, "default policy");
   loaded.ruleset = std::move(policy.ruleset);
   loaded.problems.insert(loaded.problems.end(), policy.problems.begin(), policy.problems.end());
+  if (loaded.ruleset) refuse_misfits(loaded);
   return loaded;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/token_file.h"
+#include "store/redis/redis_store.h"
 
 namespace weir::server {
 namespace {
@@ -78,13 +79,20 @@ Result<DoorOptions> door_options(const Config& config, const std::string& admin_
   return options;
 }
 
-Station::Station(const Premises& premises, const DoorOptions& options, std::size_t index)
-    : recorder_(premises.names, premises.log, index),
-      desk_(premises.engine, premises.clock, options.settings, &recorder_) {
+Station::Station(const Premises& premises, const DoorOptions& options, net::Loop& loop, store::StoreCounts* counts)
+    : recorder_(premises.names, premises.log, loop.index()),
+      store_(premises.redis == nullptr ? nullptr
+                                       : std::make_unique<store::redis::RedisStore>(loop, *premises.redis, *counts)),
+      desk_(premises.engine, premises.clock, options.settings, &recorder_, store_.get()) {
   if (options.http) http_.emplace(desk_, premises.health, *options.http);
   if (options.rls) rls_.emplace(desk_, premises.health, *options.rls);
   if (options.resp) resp_.emplace(desk_, *premises.throttle, *options.resp);
   if (options.admin) admin_.emplace(desk_, premises.backend, premises.health, *options.admin);
+}
+
+// The store answers what is under way, to hearings that need the desk for it.
+Station::~Station() {
+  store_.reset();
 }
 
 void Station::change(const DoorOptions& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,9 @@
 #include "observe/recorder.h"
 #include "server/config.h"
 #include "store/local/throttle_table.h"
+#include "store/redis/redis_options.h"
+#include "store/shared/shared_store.h"
+#include "store/shared/store_counts.h"
 #include "weir/result.h"
 
 namespace weir::server {
@@ -40,11 +44,15 @@ struct Premises {
   observe::DecisionLog* log;       // null: denials are not logged
   store::ThrottleTable* throttle;  // null where the Redis protocol's door is off
   door::AdminBackend& backend;
+  const store::redis::RedisOptions* redis;  // null: all states are this process's own
 };
 
 class Station {
  public:
-  Station(const Premises& premises, const DoorOptions& options, std::size_t index);
+  // `counts` is null where all states are this process's own, and only there. Made while the loop does not run.
+  Station(const Premises& premises, const DoorOptions& options, net::Loop& loop, store::StoreCounts* counts);
+  // After the sessions, and while the loop does not run.
+  ~Station();
 
   void change(const DoorOptions& options);
 
@@ -58,6 +66,7 @@ class Station {
 
  private:
   observe::Recorder recorder_;
+  std::unique_ptr<store::SharedStore> store_;  // null: all states are this process's own
   door::Desk desk_;
   std::optional<door::HttpDoor> http_;
   std::optional<door::RlsDoor> rls_;

@@ -50,6 +50,34 @@ TEST_F(AdminDoorTest, StatusOfAServerWithAHistory) {
             "\n");
 }
 
+TEST_F(AdminDoorTest, StatusOfAStoreThatNodesShare) {
+  const auto told = [&](const AdminStatus::Store& store) {
+    backend_.status_now.store = store;
+    const std::string body = ask("GET /v1/status").body;
+    return body.substr(body.find(",\"store\":"));
+  };
+  EXPECT_EQ(told({.kind = "redis",
+                  .urls = {"redis://weir:*****@10.0.0.1:6379/0"},
+                  .servers = 1,
+                  .connected = 1,
+                  .breaker = "closed"}),
+            R"(,"store":{"kind":"redis","urls":["redis://weir:*****@10.0.0.1:6379/0"],"servers":1,"connected":1,)"
+            R"("breaker":"closed","away_since":null,"last_error":null}})"
+            "\n");
+  EXPECT_EQ(told({.kind = "redis",
+                  .urls = {"redis://a:6379/0", "redis://b:6379/0"},
+                  .servers = 3,
+                  .connected = 2,
+                  .breaker = "open",
+                  .away_since = noon,
+                  .failed_at = noon + 1h,
+                  .error = "10.0.0.1:6379: refused"}),
+            R"(,"store":{"kind":"redis","urls":["redis://a:6379/0","redis://b:6379/0"],"servers":3,"connected":2,)"
+            R"("breaker":"open","away_since":"2026-01-05T12:00:00Z",)"
+            R"("last_error":{"at":"2026-01-05T13:00:00Z","error":"10.0.0.1:6379: refused"}}})"
+            "\n");
+}
+
 TEST_F(AdminDoorTest, RulesetInForce) {
   const Reply reply = ask("GET /v1/ruleset");
   EXPECT_EQ(reply.status, 200U);

@@ -43,8 +43,15 @@ struct Identity {
   }
 };
 
-// Signed by `issuer`; by itself, and a CA, without one.
-inline Identity make_identity(const std::string& name, const Identity* issuer = nullptr) {
+inline void add_extension(X509* x509, int kind, const char* value) {
+  X509_EXTENSION* const made = X509V3_EXT_conf_nid(nullptr, nullptr, kind, value);
+  X509_add_ext(x509, made, -1);
+  X509_EXTENSION_free(made);
+}
+
+// Signed by `issuer`; by itself, and a CA, without one. `other_names`: `DNS:redis.test,IP:127.0.0.1`.
+inline Identity make_identity(const std::string& name, const Identity* issuer = nullptr,
+                              const std::string& other_names = "") {
   Identity made{Key(EVP_EC_gen("P-256")), Certificate(X509_new())};
   X509* const x509 = made.certificate.get();
   X509_set_version(x509, X509_VERSION_3);
@@ -56,10 +63,8 @@ inline Identity make_identity(const std::string& name, const Identity* issuer = 
   X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC, text, -1, -1, 0);
   const Identity& signer = issuer != nullptr ? *issuer : made;
   X509_set_issuer_name(x509, X509_get_subject_name(signer.certificate.get()));
-  X509_EXTENSION* const basic =
-      X509V3_EXT_conf_nid(nullptr, nullptr, NID_basic_constraints, issuer != nullptr ? "CA:FALSE" : "critical,CA:TRUE");
-  X509_add_ext(x509, basic, -1);
-  X509_EXTENSION_free(basic);
+  add_extension(x509, NID_basic_constraints, issuer != nullptr ? "CA:FALSE" : "critical,CA:TRUE");
+  if (!other_names.empty()) add_extension(x509, NID_subject_alt_name, other_names.c_str());
   EXPECT_GT(X509_sign(x509, signer.key.get(), EVP_sha256()), 0);
   return made;
 }

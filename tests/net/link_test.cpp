@@ -62,6 +62,47 @@ TEST(Link, AnswerThatIsThereBeforeThePauseIsNotLost) {
   EXPECT_EQ(server.connect().ask("a\nb\n"), "a\nb\n");
 }
 
+// Answers by views of the bytes that it consumed before it paused.
+class Viewing final : public Session {
+ public:
+  Viewing(Link link, std::function<void(const Link&)> paused) : link_(std::move(link)), paused_(std::move(paused)) {}
+
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    seen_ = {input.data(), input.size()};
+    out.pause();
+    paused_(link_);
+    return input.size();
+  }
+  void on_resume(Output& out) override { out.append(seen_); }
+
+ private:
+  Link link_;
+  std::function<void(const Link&)> paused_;
+  std::string_view seen_;
+};
+
+TEST(Link, ConsumedBytesStayWhileTheOutputIsPaused) {
+  std::mutex mutex;
+  std::vector<Link> paused;
+  const Server server([&](const Peer&, const Link& link) {
+    return std::make_unique<Viewing>(link, [&](const Link& of) {
+      const std::lock_guard lock(mutex);
+      paused.push_back(of);
+    });
+  });
+  Client client = server.connect();
+  client.send("aaaa");
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return paused.size() == 1;
+  }));
+  const Link link = paused.front();
+  client.send("bbbb");  // would fall on the same place
+  (*server.loops)[0].run([] {});
+  link.post([link] { link.resume(); });
+  EXPECT_EQ(client.receive(4), "aaaa");
+}
+
 TEST(Link, HalfClosedPeerGetsItsHeldAnswer) {
   std::promise<Link> held;
   const Server server(holding([&](const Holding& session) { held.set_value(session.link()); }));

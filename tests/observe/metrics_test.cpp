@@ -69,6 +69,7 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
            R"(weir_candidate_decisions_total{limit="login",route="POST /login",divergence="newly_denied"} 1)",
            R"(weir_candidate_diverging_consumers{limit="login",divergence="newly_denied"} 1)",
            R"(weir_consumers{limit="login"} 2)",
+           R"(weir_denied_most{limit="login"} 2)",
            R"(weir_headroom_ratio_bucket{limit="login",le="0"} 3)",
            R"(weir_headroom_ratio_count{limit="login"} 6)",
            R"(weir_decision_duration_seconds_count 7)",

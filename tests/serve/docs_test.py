@@ -18,6 +18,7 @@ import tempfile
 import unittest
 
 import server
+from redis_servers import Redis
 from server import DOORS, PROGRAM, ROOT, Server
 
 sys.path.append(str(ROOT / "tests/docs"))
@@ -160,8 +161,9 @@ limits:
 class Tables(unittest.TestCase):
     maxDiff = None
 
-    def test_metrics_are_those_of_the_page(self):
-        with Server(POLICY) as weir:
+    def metrics_of(self, config):
+        """The labels of each metric of a server, by its name."""
+        with Server(POLICY, config) as weir:
             for query in [{"user": "a"}, {"user": "a"}, {}]:
                 weir.ask("POST", "/v1/check", json.dumps(query))
             told = weir.ask("GET", "/metrics", door="admin")[2]
@@ -169,8 +171,20 @@ class Tables(unittest.TestCase):
         for name, inside in re.findall(r"(?m)^(\w+)\{(.*)\} ", told):
             family = name if name in labels else re.sub(r"_(bucket|sum|count)$", "", name)
             labels[family] |= set(re.findall(r'(\w+)="', inside)) - {"le"}
-        rows = re.findall(r"(?m)^\| `(\w+)` \|([^|]*)\|", section(page("operations.md"), "## Metrics"))
-        self.assertEqual({name: set(re.findall(r"`(\w+)`", cell)) for name, cell in rows}, labels)
+        return labels
+
+    def metrics_on_the_page(self, *headings):
+        text = "".join(section(page("operations.md"), heading) for heading in headings)
+        return {name: set(re.findall(r"`(\w+)`", cell))
+                for name, cell in re.findall(r"(?m)^\| `(\w+)` \|([^|]*)\|", text)}
+
+    def test_metrics_are_those_of_the_page(self):
+        self.assertEqual(self.metrics_on_the_page("## Metrics"), self.metrics_of(DOORS))
+
+    def test_metrics_of_a_shared_store_are_those_of_the_page(self):
+        with Redis() as redis:
+            told = self.metrics_of(DOORS + f"store: {{ redis: {{ urls: {redis.url} }} }}\n")
+        self.assertEqual(self.metrics_on_the_page("## Metrics", "### Its metrics"), told)
 
     def test_the_fields_of_a_query(self):
         text = section(page("protocols.md"), "## Asking in JSON")

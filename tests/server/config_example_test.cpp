@@ -59,6 +59,28 @@ TEST(TheExample, IsTheDefaultWithAPolicy) {
   EXPECT_TRUE(std::filesystem::exists(expected.policy.value()));
 }
 
+// The same, with all that it says of Redis in place of `local`.
+std::string with_redis(std::string text) {
+  const std::size_t at = text.find("store: local");
+  text.erase(at + std::string_view("store:").size(), text.find('\n', at) - at - std::string_view("store:").size());
+  for (std::size_t line = text.find("\n#   ", at); line != std::string::npos; line = text.find("\n#   ", line)) {
+    text.erase(line + 1, 2);
+  }
+  text.replace(text.find("redis://"), std::string_view("redis://").size(), "rediss://");  // which tls is for
+  return text;
+}
+
+TEST(TheExample, LoadsWithARedisAsItShows) {
+  const LoadedConfig loaded =
+      load_config_text(with_redis(text_of(source / "examples/weir.yaml")), "/etc/weir/weir.yaml", {});
+  EXPECT_EQ(said(loaded), "");
+  ASSERT_TRUE(loaded.config.has_value());
+  EXPECT_EQ(describe(loaded.config->store),
+            "rediss://127.0.0.1:6379/0, sentinels of mymaster, user weir, password from /etc/weir/redis.password, TLS "
+            "with a certificate, authorities from /etc/weir/redis-ca.crt, server name redis.internal, keys weir:*, "
+            "hashed, up to 10 ms a decision");
+}
+
 TEST(TheExample, LoadsWithWhatIsCommentedOut) {
   std::string text = with_all_fields(text_of(source / "examples/weir.yaml"));
   constexpr std::string_view address = "127.0.0.1:6390";

@@ -43,6 +43,7 @@ TEST(DefaultConfig, HasEveryDoorOnLoopback) {
                 "state: no directory, up to 256MiB of memory, no snapshots",
                 "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
                 "log: info to standard error, every denial up to 100 a second",
+                "store: this process",
                 "loops: one for each core",
                 "drain: 10 s",
             }));
@@ -113,6 +114,20 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(config->log.denials->per_second, 5U);
   EXPECT_EQ(config->log.file, "/var/log/weir.log");
   EXPECT_EQ(config->log.hash_key_file, folder / "log.key");
+  const RedisConfig& redis = config->store.redis.value();
+  ASSERT_EQ(redis.urls.size(), 2U);
+  EXPECT_EQ(redis.urls[0].endpoint, (net::Endpoint{.host = "sentinel-1", .port = 26379, .path = ""}));
+  EXPECT_EQ(redis.urls[1].endpoint, (net::Endpoint{.host = "sentinel-2", .port = 26379, .path = ""}));
+  EXPECT_EQ(redis.urls[0].database, 2);
+  EXPECT_TRUE(redis.with_tls());
+  EXPECT_EQ(redis.sentinel, (SentinelConfig{"mymaster", "watcher", folder / "secrets/sentinel.password"}));
+  EXPECT_EQ(redis.user, "weir");
+  EXPECT_EQ(redis.password_file, "/etc/weir/redis.password");
+  EXPECT_EQ(redis.tls, (RedisTlsConfig{folder / "tls/redis-ca.crt", folder / "tls/weir.crt", folder / "tls/weir.key",
+                                       "redis.internal"}));
+  EXPECT_EQ(redis.prefix, "staging:weir:");
+  EXPECT_EQ(redis.key_secret_file, folder / "secrets/keys.secret");
+  EXPECT_EQ(redis.timeout, 25ms);
   EXPECT_EQ(config->loops, 3U);
   EXPECT_EQ(config->drain, 1min);
 }
@@ -152,9 +167,37 @@ loops: 2
                 "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",
                 "fields: RateLimit-*, Retry-After with up to 2 s on top",
                 "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
+                "store: this process",
                 "loops: 2",
                 "drain: 10 s",
             }));
+}
+
+TEST(Store, IsDescribedWithoutItsPassword) {
+  struct Row {
+    std::string store;
+    std::string said;
+  };
+  const std::vector<Row> rows{
+      {"local", "this process"},
+      {"{ local: {} }", "this process"},
+      {"{ redis: { urls: redis://redis.example } }",
+       "redis://redis.example:6379/0, keys weir:*, up to 10 ms a decision"},
+      {"{ redis: { urls: 'redis://weir:secret@[::1]:6380/2' } }",
+       "redis://weir:*****@[::1]:6380/2, keys weir:*, up to 10 ms a decision"},
+      {"{ redis: { urls: 'redis://:secret@a' } }", "redis://:*****@a:6379/0, keys weir:*, up to 10 ms a decision"},
+      {"{ redis: { urls: unix:///run/redis.sock, timeout: 1s, prefix: 'a:' } }",
+       "unix:///run/redis.sock?db=0, keys a:*, up to 1 s a decision"},
+      {"{ redis: { urls: [redis://a, redis://b], user: weir, password_file: p, key_secret_file: k } }",
+       "redis://a:6379/0, redis://b:6379/0, user weir, password from /etc/weir/p, keys weir:*, hashed, up to 10 ms a "
+       "decision"},
+      {"{ redis: { urls: rediss://a, sentinel: { master: mymaster }, tls: { ca: c } } }",
+       "rediss://a:6379/0, sentinels of mymaster, TLS, authorities from /etc/weir/c, keys weir:*, up to 10 ms a "
+       "decision"},
+      {"{ redis: { urls: rediss://a, tls: { certificate: c, key: k, server_name: b } } }",
+       "rediss://a:6379/0, TLS with a certificate, server name b, keys weir:*, up to 10 ms a decision"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(describe(loaded("version: 1\nstore: " + row.store).store), row.said);
 }
 
 TEST(Snapshots, AreOnWhereTheFileSaysWhereStateBelongs) {

@@ -76,6 +76,21 @@ TEST_F(TokenFile, WithSomethingElseInItIsRefused) {
   }
 }
 
+TEST_F(TokenFile, OfAPasswordIsOneLineOfAnything) {
+  for (const std::string_view password : {"x", "with spaces in it", "\xc3\xa9", " "}) {
+    for (const std::string_view end : {"", "\n", "\r\n"}) {
+      EXPECT_EQ(read_password(write(std::string(password).append(end))).value(), password);
+    }
+  }
+  for (const std::string& text : {std::string(), std::string("\n"), std::string("a\nb"), std::string("a\n\n"),
+                                  std::string("a\0b", 3), std::string(1025, 'a')}) {
+    const auto read = read_password(write(text));
+    ASSERT_FALSE(read.has_value()) << text;
+    EXPECT_EQ(read.error().what, "not a password: one line of 1 to 1024 bytes");
+  }
+  EXPECT_FALSE(read_password(write("secret", 0644)).has_value());
+}
+
 TEST_F(TokenFile, ThatIsNotThereIsSaid) {
   const auto read = read_token("/nowhere/http.token");
   ASSERT_FALSE(read.has_value());

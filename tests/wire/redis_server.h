@@ -83,6 +83,21 @@ class RedisServer {
 
   [[nodiscard]] std::string socket_path() const { return folder_ + "/socket"; }
 
+  // It is gone, with its connections, when this returns.
+  void kill() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+    process_ = 0;
+  }
+
+  // It stands still, with its connections, until resume().
+  void pause() const {
+    ::kill(process_, SIGSTOP);
+    ::waitpid(process_, nullptr, WUNTRACED);
+  }
+  void resume() const { ::kill(process_, SIGCONT); }
+
   // All that a connection gets that says this and no more.
   [[nodiscard]] std::string ask(std::string_view bytes) const {
     RedisConnection connection(socket_path());
@@ -125,10 +140,7 @@ class RedisServer {
   }
 
   void stop() {
-    if (process_ > 0) {
-      ::kill(process_, SIGKILL);
-      ::waitpid(process_, nullptr, 0);
-    }
+    kill();
     ::close(log_);
     std::filesystem::remove_all(folder_);
   }

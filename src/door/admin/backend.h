@@ -52,12 +52,25 @@ struct AdminStatus {
     std::uint64_t newly_admitted = 0;
   };
 
+  // A store that nodes share.
+  struct Store {
+    std::string kind{};                   // redis
+    std::vector<std::string> urls{};      // without passwords
+    std::uint64_t servers = 0;            // that decide: one, or the masters of a cluster
+    std::uint64_t connected = 0;          // of these
+    std::string breaker{};                // closed, half_open, open: of the worst
+    std::optional<Instant> away_since{};  // none: every breaker is closed
+    std::optional<Instant> failed_at{};   // the latest error; none since the start
+    std::string error{};
+  };
+
   std::string version{};
   Instant started_at{};
   Policy policy{};
   std::optional<Reload> last_reload{};  // none since the start
   std::vector<Door> doors{};
   Memory memory{};
+  std::optional<Store> store{};             // none: states are in this process
   std::optional<Snapshot> last_snapshot{};  // none since the start
   std::vector<Candidate> candidates{};
 };

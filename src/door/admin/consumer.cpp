@@ -34,7 +34,7 @@ void write_next(const Verdict& verdict, const engine::Outcome* outcome, JsonWrit
 }
 
 // What is there before it.
-void write_figures(const engine::Plan& plan, const Verdict& verdict, Instant now, JsonWriter& json) {
+void write_figures(const engine::Plan& plan, const Verdict& verdict, JsonWriter& json) {
   const engine::Outcome* const outcome = outcome_of(plan, verdict);
   if (outcome == nullptr) {
     for (const auto* name : {"mode", "quota", "remaining", "reset_after", "more_after"}) json.null(name);
@@ -44,41 +44,74 @@ void write_figures(const engine::Plan& plan, const Verdict& verdict, Instant now
   json.field("quota", outcome->decision.limit);
   json.field("remaining", outcome->decision.remaining);
   json.field("reset_after", outcome->decision.reset_after);
-  json.field("more_after", engine::until_more(plan, *outcome, verdict.tier, now));
+  json.field("more_after", engine::until_more(plan, *outcome, verdict.tier, verdict.at));
 }
 
 }  // namespace
 
-Result<std::string> inspect_json(Desk& desk, std::string_view limit, std::string_view consumer, std::string_view tier) {
+std::array<NamedAsk, 2> ConsumerTask::looks() const noexcept {
+  NamedAsk next = named();
+  next.tier = tier_;
+  next.peek = true;
+  NamedAsk present = next;
+  present.cost = Cost{0};  // what a decision leaves is told as if it were charged
+  return {next, present};
+}
+
+Result<std::string> ConsumerTask::judge(Desk& desk) const {
   engine::Judge& judge = desk.judge();
   const auto hold = judge.hold();
-  const Instant now = desk.now();
-  NamedAsk ask{.limit = limit, .consumer = consumer, .tier = tier, .peek = true};
+  if (kind_ == Kind::reset) {
+    if (const auto forgotten = judge.reset(named(), desk.now()); !forgotten) return tl::unexpected(forgotten.error());
+    return done(judge.consumer_of(named()));
+  }
+  std::array<Result<Verdict>, 2> verdicts;
+  judge.judge(looks(), desk.now(), verdicts);
+  const auto& [next, present] = verdicts;
+  if (!next) return tl::unexpected(next.error());
+  return inspection(judge.plan(), *next, *present, judge.consumer_of(named()));
+}
+
+void ConsumerTask::ask(engine::Hearing& hearing) const {
+  if (kind_ == Kind::reset) return hearing.add_reset(named());
+  for (const NamedAsk& look : looks()) hearing.add(look);
+}
+
+Result<std::string> ConsumerTask::answer(const engine::Hearing& hearing) const {
+  if (kind_ == Kind::reset) {
+    if (const auto& forgotten = hearing.reset(0); !forgotten) return tl::unexpected(forgotten.error());
+    return done(hearing.consumer(0));
+  }
+  if (const auto& next = hearing.verdict(0); !next) return tl::unexpected(next.error());
+  return inspection(hearing.plan(), *hearing.verdict(0), *hearing.verdict(1), hearing.consumer(0));
+}
+
+unsigned ConsumerTask::status_of_error(Desk& desk) const {
+  const auto hold = desk.judge().hold();
+  const engine::Plan& plan = desk.judge().plan();
+  if (!plan.find_limit(limit_)) return 404;
+  const bool is_stores = kind_ == Kind::reset && engine::NamedFinder(plan).read(named()).has_value();
+  return is_stores ? 503 : 400;
+}
+
+std::string ConsumerTask::inspection(const engine::Plan& plan, const Verdict& next, const Verdict& present,
+                                     std::string_view consumer) const {
   JsonWriter json;
   json.begin_object();
-  json.field("limit", limit);
-  const Result<Verdict> next = judge.judge(ask, now);
-  if (!next) return tl::unexpected(next.error());
-  json.field("tier", judge.plan().ruleset().tiers.names[next->tier]);
-  write_next(*next, outcome_of(judge.plan(), *next), json);
-  ask.cost = Cost{0};  // what a decision leaves is told as if it were charged
-  const Result<Verdict> present = judge.judge(ask, now);
-  if (!present) return tl::unexpected(present.error());
-  write_figures(judge.plan(), *present, now, json);
-  json.field("consumer", engine::describe_consumer(judge.consumer_of(ask)));
+  json.field("limit", limit_);
+  json.field("tier", plan.ruleset().tiers.names[next.tier]);
+  write_next(next, outcome_of(plan, next), json);
+  write_figures(plan, present, json);
+  json.field("consumer", engine::describe_consumer(consumer));
   json.end_object();
   return json.take();
 }
 
-Result<std::string> reset_json(Desk& desk, std::string_view limit, std::string_view consumer) {
-  engine::Judge& judge = desk.judge();
-  const auto hold = judge.hold();
-  const NamedAsk ask{.limit = limit, .consumer = consumer};
-  if (const auto done = judge.reset(ask, desk.now()); !done) return tl::unexpected(done.error());
+std::string ConsumerTask::done(std::string_view consumer) const {
   JsonWriter json;
   json.begin_object();
-  json.field("limit", limit);
-  json.field("consumer", engine::describe_consumer(judge.consumer_of(ask)));
+  json.field("limit", limit_);
+  json.field("consumer", engine::describe_consumer(consumer));
   json.field("reset", true);
   json.end_object();
   return json.take();

@@ -89,6 +89,8 @@ void AdminDoor::Session::respond(const Request& request, net::Output& out) {
   if (!endpoint) return say({.status = 404, .body = std::string(what_there_is)});
   if (const auto refusal = refuse(request, endpoint->subject)) return say(*refusal);
   if (endpoint->subject == Subject::reload) return start_reload(request, out);
+  const bool is_consumers = endpoint->subject == Subject::inspect || endpoint->subject == Subject::reset;
+  if (is_consumers) return treat_consumer(request, *endpoint, *target, out);
   say(answer_to(*endpoint, *target));
 }
 
@@ -140,15 +142,11 @@ AdminDoor::Session::Answer AdminDoor::Session::answer_to(const Endpoint& endpoin
     }
     case Subject::denied:
       return denied(target);
-    case Subject::inspect:
-      return inspect(endpoint, target);
-    case Subject::reset: {
-      auto done = reset_json(door_.desk_, endpoint.limit, endpoint.consumer);
-      return done ? Answer{.body = std::move(*done)} : misfit(endpoint, done.error());
-    }
     case Subject::healthz:
     case Subject::readyz:
-    case Subject::reload:  // is answered when it is done
+    case Subject::inspect:  // these are answered when they are done
+    case Subject::reset:
+    case Subject::reload:
       break;
   }
   return health(endpoint.subject);
@@ -175,18 +173,38 @@ AdminDoor::Session::Answer AdminDoor::Session::denied(const Target& target) {
   return {.body = denied_json(door_.backend_.denied_most(count))};
 }
 
-AdminDoor::Session::Answer AdminDoor::Session::inspect(const Endpoint& endpoint, const Target& target) {
-  const auto tier = sole_parameter(target, "tier");
-  if (!tier) return {.status = 400, .body = tier.error().message()};
-  auto found = inspect_json(door_.desk_, endpoint.limit, endpoint.consumer, *tier);
-  return found ? Answer{.body = std::move(*found)} : misfit(endpoint, found.error());
+void AdminDoor::Session::treat_consumer(const Request& request, const Endpoint& endpoint, const Target& target,
+                                        net::Output& out) {
+  const Body body = request.method == "HEAD" ? Body::withheld : Body::sent;
+  const auto say = [&](const Answer& answer) { write(reply(out), head(answer.status, request), answer, body); };
+  const bool resets = endpoint.subject == Subject::reset;
+  const auto tier = resets ? Result<std::string>() : sole_parameter(target, "tier");
+  if (!tier) return say({.status = 400, .body = tier.error().message()});
+  const auto kind = resets ? ConsumerTask::Kind::reset : ConsumerTask::Kind::inspect;
+  ConsumerTask task(kind, endpoint.limit, endpoint.consumer, *tier);
+  if (!door_.desk_.is_shared()) return say(answer_of(task, task.judge(door_.desk_)));
+  pending_.push_back(std::make_unique<Pending>(reply_later(), std::move(task), head(200, request), body, door_.desk_));
+  Pending& pending = *pending_.back();
+  pending.task.ask(pending.inquiry.open());
+  pending.inquiry.begin(link_);
+  answer_heard(out);  // what is over at once
 }
 
-// Either there is no such limit, or what is asked does not fit it.
-AdminDoor::Session::Answer AdminDoor::Session::misfit(const Endpoint& endpoint, const Error& error) {
-  const auto hold = door_.desk_.judge().hold();
-  const bool is_known = door_.desk_.judge().plan().find_limit(endpoint.limit).has_value();
-  return {.status = is_known ? 400U : 404U, .body = error.message()};
+AdminDoor::Session::Answer AdminDoor::Session::answer_of(const ConsumerTask& task, Result<std::string> said) {
+  if (said) return {.body = std::move(*said)};
+  return {.status = task.status_of_error(door_.desk_), .body = said.error().message()};
+}
+
+void AdminDoor::Session::answer_heard(net::Output& /*out*/) {
+  for (const auto& pending : pending_) {
+    if (pending->inquiry.waiting()) continue;
+    const Answer answer = answer_of(pending->task, pending->task.answer(pending->inquiry.heard()));
+    pending->head.status = answer.status;
+    std::string bytes;
+    write(bytes, pending->head, answer, pending->body);
+    fulfil(pending->ticket, bytes);
+  }
+  std::erase_if(pending_, [](const auto& pending) { return !pending->inquiry.waiting(); });
 }
 
 void AdminDoor::Session::start_reload(const Request& request, net::Output& out) {
@@ -195,14 +213,14 @@ void AdminDoor::Session::start_reload(const Request& request, net::Output& out) 
     return write(reply(out), head(busy.status, request), busy, Body::sent);
   }
   reloading_ = true;
-  reply_later();
   // The link does nothing once this session is gone.
-  door_.backend_.reload([this, link = link_, start = head(200, request)](Result<std::string> reloaded) {
-    link.post([this, start, reloaded = std::move(reloaded)] { finish_reload(start, reloaded); });
-  });
+  door_.backend_.reload(
+      [this, link = link_, ticket = reply_later(), start = head(200, request)](Result<std::string> reloaded) {
+        link.post([this, ticket, start, reloaded = std::move(reloaded)] { finish_reload(ticket, start, reloaded); });
+      });
 }
 
-void AdminDoor::Session::finish_reload(ResponseHead head, const Result<std::string>& reloaded) {
+void AdminDoor::Session::finish_reload(Ticket ticket, ResponseHead head, const Result<std::string>& reloaded) {
   reloading_ = false;
   Answer answer;
   if (reloaded) {
@@ -218,7 +236,7 @@ void AdminDoor::Session::finish_reload(ResponseHead head, const Result<std::stri
   head.status = answer.status;
   std::string bytes;
   write(bytes, head, answer, Body::sent);
-  fulfil(bytes);
+  fulfil(ticket, bytes);
 }
 
 void AdminDoor::Session::write(std::string& out, const ResponseHead& head, const Answer& answer, Body body) {

@@ -1,13 +1,18 @@
 // One connection of the admin door. Internal to the door.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "door/admin/admin_door.h"
+#include "door/admin/consumer.h"
 #include "door/admin/target.h"
+#include "door/inquiry.h"
 #include "wire/http1/response_writer.h"
 
 namespace weir::door {
@@ -33,7 +38,20 @@ class AdminDoor::Session final : public HttpSession {
     std::string_view consumer{};
   };
 
+  // A question about a consumer that a shared store is to answer.
+  struct Pending {
+    Pending(Ticket awaited, ConsumerTask asked, wire::http1::ResponseHead start, wire::http1::Body sent, Desk& desk)
+        : ticket(awaited), task(std::move(asked)), head(start), body(sent), inquiry(desk) {}
+
+    Ticket ticket;
+    ConsumerTask task;
+    wire::http1::ResponseHead head;
+    wire::http1::Body body;
+    Inquiry inquiry;
+  };
+
   void serve(std::span<const Request> requests, net::Output& out) override;
+  void answer_heard(net::Output& out) override;
   [[nodiscard]] Instant now() const override { return door_.desk_.now(); }
 
   [[nodiscard]] static std::optional<Endpoint> endpoint_of(const Target& target);
@@ -46,12 +64,12 @@ class AdminDoor::Session final : public HttpSession {
   [[nodiscard]] Answer answer_to(const Endpoint& endpoint, const Target& target);
   [[nodiscard]] Answer health(Subject subject) const;
   [[nodiscard]] Answer denied(const Target& target);
-  [[nodiscard]] Answer inspect(const Endpoint& endpoint, const Target& target);
 
-  [[nodiscard]] Answer misfit(const Endpoint& endpoint, const Error& error);
+  void treat_consumer(const Request& request, const Endpoint& endpoint, const Target& target, net::Output& out);
+  [[nodiscard]] Answer answer_of(const ConsumerTask& task, Result<std::string> said);
 
   void start_reload(const Request& request, net::Output& out);
-  void finish_reload(wire::http1::ResponseHead head, const Result<std::string>& reloaded);
+  void finish_reload(Ticket ticket, wire::http1::ResponseHead head, const Result<std::string>& reloaded);
 
   static void write(std::string& out, const wire::http1::ResponseHead& head, const Answer& answer,
                     wire::http1::Body body);
@@ -59,6 +77,7 @@ class AdminDoor::Session final : public HttpSession {
   AdminDoor& door_;
   net::Link link_;
   bool reloading_ = false;
+  std::vector<std::unique_ptr<Pending>> pending_;
 };
 
 }  // namespace weir::door

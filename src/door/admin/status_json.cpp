@@ -56,6 +56,31 @@ void write_candidates(std::span<const AdminStatus::Candidate> candidates, JsonWr
   json.end_array();
 }
 
+void write_store(const AdminStatus::Store& store, JsonWriter& json) {
+  json.begin_object("store");
+  json.field("kind", store.kind);
+  json.begin_array("urls");
+  for (const std::string& url : store.urls) json.element(url);
+  json.end_array();
+  json.field("servers", store.servers);
+  json.field("connected", store.connected);
+  json.field("breaker", store.breaker);
+  if (store.away_since) {
+    json.field("away_since", *store.away_since);
+  } else {
+    json.null("away_since");
+  }
+  if (store.failed_at) {
+    json.begin_object("last_error");
+    json.field("at", *store.failed_at);
+    json.field("error", store.error);
+    json.end_object();
+  } else {
+    json.null("last_error");
+  }
+  json.end_object();
+}
+
 }  // namespace
 
 std::string status_json(const AdminStatus& status, bool serving) {
@@ -81,6 +106,7 @@ std::string status_json(const AdminStatus& status, bool serving) {
     json.null("last_snapshot");
   }
   write_candidates(status.candidates, json);
+  if (status.store) write_store(*status.store, json);
   json.end_object();
   return json.take();
 }

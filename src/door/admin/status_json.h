@@ -13,6 +13,8 @@ namespace weir::door {
 //  "last_reload": {"at", "applied", "error"}, "doors": [{"name", "listen": [], "connections"}...],
 //  "memory": {"used", "budget"}, "last_snapshot": {"at", "error"},
 //  "candidates": [{"limit", "agreed", "newly_denied", "newly_admitted"}...]}; what is not there is null.
+// With a shared store also
+// {"store": {"kind", "urls": [], "servers", "connected", "breaker", "away_since", "last_error": {"at", "error"}}}.
 [[nodiscard]] std::string status_json(const AdminStatus& status, bool serving);
 
 // {"denied": [{"limit", "consumer", "count", "error"}...]}: between count - error and count denials each.

@@ -4,8 +4,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cstring>
-#include <memory_resource>
 #include <optional>
 #include <string>
 
@@ -16,8 +14,6 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 using engine::Query;
-
-constexpr std::size_t first_block = std::size_t{16} << 10;
 
 enum class Field { method, path, ip, user, api_key, tier, headers, cost, max_wait, peek };
 constexpr std::array<std::string_view, 10> field_names{"method", "path",    "ip",   "user",     "api_key",
@@ -50,8 +46,7 @@ tl::unexpected<Error> wrong(std::string_view field, std::string what) {
 
 class CheckReader::Parsing {
  public:
-  Result<bool> read(std::string_view body, std::vector<Query>& queries);
-  void clear() { arena_.release(); }
+  Result<bool> read(std::string_view body, std::vector<Query>& queries, QuestionArena& arena);
 
  private:
   Result<void> read_query(ondemand::value value, Query& query);
@@ -60,17 +55,14 @@ class CheckReader::Parsing {
   Result<void> read_headers(ondemand::value value, Query& query);
   Result<void> read_array(ondemand::document& document, std::vector<Query>& queries);
 
-  std::string_view keep(std::string_view text);
-  std::span<const Header> keep(std::span<const Header> headers);
-
   ondemand::parser parser_;
   std::string padded_;  // a body, with the room behind it that the parser reads over
   std::vector<Header> headers_;
-  std::array<std::byte, first_block> block_;
-  std::pmr::monotonic_buffer_resource arena_{block_.data(), block_.size()};
+  QuestionArena* arena_ = nullptr;  // of the queries that are being read
 };
 
-Result<bool> CheckReader::Parsing::read(std::string_view body, std::vector<Query>& queries) {
+Result<bool> CheckReader::Parsing::read(std::string_view body, std::vector<Query>& queries, QuestionArena& arena) {
+  arena_ = &arena;
   padded_.assign(body);
   padded_.reserve(body.size() + simdjson::SIMDJSON_PADDING);
   ondemand::document document;
@@ -179,7 +171,7 @@ Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value
 Result<void> CheckReader::Parsing::read_text(std::string_view name, ondemand::value value, std::string_view& text) {
   std::string_view read;
   if (value.get_string().get(read)) return wrong(name, "is not a text");
-  text = keep(read);
+  text = arena_->keep(read);
   return {};
 }
 
@@ -192,38 +184,20 @@ Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& qu
     std::string_view name;
     std::string_view text;
     if (std::move(member).get(field) || field.unescaped_key().get(name)) return wrong("body", "is not JSON");
-    const std::string_view kept = keep(name);
+    const std::string_view kept = arena_->keep(name);
     if (field.value().get_string().get(text)) return wrong("headers", "'" + std::string(kept) + "' is not a text");
     if (headers_.size() == most_headers) return wrong("headers", "are more than " + std::to_string(most_headers));
-    headers_.push_back({kept, keep(text)});
+    headers_.push_back({kept, arena_->keep(text)});
   }
-  query.headers = keep(headers_);
+  query.headers = arena_->keep(std::span<const Header>(headers_));
   return {};
-}
-
-std::string_view CheckReader::Parsing::keep(std::string_view text) {
-  if (text.empty()) return {};
-  auto* const kept = static_cast<char*>(arena_.allocate(text.size(), 1));
-  std::memcpy(kept, text.data(), text.size());
-  return {kept, text.size()};
-}
-
-std::span<const Header> CheckReader::Parsing::keep(std::span<const Header> headers) {
-  if (headers.empty()) return {};
-  auto* const kept = static_cast<Header*>(arena_.allocate(headers.size_bytes(), alignof(Header)));
-  std::uninitialized_copy(headers.begin(), headers.end(), kept);
-  return {kept, headers.size()};
 }
 
 CheckReader::CheckReader() : parsing_(std::make_unique<Parsing>()) {}
 CheckReader::~CheckReader() = default;
 
-Result<bool> CheckReader::read(std::string_view body, std::vector<Query>& queries) {
-  return parsing_->read(body, queries);
-}
-
-void CheckReader::clear() {
-  parsing_->clear();
+Result<bool> CheckReader::read(std::string_view body, std::vector<Query>& queries, QuestionArena& arena) {
+  return parsing_->read(body, queries, arena);
 }
 
 }  // namespace weir::door

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "door/question_arena.h"
 #include "engine/query.h"
 #include "weir/result.h"
 
@@ -26,10 +27,8 @@ class CheckReader {
   CheckReader(const CheckReader&) = delete;
   CheckReader& operator=(const CheckReader&) = delete;
 
-  // Whether it was an array. Appends to `queries`; on an error it is as before. What the queries view holds until
-  // clear().
-  [[nodiscard]] Result<bool> read(std::string_view body, std::vector<engine::Query>& queries);
-  void clear();
+  // Whether it was an array. Appends to `queries`; on an error it is as before. What the queries view is in `arena`.
+  [[nodiscard]] Result<bool> read(std::string_view body, std::vector<engine::Query>& queries, QuestionArena& arena);
 
  private:
   class Parsing;

@@ -9,7 +9,6 @@
 
 #include <simdjson.h>
 
-#include "door/descriptor_ruling.h"
 #include "table/together.h"
 #include "weir/result.h"
 #include "wire/fields/delta_seconds.h"
@@ -70,38 +69,47 @@ Result<void> each_member(dom::element element, std::string_view what, Known know
 
 }  // namespace
 
-// One request; its views are those of the parser, until the next.
+// One request; what is read views the parser, until the next.
 class DescriptorsJson::Reader {
  public:
-  Result<void> read(std::string_view body);
-
-  std::string_view domain;
-  std::vector<engine::DescriptorAsk> asks;
-  std::vector<DescriptorStatus> statuses;
+  Result<DescriptorQuestion> read(std::string_view body, QuestionArena& arena);
 
  private:
+  Result<void> read_request(std::string_view body);
   Result<void> read_descriptor(dom::element element);
   Result<void> read_entries(dom::element element);
   Result<WindowNumbers> read_override(dom::element element);
 
   dom::parser parser_;
+  std::string_view domain_;
+  std::vector<engine::DescriptorAsk> asks_;
   std::vector<engine::DescriptorEntry> entries_;
   std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each descriptor's entries
   std::vector<bool> has_hits_;
 };
 
-Result<void> DescriptorsJson::Reader::read(std::string_view body) {
+Result<DescriptorQuestion> DescriptorsJson::Reader::read(std::string_view body, QuestionArena& arena) {
+  if (const auto done = read_request(body); !done) return tl::unexpected(done.error());
+  for (engine::DescriptorEntry& entry : entries_) entry = {arena.keep(entry.key), arena.keep(entry.value)};
+  const std::span<engine::DescriptorEntry> entries = arena.keep(std::span<const engine::DescriptorEntry>(entries_));
+  for (std::size_t i = 0; i < asks_.size(); ++i) {
+    asks_[i].entries = entries.subspan(places_[i].first, places_[i].second);
+  }
+  return DescriptorQuestion{arena.keep(domain_), arena.keep(std::span<const engine::DescriptorAsk>(asks_))};
+}
+
+Result<void> DescriptorsJson::Reader::read_request(std::string_view body) {
   dom::element root;
   if (parser_.parse(body.data(), body.size()).get(root) != simdjson::SUCCESS) return wrong("body", "is not JSON");
-  domain = {};
-  asks.clear();
+  domain_ = {};
+  asks_.clear();
   entries_.clear();
   places_.clear();
   has_hits_.clear();
   std::uint64_t hits = 1;
   const auto done = each_member(root, "the request", [&](std::string_view name, dom::element value) -> Result<bool> {
     if (name == "domain") {
-      if (value.get_string().get(domain) != simdjson::SUCCESS) return wrong(name, "is not a text");
+      if (value.get_string().get(domain_) != simdjson::SUCCESS) return wrong(name, "is not a text");
     } else if (name == "descriptors") {
       dom::array list;
       if (value.get_array().get(list) != simdjson::SUCCESS) return wrong(name, "is not a list");
@@ -118,20 +126,18 @@ Result<void> DescriptorsJson::Reader::read(std::string_view body) {
     return true;
   });
   if (!done) return done;
-  if (domain.empty()) return wrong("domain", "must not be empty");
-  if (domain == query_domain) return wrong("domain", "'weir' is asked about by POST /v1/check");
-  if (asks.empty()) return wrong("descriptors", "must not be empty");
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    asks[i].entries = std::span(entries_).subspan(places_[i].first, places_[i].second);
-    if (!has_hits_[i]) asks[i].hits = Cost(hits);
+  if (domain_.empty()) return wrong("domain", "must not be empty");
+  if (domain_ == query_domain) return wrong("domain", "'weir' is asked about by POST /v1/check");
+  if (asks_.empty()) return wrong("descriptors", "must not be empty");
+  for (std::size_t i = 0; i < asks_.size(); ++i) {
+    if (!has_hits_[i]) asks_[i].hits = Cost(hits);
   }
-  statuses.resize(asks.size());
   return {};
 }
 
 Result<void> DescriptorsJson::Reader::read_descriptor(dom::element element) {
-  if (asks.size() == table::most_together) return wrong("descriptors", "are more than 64, which are judged together");
-  asks.emplace_back();
+  if (asks_.size() == table::most_together) return wrong("descriptors", "are more than 64, which are judged together");
+  asks_.emplace_back();
   has_hits_.push_back(false);
   places_.emplace_back(entries_.size(), 0);
   const auto done =
@@ -143,11 +149,11 @@ Result<void> DescriptorsJson::Reader::read_descriptor(dom::element element) {
         } else if (name == "limit") {
           const auto read = read_override(value);
           if (!read) return tl::unexpected(read.error());
-          asks.back().limit_override = *read;
+          asks_.back().limit_override = *read;
         } else if (name == "hitsAddend" || name == "hits_addend") {
           const auto read = number(value, name);
           if (!read) return tl::unexpected(read.error());
-          asks.back().hits = Cost(*read);
+          asks_.back().hits = Cost(*read);
           has_hits_.back() = true;
         } else {
           return false;
@@ -222,15 +228,13 @@ void append_status(std::string& out, const DescriptorStatus& status) {
 DescriptorsJson::DescriptorsJson(Desk& desk) : desk_(desk), reader_(std::make_unique<Reader>()) {}
 DescriptorsJson::~DescriptorsJson() = default;
 
-unsigned DescriptorsJson::judge(std::string_view body, std::string& out, Fields& fields) {
+Result<DescriptorQuestion> DescriptorsJson::read(std::string_view body, QuestionArena& arena) {
+  return reader_->read(body, arena);
+}
+
+void DescriptorsJson::write(const DescriptorRuling& ruling, std::string& out, Fields& fields) {
   out.clear();
   fields.clear();
-  if (const auto read = reader_->read(body); !read) {
-    out += read.error().message() + "\n";
-    return 400;
-  }
-  const DescriptorRuling ruling =
-      judge_descriptors(desk_, reader_->domain, reader_->asks, reader_->statuses, desk_.now());
   out += ruling.admitted ? R"({"overallCode":"OK","statuses":[)" : R"({"overallCode":"OVER_LIMIT","statuses":[)";
   for (const DescriptorStatus& status : ruling.statuses) {
     if (&status != &ruling.statuses.front()) out += ',';
@@ -242,7 +246,6 @@ unsigned DescriptorsJson::judge(std::string_view body, std::string& out, Fields&
     wire::for_each_field(*told, desk_.settings().fields, ruling.now,
                          [&](std::string_view name, std::string_view value) { fields.emplace_back(name, value); });
   }
-  return ruling.admitted ? 200 : 429;
 }
 
 }  // namespace weir::door

@@ -13,7 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "door/descriptor_ruling.h"
 #include "door/desk.h"
+#include "door/question_arena.h"
+#include "weir/result.h"
 
 namespace weir::door {
 
@@ -25,10 +28,12 @@ class DescriptorsJson {
   DescriptorsJson(const DescriptorsJson&) = delete;
   DescriptorsJson& operator=(const DescriptorsJson&) = delete;
 
-  // Writes the answer's body into `out`, and its header fields into `fields`. The status: 200 admitted, 429 over a
-  // limit, 400 not understood.
+  // What the question views is in `arena`.
+  [[nodiscard]] Result<DescriptorQuestion> read(std::string_view body, QuestionArena& arena);
+
+  // Writes the answer's body into `out`, and its header fields into `fields`.
   using Fields = std::vector<std::pair<std::string_view, std::string>>;
-  [[nodiscard]] unsigned judge(std::string_view body, std::string& out, Fields& fields);
+  void write(const DescriptorRuling& ruling, std::string& out, Fields& fields);
 
  private:
   class Reader;

@@ -42,13 +42,53 @@ std::unique_ptr<net::Session> HttpDoor::open(const net::Peer& peer, const net::L
   return std::make_unique<Session>(*this, peer, link);
 }
 
+void HttpDoor::Batch::clear() noexcept {
+  tasks.clear();
+  queries.clear();
+  descriptors.clear();
+  may_hold = 0;
+  arena.clear();
+  inquiry.close();
+}
+
 void HttpDoor::Session::serve(std::span<const Request> requests, net::Output& out) {
-  door_.queries_.clear();
-  door_.tasks_.clear();
-  door_.reader_.clear();
-  for (const Request& request : requests) door_.tasks_.push_back(task_for(request));
-  const Ruling ruling = door_.desk_.judge(door_.queries_);
-  for (std::size_t i = 0; i < requests.size(); ++i) answer(requests[i], door_.tasks_[i], ruling, out);
+  if (door_.desk_.is_shared()) return ask_later(requests, out);
+  Batch& batch = door_.at_once_;
+  batch.clear();
+  read(requests, batch);
+  answer_all(requests, batch, door_.desk_.judge(batch.queries), out);
+}
+
+void HttpDoor::Session::ask_later(std::span<const Request> requests, net::Output& out) {
+  batch_ = door_.waiting_.take(door_.desk_, waiting_memory);
+  read(keep(requests, batch_->kept), *batch_);
+  door_.may_hold_ += batch_->may_hold;
+  if (batch_->queries.empty() && batch_->descriptors.empty()) {
+    answer_all(batch_->kept.requests, *batch_, door_.desk_.judge({}), out);
+    return let_go();
+  }
+  engine::Hearing& hearing = batch_->inquiry.open();
+  for (const Query& query : batch_->queries) hearing.add(query);
+  for (const DescriptorQuestion& question : batch_->descriptors) add_descriptors(hearing, question, batch_->arena);
+  batch_->inquiry.begin(link_);
+  answer_heard(out);
+}
+
+void HttpDoor::Session::answer_heard(net::Output& out) {
+  if (!batch_ || batch_->inquiry.waiting()) return;
+  answer_all(batch_->kept.requests, *batch_, Ruling(batch_->inquiry.heard()), out);
+  let_go();
+}
+
+void HttpDoor::Session::let_go() noexcept {
+  if (!batch_) return;
+  door_.may_hold_ -= batch_->may_hold;
+  batch_->clear();
+  door_.waiting_.give_back(std::move(batch_));
+}
+
+void HttpDoor::Session::read(std::span<const Request> requests, Batch& batch) {
+  for (const Request& request : requests) batch.tasks.push_back(task_for(request, batch));
 }
 
 bool HttpDoor::Session::may_ask(const Request& request) const noexcept {
@@ -58,7 +98,7 @@ bool HttpDoor::Session::may_ask(const Request& request) const noexcept {
   });
 }
 
-HttpDoor::Task HttpDoor::Session::task_for(const Request& request) {
+HttpDoor::Task HttpDoor::Session::task_for(const Request& request, Batch& batch) {
   if (!door_.options_.hosts.accept(request.host)) {
     return {.status = 421, .detail = "This door does not answer to that Host; list it in doors.http.hosts."};
   }
@@ -73,31 +113,41 @@ HttpDoor::Task HttpDoor::Session::task_for(const Request& request) {
     return {.status = 404, .detail = "There are POST /v1/check, /v1/auth, POST /json, GET /healthz and GET /readyz."};
   }
   if (!may_ask(request)) return {.status = 401, .detail = "This door asks for a token in X-Weir-Token."};
-  if (is_auth) return auth(request, target.substr(auth_path.size()));
+  if (is_auth) return auth(request, target.substr(auth_path.size()), batch);
   if (request.method != "POST") return {.status = 405, .allow = "POST", .detail = "Use POST."};
   if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
-  return path == "/json" ? Task{.kind = Task::Kind::descriptors} : check(request);
+  return path == "/json" ? descriptors(request, batch) : check(request, batch);
 }
 
-HttpDoor::Task HttpDoor::Session::auth(const Request& request, std::string_view below) {
+HttpDoor::Task HttpDoor::Session::auth(const Request& request, std::string_view below, Batch& batch) {
   const auto original = original_request(request, below, door_.options_.auth_headers);
   if (!original) return {.status = 403, .detail = original.error().message()};
-  const std::size_t index = door_.queries_.size();
-  const bool can_hold = door_.room_.held + index < door_.options_.hold_limit;
-  door_.queries_.push_back({.method = original->method,
-                            .target = original->target,
-                            .ip = ip_,
-                            .headers = request.headers,
-                            .max_wait = can_hold ? door_.options_.hold_max : Duration::zero()});
+  const std::size_t index = batch.queries.size();
+  const bool can_hold = door_.room_.held + door_.may_hold_ + batch.may_hold < door_.options_.hold_limit;
+  if (can_hold) ++batch.may_hold;
+  batch.queries.push_back({.method = original->method,
+                           .target = original->target,
+                           .ip = ip_,
+                           .headers = request.headers,
+                           .max_wait = can_hold ? door_.options_.hold_max : Duration::zero()});
   return {.kind = Task::Kind::auth, .first = index, .count = 1};
 }
 
-HttpDoor::Task HttpDoor::Session::check(const Request& request) {
-  const std::size_t first = door_.queries_.size();
-  const auto many = door_.reader_.read(request.body, door_.queries_);
+HttpDoor::Task HttpDoor::Session::check(const Request& request, Batch& batch) {
+  const std::size_t first = batch.queries.size();
+  const auto many = door_.reader_.read(request.body, batch.queries, batch.arena);
   if (!many) return {.status = 400, .detail = many.error().message()};
   return {
-      .kind = *many ? Task::Kind::checks : Task::Kind::check, .first = first, .count = door_.queries_.size() - first};
+      .kind = *many ? Task::Kind::checks : Task::Kind::check, .first = first, .count = batch.queries.size() - first};
+}
+
+HttpDoor::Task HttpDoor::Session::descriptors(const Request& request, Batch& batch) {
+  const auto question = door_.descriptors_.read(request.body, batch.arena);
+  if (!question) {
+    return {.kind = Task::Kind::say_plainly, .status = 400, .detail = question.error().message() + '\n'};
+  }
+  batch.descriptors.push_back(*question);
+  return {.kind = Task::Kind::descriptors, .first = batch.descriptors.size() - 1, .count = 1};
 }
 
 HttpDoor::Task HttpDoor::Session::health(std::string_view path) const {
@@ -105,21 +155,28 @@ HttpDoor::Task HttpDoor::Session::health(std::string_view path) const {
   return {.status = path == "/readyz" ? 503U : 500U, .detail = "The server is about to stop."};
 }
 
-void HttpDoor::Session::answer(const Request& request, const Task& task, const Ruling& ruling, net::Output& out) {
+void HttpDoor::Session::answer_all(std::span<const Request> requests, const Batch& batch, const Ruling& ruling,
+                                   net::Output& out) {
+  for (std::size_t i = 0; i < requests.size(); ++i) answer(requests[i], batch, batch.tasks[i], ruling, out);
+}
+
+void HttpDoor::Session::answer(const Request& request, const Batch& batch, const Task& task, const Ruling& ruling,
+                               net::Output& out) {
   switch (task.kind) {
     case Task::Kind::auth:
-      answer_auth(request, ruling.verdicts()[task.first], ruling, out);
+      answer_auth(request, ruling.verdict(task.first), ruling, out);
       return;
     case Task::Kind::check:
-      answer_check(request, ruling.verdicts()[task.first], ruling, reply(out));
+      answer_check(request, ruling.verdict(task.first), ruling, reply(out));
       return;
     case Task::Kind::checks:
       answer_checks(request, task, ruling, reply(out));
       return;
     case Task::Kind::descriptors:
-      answer_descriptors(request, reply(out));
+      answer_descriptors(request, rule(batch, task), reply(out));
       return;
     case Task::Kind::say:
+    case Task::Kind::say_plainly:
       say(request, task, reply(out));
       return;
   }
@@ -158,7 +215,7 @@ void HttpDoor::Session::answer_checks(const Request& request, const Task& task, 
   door_.body_.assign(1, '[');
   for (std::size_t i = 0; i < task.count; ++i) {
     if (i > 0) door_.body_ += ',';
-    append_verdict(door_.body_, ruling, ruling.verdicts()[task.first + i]);
+    append_verdict(door_.body_, ruling, ruling.verdict(task.first + i));
   }
   door_.body_ += ']';
   ResponseWriter response(out, head(200, request));
@@ -166,17 +223,24 @@ void HttpDoor::Session::answer_checks(const Request& request, const Task& task, 
   response.finish(door_.body_);
 }
 
-void HttpDoor::Session::answer_descriptors(const Request& request, std::string& out) {
-  const unsigned status = door_.descriptors_.judge(request.body, door_.body_, door_.descriptor_fields_);
-  ResponseWriter response(out, head(status, request));
+// At a hearing, descriptors come behind the queries.
+DescriptorRuling HttpDoor::Session::rule(const Batch& batch, const Task& task) {
+  const DescriptorQuestion& question = batch.descriptors[task.first];
+  if (!batch.inquiry.begun()) return judge_descriptors(door_.desk_, question, door_.desk_.now(), door_.statuses_);
+  return heard_descriptors(batch.inquiry.heard(), batch.queries.size() + task.first, question, door_.statuses_);
+}
+
+void HttpDoor::Session::answer_descriptors(const Request& request, const DescriptorRuling& ruling, std::string& out) {
+  door_.descriptors_.write(ruling, door_.body_, door_.descriptor_fields_);
+  ResponseWriter response(out, head(ruling.admitted ? 200 : 429, request));
   for (const auto& [name, value] : door_.descriptor_fields_) response.header(name, value);
-  response.header("Content-Type", status == 400 ? "text/plain" : "application/json");
+  response.header("Content-Type", "application/json");
   response.finish(door_.body_);
 }
 
 void HttpDoor::Session::say(const Request& request, const Task& task, std::string& out) {
   const auto start = head(task.status, request);
-  if (task.status >= 300 && task.allow.empty()) {
+  if (task.status >= 300 && task.allow.empty() && task.kind == Task::Kind::say) {
     answer_problem(out, start, task.detail, body_of(request));
     return;
   }

@@ -8,7 +8,10 @@
 
 #include "door/access.h"
 #include "door/desk.h"
+#include "door/pool.h"
+#include "door/resp/heard_commands.h"
 #include "door/resp/throttle_batch.h"
+#include "door/resp/throttle_counts.h"
 #include "door/resp/throttle_limits.h"
 #include "engine/counters.h"
 #include "net/session.h"
@@ -29,7 +32,7 @@ struct RespOptions {
 class RespDoor {
  public:
   RespDoor(Desk& desk, store::ThrottleTable& throttles, RespOptions options)
-      : desk_(desk), options_(std::move(options)), batch_(throttles) {}
+      : desk_(desk), options_(std::move(options)), batch_(throttles, throttle_counts_) {}
 
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link);
 
@@ -40,7 +43,7 @@ class RespDoor {
   [[nodiscard]] std::uint64_t requests() const noexcept { return commands_.value(); }
 
   // What CL.THROTTLE has answered; from any thread.
-  [[nodiscard]] const ThrottleCounts& throttle_counts() const noexcept { return batch_.counts(); }
+  [[nodiscard]] const ThrottleCounts& throttle_counts() const noexcept { return throttle_counts_; }
 
  private:
   class Session;
@@ -48,7 +51,9 @@ class RespDoor {
   Desk& desk_;
   RespOptions options_;
   ThrottleLimits throttle_limits_;
+  ThrottleCounts throttle_counts_;
   ThrottleBatch batch_;
+  Pool<HeardCommands> heard_;
   engine::Count commands_;
 };
 

@@ -1,11 +1,13 @@
 // One connection of the Redis protocol's door. Internal to the door.
 //
 // Commands are answered in their order, all of one read at one time. CL.THROTTLE commands that follow each other wait
-// in the door's batch; whatever comes next has them answered first.
+// in the door's batch; whatever comes next has them answered first. With a shared store all commands on limits that
+// follow each other wait for one hearing; whatever comes next is read again when it is over.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,9 +21,12 @@ namespace weir::door {
 
 class RespDoor::Session final : public net::Session {
  public:
-  Session(RespDoor& door, const net::Peer& peer);
+  Session(RespDoor& door, const net::Peer& peer, const net::Link& link);
+  ~Session() override { forget_queued(); }
 
   std::size_t on_input(std::span<char> bytes, net::Output& out) override;
+  void on_resume(net::Output& out) override { (void)answer_queued(out); }
+  [[nodiscard]] bool idle() const override { return heard_ == nullptr; }
 
  private:
   using Arguments = std::span<const std::string_view>;
@@ -50,10 +55,19 @@ class RespDoor::Session final : public net::Session {
   enum class Rights : std::uint8_t { none, ask, reset };
   enum class Replies : std::uint8_t { on, off, skip_next, skip_this };
 
-  // The input.
+  // The queue. False: the command is another one, or needs a closer look.
+  [[nodiscard]] bool queue(Arguments arguments, std::string_view unread, net::Output& out);
   [[nodiscard]] bool queue_throttle(Arguments arguments, std::string_view unread, std::string& out);
+  [[nodiscard]] bool queue_for_hearing(Arguments arguments, std::string_view unread, net::Output& out);
+  [[nodiscard]] bool add_to_hearing(Arguments arguments);
+  [[nodiscard]] HeardCommands& hearing();
   void answer_batch(std::string& out);
-  void execute(Arguments arguments, std::string& out);
+  // False: what is queued is not judged yet, and the output is paused.
+  [[nodiscard]] bool answer_queued(net::Output& out);
+  void forget_queued() noexcept;
+
+  // The input.
+  void execute(Arguments arguments, net::Output& output);
   void dispatch(Arguments arguments, Writer& reply);
   void dispatch(const Command& command, Arguments arguments, Writer& reply);
   void dispatch_within(const Command& container, Arguments arguments, Writer& reply);
@@ -100,12 +114,15 @@ class RespDoor::Session final : public net::Session {
   [[nodiscard]] std::string description() const;
 
   RespDoor& door_;
+  const net::Link link_;
+  const bool is_shared_;  // the store
   wire::resp::CommandParser parser_;
   wire::resp::Protocol protocol_ = wire::resp::Protocol::resp2;
   Rights rights_ = Rights::none;
   Replies replies_ = Replies::on;
   bool closing_ = false;
-  Instant now_{};  // of this read
+  Instant now_{};                         // of this read
+  std::unique_ptr<HeardCommands> heard_;  // that are queued for a hearing; null: none
 
   const std::int64_t id_;
   const std::string address_;  // as ip:port

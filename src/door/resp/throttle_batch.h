@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/algorithm/gcra.h"
-#include "engine/counters.h"
+#include "door/resp/throttle_counts.h"
 #include "store/local/throttle_table.h"
 #include "table/cells.h"
 #include "weir/cost.h"
@@ -16,16 +16,11 @@
 
 namespace weir::door {
 
-struct ThrottleCounts {
-  engine::Count allowed;
-  engine::Count limited;
-};
-
 class ThrottleBatch {
  public:
   static constexpr std::size_t most = 64;
 
-  explicit ThrottleBatch(store::ThrottleTable& table) noexcept : table_(table) {}
+  ThrottleBatch(store::ThrottleTable& table, ThrottleCounts& counts) noexcept : table_(table), counts_(counts) {}
 
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] bool full() const noexcept { return size_ == most; }
@@ -42,8 +37,6 @@ class ThrottleBatch {
   // Appends the replies, and is empty.
   void answer(Instant now, std::string& out);
 
-  [[nodiscard]] const ThrottleCounts& counts() const noexcept { return counts_; }
-
  private:
   struct Ask {
     const core::Gcra::Limit* limit;
@@ -51,11 +44,11 @@ class ThrottleBatch {
   };
 
   store::ThrottleTable& table_;
+  ThrottleCounts& counts_;
   std::size_t size_ = 0;
   std::array<std::string_view, most> keys_;
   std::array<Ask, most> asks_;
   std::array<table::KeyHash, most> hashes_;
-  ThrottleCounts counts_;
 };
 
 }  // namespace weir::door

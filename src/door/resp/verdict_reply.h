@@ -8,15 +8,18 @@
 // and quota and remaining are -1.
 #pragma once
 
-#include <string_view>
-
+#include "engine/plan.h"
 #include "engine/verdict.h"
+#include "weir/result.h"
 #include "wire/resp/reply_writer.h"
 
 namespace weir::door {
 
-// `limit`: the name of the limit that decided; empty if none did.
-void write_verdict(const engine::Verdict& verdict, std::string_view limit, wire::resp::Protocol protocol,
+// `plan`: the verdict's.
+void reply_verdict(const Result<engine::Verdict>& verdict, const engine::Plan& plan, wire::resp::Protocol protocol,
                    wire::resp::ReplyWriter& reply);
+
+// WEIR.RESET.
+void reply_reset(const Result<void>& done, wire::resp::ReplyWriter& reply);
 
 }  // namespace weir::door

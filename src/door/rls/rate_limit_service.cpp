@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "door/answer.h"
 #include "wire/problem.h"
@@ -14,6 +15,8 @@ using engine::DescriptorStatus;
 using engine::Verdict;
 using wire::rls::Code;
 using wire::rls::RateLimitResponse;
+
+constexpr std::size_t waiting_memory = std::size_t{1} << 10;  // of a batch that waits
 
 Code code_of(bool admitted) noexcept {
   return admitted ? Code::ok : Code::over_limit;
@@ -59,10 +62,10 @@ bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
 
 }  // namespace
 
-void RateLimitService::begin() noexcept {
+void RateLimitService::begin() {
   started_ = false;
-  batch_.clear();
-  waiting_.clear();
+  if (desk_.is_shared() && !current_) current_ = waiting_.take(desk_, waiting_memory);
+  (current_ ? *current_ : at_once_).clear();
 }
 
 void RateLimitService::call(wire::http2::Server& server, Exchange& exchange, std::string_view message) {
@@ -72,19 +75,56 @@ void RateLimitService::call(wire::http2::Server& server, Exchange& exchange, std
   if (const std::string_view fault = fault_of(request_); !fault.empty()) {
     return finish(server, exchange, Status::invalid_argument, fault);
   }
-  if (request_.domain() != query_domain) return judge_by_descriptors(server, exchange);
-  waiting_.push_back({&exchange, batch_.size(), request_.descriptors().size()});
+  if (request_.domain() != query_domain) {
+    return current_ ? ask_by_descriptors(exchange) : judge_by_descriptors(server, exchange);
+  }
+  CallBatch& batch = current_ ? *current_ : at_once_;
+  batch.by_query.push_back({&exchange, batch.queries.size(), request_.descriptors().size()});
   for (const auto& descriptor : request_.descriptors()) {
-    batch_.add(request_.entries_of(descriptor), request_.hits_of(descriptor));
+    batch.queries.add(request_.entries_of(descriptor), request_.hits_of(descriptor));
   }
 }
 
-void RateLimitService::end(wire::http2::Server& server, std::string& out) {
-  if (waiting_.empty()) return;
-  const Ruling ruling = desk_.judge(batch_.queries());
-  for (const Waiting& call : waiting_) {
-    answer(server, *call.exchange,
-           [&](std::string& reply) { write(ruling, ruling.verdicts().subspan(call.first, call.count), reply); });
+std::unique_ptr<CallBatch> RateLimitService::end(wire::http2::Server& server, const net::Link& link, std::string& out) {
+  if (!current_) {
+    if (!at_once_.by_query.empty()) answer_queries(at_once_, desk_.judge(at_once_.queries.queries()), server, out);
+    return nullptr;
+  }
+  if (current_->by_query.empty() && current_->by_descriptors.empty()) return nullptr;
+  engine::Hearing& hearing = current_->inquiry.open();
+  for (const engine::Query& query : current_->queries.queries()) hearing.add(query);
+  for (const auto& call : current_->by_descriptors) add_descriptors(hearing, call.question, current_->arena);
+  current_->inquiry.begin(link);
+  if (current_->inquiry.waiting()) return std::move(current_);
+  answer(std::move(current_), server, out);
+  return nullptr;
+}
+
+void RateLimitService::answer(std::unique_ptr<CallBatch> batch, wire::http2::Server& server, std::string& out) {
+  answer_queries(*batch, Ruling(batch->inquiry.heard()), server, out);
+  answer_descriptors(*batch, server, out);
+  drop(std::move(batch));
+}
+
+void RateLimitService::drop(std::unique_ptr<CallBatch> batch) noexcept {
+  if (!batch) return;
+  batch->clear();
+  waiting_.give_back(std::move(batch));
+}
+
+void RateLimitService::answer_queries(const CallBatch& batch, const Ruling& ruling, wire::http2::Server& server,
+                                      std::string& out) {
+  for (const CallBatch::Queries& call : batch.by_query) {
+    door::answer(server, *call.exchange, [&](std::string& reply) { write(ruling, call, reply); });
+    server.write_answers(out);
+  }
+}
+
+void RateLimitService::answer_descriptors(const CallBatch& batch, wire::http2::Server& server, std::string& out) {
+  std::size_t number = batch.queries.size();
+  for (const auto& [exchange, question] : batch.by_descriptors) {
+    const DescriptorRuling ruling = heard_descriptors(batch.inquiry.heard(), number++, question, statuses_);
+    door::answer(server, *exchange, [&](std::string& reply) { write(ruling, reply); });
     server.write_answers(out);
   }
 }
@@ -103,21 +143,30 @@ std::string_view RateLimitService::fault_of(const wire::rls::RateLimitRequest& r
 void RateLimitService::judge_by_descriptors(wire::http2::Server& server, Exchange& exchange) {
   if (!started_) now_ = desk_.now();
   started_ = true;
-  const auto asked = asks();
-  const auto room = std::span(statuses_).first(asked.size());
-  const DescriptorRuling ruling = judge_descriptors(desk_, request_.domain(), asked, room, now_);
-  answer(server, exchange, [&](std::string& out) { write(ruling, out); });
+  read_entries();
+  const DescriptorRuling ruling = judge_descriptors(desk_, {request_.domain(), asks(entries_)}, now_, statuses_);
+  door::answer(server, exchange, [&](std::string& out) { write(ruling, out); });
 }
 
-std::span<engine::DescriptorAsk> RateLimitService::asks() {
+void RateLimitService::ask_by_descriptors(Exchange& exchange) {
+  read_entries();
+  QuestionArena& arena = current_->arena;
+  const auto entries = arena.keep(std::span<const engine::DescriptorEntry>(entries_));
+  current_->by_descriptors.push_back({&exchange, {request_.domain(), arena.keep(asks(entries))}});
+}
+
+void RateLimitService::read_entries() {
   entries_.clear();
   for (const auto& descriptor : request_.descriptors()) {
     for (const auto& entry : request_.entries_of(descriptor)) entries_.push_back({entry.key, entry.value});
   }
+}
+
+std::span<const engine::DescriptorAsk> RateLimitService::asks(std::span<const engine::DescriptorEntry> entries) {
   std::size_t count = 0;
   for (const auto& descriptor : request_.descriptors()) {
     engine::DescriptorAsk& ask = asks_[count++];
-    ask.entries = std::span(entries_).subspan(descriptor.first_entry, descriptor.entry_count);
+    ask.entries = entries.subspan(descriptor.first_entry, descriptor.entry_count);
     ask.hits = Cost{request_.hits_of(descriptor)};
     ask.limit_override.reset();
     if (!descriptor.limit) continue;
@@ -142,16 +191,20 @@ void RateLimitService::write(const DescriptorRuling& ruling, std::string& out) {
   response.raw_body(body_);
 }
 
-void RateLimitService::write(const Ruling& ruling, std::span<const Verdict> verdicts, std::string& out) {
-  const Verdict& tightest = *std::ranges::min_element(verdicts, is_tighter);
-  RateLimitResponse response(out, code_of(tightest.admitted));
-  for (const Verdict& verdict : verdicts) response.status(status_of(ruling, verdict));
-  for_each_field(desk_, ruling, tightest,
+void RateLimitService::write(const Ruling& ruling, const CallBatch::Queries& call, std::string& out) {
+  const Verdict* tightest = &ruling.verdict(call.first);
+  for (std::size_t i = 1; i < call.count; ++i) {
+    const Verdict& verdict = ruling.verdict(call.first + i);
+    if (is_tighter(verdict, *tightest)) tightest = &verdict;
+  }
+  RateLimitResponse response(out, code_of(tightest->admitted));
+  for (std::size_t i = 0; i < call.count; ++i) response.status(status_of(ruling, ruling.verdict(call.first + i)));
+  for_each_field(desk_, ruling, *tightest,
                  [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
-  if (tightest.admitted) return;
+  if (tightest->admitted) return;
   response.response_header("content-type", wire::problem_content_type);
   body_.clear();
-  append_denial(body_, ruling, tightest);
+  append_denial(body_, ruling, *tightest);
   response.raw_body(body_);
 }
 

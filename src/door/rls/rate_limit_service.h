@@ -1,5 +1,6 @@
 // envoy.service.ratelimit.v3.RateLimitService: the calls of one read are judged with one look at the clock, those of
-// the domain `weir` as one batch, and answered in any order, as HTTP/2 lets them.
+// the domain `weir` as one batch, and answered in any order, as HTTP/2 lets them. With a shared store all of them are
+// one hearing, and answered when it is over.
 //
 // In other domains the descriptors of a call are judged together, all or nothing. In `weir` each descriptor is a query
 // of its own: whoever wants several limits together names them in the policy, and sends one descriptor.
@@ -7,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,8 +16,10 @@
 
 #include "door/descriptor_ruling.h"
 #include "door/desk.h"
+#include "door/pool.h"
 #include "door/rls/call.h"
-#include "door/rls/query_entries.h"
+#include "door/rls/call_batch.h"
+#include "net/link.h"
 #include "table/together.h"
 #include "wire/http2/server.h"
 #include "wire/rls/rate_limit_request.h"
@@ -26,27 +30,30 @@ namespace weir::door {
 // One for each loop; its sessions use it in turn, each for one batch.
 class RateLimitService {
  public:
-  explicit RateLimitService(Desk& desk) noexcept : desk_(desk) {}
+  explicit RateLimitService(Desk& desk) : desk_(desk), at_once_(desk, 0) {}
 
-  // A batch: begin, any number of calls, end. The message stays until then. What is answered at the end is written to
-  // `out` at once.
-  void begin() noexcept;
+  // A batch: begin, any number of calls, end. Messages stay until it is answered. What is answered at the end is
+  // written to `out` at once. If there is more to answer, the link is resumed when that is known: until then the
+  // session keeps the batch.
+  void begin();
   void call(wire::http2::Server& server, Exchange& exchange, std::string_view message);
-  void end(wire::http2::Server& server, std::string& out);
+  [[nodiscard]] std::unique_ptr<CallBatch> end(wire::http2::Server& server, const net::Link& link, std::string& out);
+
+  // The batch is judged, and all its exchanges are there.
+  void answer(std::unique_ptr<CallBatch> batch, wire::http2::Server& server, std::string& out);
+  // Nobody waits for it any more.
+  void drop(std::unique_ptr<CallBatch> batch) noexcept;
 
  private:
-  // A call whose descriptors are queries of the batch.
-  struct Waiting {
-    Exchange* exchange;
-    std::size_t first;
-    std::size_t count;
-  };
-
   [[nodiscard]] std::string_view fault_of(const wire::rls::RateLimitRequest& request) const noexcept;
   void judge_by_descriptors(wire::http2::Server& server, Exchange& exchange);
-  [[nodiscard]] std::span<engine::DescriptorAsk> asks();
+  void ask_by_descriptors(Exchange& exchange);
+  void read_entries();
+  [[nodiscard]] std::span<const engine::DescriptorAsk> asks(std::span<const engine::DescriptorEntry> entries);
+  void answer_queries(const CallBatch& batch, const Ruling& ruling, wire::http2::Server& server, std::string& out);
+  void answer_descriptors(const CallBatch& batch, wire::http2::Server& server, std::string& out);
   void write(const DescriptorRuling& ruling, std::string& out);
-  void write(const Ruling& ruling, std::span<const engine::Verdict> verdicts, std::string& out);
+  void write(const Ruling& ruling, const CallBatch::Queries& call, std::string& out);
 
   Desk& desk_;
   Instant now_{};
@@ -55,8 +62,9 @@ class RateLimitService {
   std::vector<engine::DescriptorEntry> entries_;
   std::array<engine::DescriptorAsk, table::most_together> asks_;
   std::array<engine::DescriptorStatus, table::most_together> statuses_;
-  QueryBatch batch_;
-  std::vector<Waiting> waiting_;
+  CallBatch at_once_;                   // of a store that does not make anybody wait
+  std::unique_ptr<CallBatch> current_;  // of one that does; null: there is none
+  Pool<CallBatch> waiting_;
   std::string body_;  // of a denial
 };
 

@@ -51,12 +51,13 @@ wire::http2::Limits with_message(wire::http2::Limits limits) noexcept {
 
 }  // namespace
 
-std::unique_ptr<net::Session> RlsDoor::open(const net::Peer& /*peer*/, const net::Link& /*link*/) {
-  return std::make_unique<Session>(*this);
+std::unique_ptr<net::Session> RlsDoor::open(const net::Peer& /*peer*/, const net::Link& link) {
+  return std::make_unique<Session>(*this, link);
 }
 
-RlsDoor::Session::Session(RlsDoor& door)
+RlsDoor::Session::Session(RlsDoor& door, const net::Link& link)
     : door_(door),
+      link_(link),
       server_(with_message(door.options_.limits)),
       health_(server_, door.health_),
       longest_message_(door.options_.limits.body_bytes) {}
@@ -75,7 +76,15 @@ void RlsDoor::Session::serve_stirred(net::Output& out) {
     serve(*exchange);
     if (exchange->answered()) server_.write_answers(out.bytes());
   }
-  door_.rate_limits_.end(server_, out.bytes());
+  waiting_ = door_.rate_limits_.end(server_, link_, out.bytes());
+  if (waiting_) out.pause();
+}
+
+void RlsDoor::Session::on_resume(net::Output& out) {
+  if (!waiting_) return;
+  if (waiting_->inquiry.waiting()) return out.pause();
+  door_.rate_limits_.answer(std::move(waiting_), server_, out.bytes());
+  write(out);
 }
 
 void RlsDoor::Session::on_tick(net::Moment now, net::Output& out) {

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "door/rls/health_service.h"
 #include "door/rls/rls_door.h"
@@ -16,9 +18,11 @@ namespace weir::door {
 
 class RlsDoor::Session final : public net::Session {
  public:
-  explicit Session(RlsDoor& door);
+  Session(RlsDoor& door, const net::Link& link);
+  ~Session() override { door_.rate_limits_.drop(std::move(waiting_)); }
 
   std::size_t on_input(std::span<char> bytes, net::Output& out) override;
+  void on_resume(net::Output& out) override;
   void on_tick(net::Moment now, net::Output& out) override;
   void on_drain(net::Output& out) override;
   [[nodiscard]] bool idle() const override;
@@ -38,8 +42,11 @@ class RlsDoor::Session final : public net::Session {
   void write(net::Output& out, bool alive = true);
 
   RlsDoor& door_;
+  net::Link link_;
   wire::http2::Server server_;
   HealthService health_;
+  // Calls that wait for verdicts; null: none. Nothing is received meanwhile, so their exchanges stay.
+  std::unique_ptr<CallBatch> waiting_;
   Stage stage_ = Stage::open;
   std::size_t longest_message_;
 };

@@ -1,0 +1,165 @@
+// A store on Redis against one EVALSHA for each request, on one server: throughput, and time at low load.
+//
+//   redis_store HOST PORT
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/loop.h"
+#include "redis/load.h"
+#include "redis/plain_load.h"
+#include "redis/weir_load.h"
+#include "store/redis/redis_store.h"
+#include "store/shared/store_counts.h"
+
+namespace {
+
+using namespace weir;
+using namespace weir::bench;
+using Moment = std::chrono::steady_clock::time_point;
+using namespace std::chrono_literals;
+
+constexpr int rounds = 7;
+constexpr auto round_length = 1500ms;
+constexpr auto warm_up = 200ms;
+constexpr std::size_t plain_under_way = 64;
+constexpr std::size_t weir_under_way = 256;
+constexpr std::size_t weir_under_way_hot = 4096;  // one consumer, as many connections as he has
+constexpr int low_load_requests = 10'000;
+
+void wait_for(const std::function<bool()>& condition, const char* what) {
+  const auto deadline = std::chrono::steady_clock::now() + 120s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      std::cerr << "redis: " << what << '\n';
+      std::exit(EXIT_FAILURE);
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+// Requests per second.
+double measure(net::Loop& loop, Load& load, Work work, std::size_t under_way) {
+  loop.run([&] { load.begin(work, under_way); });
+  std::this_thread::sleep_for(warm_up);
+  const std::uint64_t before = load.answered();
+  const auto began = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(round_length);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const auto answered = static_cast<double>(load.answered() - before);
+  loop.run([&] { load.end(); });
+  wait_for([&] { return load.idle(); }, "requests are not answered");
+  if (load.failed() != 0) {
+    std::cerr << "redis: " << load.failed() << " requests failed\n";
+    std::exit(EXIT_FAILURE);
+  }
+  return answered / took;
+}
+
+// In turns, so that both see the same machine.
+void compare(const char* name, net::Loop& loop, WeirLoad& ours, PlainLoad& plain, Work work) {
+  std::vector<double> weir_rates;
+  std::vector<double> plain_rates;
+  for (int i = 0; i < rounds; ++i) {
+    plain_rates.push_back(measure(loop, plain, work, plain_under_way));
+    weir_rates.push_back(measure(loop, ours, work, work == Work::hot_key ? weir_under_way_hot : weir_under_way));
+  }
+  const double x = percentile(weir_rates, 50);
+  const double y = percentile(plain_rates, 50);
+  std::printf("%s: weir %.0f/s, one EVALSHA per request %.0f/s, ratio %.2fx\n", name, x, y, x / y);
+  std::fflush(stdout);
+}
+
+// One request at a time, one of each kind in turn.
+class LowLoad final : private store::SharedAsker {
+ public:
+  LowLoad(store::redis::RedisStore& store, PlainLoad& plain) : store_(store), plain_(plain), rule_(rule_of(of_a_user)) {
+    ask_.asker = this;
+    ask_.checks.resize(1);
+    ask_.checks[0].rule = &rule_;
+    plain_.on_pong = [this] {
+      raw_.push_back(since_begun());
+      next_ask();
+    };
+  }
+
+  void next_ask() {
+    keys_.next(Work::distinct_keys, ask_.checks[0].key);
+    began_ = std::chrono::steady_clock::now();
+    if (!store_.ask(ask_)) std::abort();
+  }
+  [[nodiscard]] bool done() const noexcept { return done_; }
+  [[nodiscard]] const std::vector<double>& ours() const noexcept { return ours_; }
+  [[nodiscard]] const std::vector<double>& raw() const noexcept { return raw_; }
+
+ private:
+  void answered(store::SharedAsk& /*ask*/) override {
+    ours_.push_back(since_begun());
+    if (ours_.size() == low_load_requests) {
+      done_ = true;
+      return;
+    }
+    began_ = std::chrono::steady_clock::now();
+    plain_.ping();
+  }
+  [[nodiscard]] double since_begun() const {
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began_).count();
+  }
+
+  store::redis::RedisStore& store_;
+  PlainLoad& plain_;
+  core::Rule rule_;
+  store::SharedAsk ask_;
+  Keys keys_{"weir:"};
+  Moment began_;
+  std::vector<double> ours_;
+  std::vector<double> raw_;
+  std::atomic<bool> done_ = false;
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::cerr << "usage: redis_store HOST PORT\n";
+    return EXIT_FAILURE;
+  }
+  const net::Endpoint server{arguments[1], static_cast<std::uint16_t>(std::atoi(arguments[2])), {}};
+  auto loops = net::Loops::make(1);
+  if (!loops || !(*loops)->start()) return EXIT_FAILURE;
+  net::Loop& loop = (**loops)[0];
+  store::StoreCounts counts;
+  store::redis::RedisOptions options;
+  options.servers = {server};
+  options.timeout = 1s;  // what is measured is how fast it goes, not what is given up
+  std::unique_ptr<store::redis::RedisStore> store;
+  std::unique_ptr<PlainLoad> plain;
+  loop.run([&] {
+    store = std::make_unique<store::redis::RedisStore>(loop, options, counts);
+    plain = std::make_unique<PlainLoad>(loop, server);
+  });
+  wait_for([&] { return counts.connected.value() == 1 && plain->ready(); }, "the server does not answer");
+  WeirLoad ours(*store);
+
+  compare("redis-exact", loop, ours, *plain, Work::distinct_keys);
+  compare("redis-two", loop, ours, *plain, Work::user_and_all);
+  compare("redis-hot", loop, ours, *plain, Work::hot_key);
+
+  LowLoad low(*store, *plain);
+  loop.run([&] { low.next_ask(); });
+  wait_for([&] { return low.done(); }, "a request is not answered");
+  std::printf("redis-latency: weir p50 %.0f us p99 %.0f us, raw round trip p50 %.0f us p99 %.0f us\n",
+              percentile(low.ours(), 50), percentile(low.ours(), 99), percentile(low.raw(), 50),
+              percentile(low.raw(), 99));
+  loop.run([&] {
+    store.reset();
+    plain.reset();
+  });
+}

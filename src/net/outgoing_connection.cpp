@@ -1,0 +1,227 @@
+#include "net/outgoing_connection.h"
+
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+namespace weir::net {
+namespace {
+
+namespace asio = boost::asio;
+using ErrorCode = boost::system::error_code;
+
+constexpr std::size_t wire_size = std::size_t{16} << 10;
+constexpr std::size_t kept_size = std::size_t{64} << 10;  // of an output buffer, for what is sent next
+
+constexpr const char* tls_advice = "; check the CA, the server's name, and that the port is one for TLS";
+
+}  // namespace
+
+OutgoingConnection::OutgoingConnection(Loop& loop, std::shared_ptr<const OutgoingOptions> options,
+                                       Outgoing::Owner& owner)
+    : loop_(loop),
+      options_(std::move(options)),
+      owner_(&owner),
+      handshake_timer_(loop.context().get_executor()),
+      wire_(options_->tls ? wire_size : 0),
+      input_(options_->input_bound) {}
+
+void OutgoingConnection::start() {
+  deadline_ = Moment::clock::now() + options_->patience;
+  dialer_ = std::make_shared<Dialer>(loop_, options_->endpoint, deadline_);
+  dialer_->start([self = shared_from_this()](Result<StreamSocket> dialled) {
+    self->dialer_ = nullptr;
+    if (dialled) {
+      self->take_socket(std::move(*dialled));
+    } else {
+      self->lose(std::move(dialled.error()));
+    }
+  });
+}
+
+void OutgoingConnection::take_socket(StreamSocket socket) {
+  socket_.emplace(std::move(socket));
+  if (!options_->tls) {
+    enter_open();
+    read();
+    return;
+  }
+  stage_ = Stage::handshake;
+  const Endpoint& endpoint = options_->endpoint;
+  tls_ = TlsStream::make_client(options_->tls->context(),
+                                options_->server_name.empty() ? endpoint.host : options_->server_name);
+  if (!tls_) {
+    lose("TLS cannot begin: it needs a name that the server's certificate is for");
+    return;
+  }
+  handshake_timer_.expires_at(deadline_);
+  handshake_timer_.async_wait([weak = weak_from_this()](const ErrorCode& error) {
+    const auto self = weak.lock();
+    if (self && !error && self->stage_ == Stage::handshake) {
+      self->lose("does not finish the TLS handshake in time; check that the port is one for TLS");
+    }
+  });
+  shake_hands();
+  read();
+}
+
+void OutgoingConnection::shake_hands() {
+  const auto state = tls_->handshake();
+  const std::string problem = state == TlsStream::Handshake::failed ? tls_->problem() : std::string();
+  flush();  // of a failure, the alert
+  if (stage_ == Stage::closed) return;
+  if (state == TlsStream::Handshake::failed) lose("TLS fails: " + problem + tls_advice);
+  if (state == TlsStream::Handshake::done) enter_open();
+}
+
+void OutgoingConnection::enter_open() {
+  stage_ = Stage::open;
+  handshake_timer_.cancel();
+  call([this] { owner_->on_connected(); });
+}
+
+template <class Work>
+void OutgoingConnection::call(const Work& work) {
+  in_owner_ = true;
+  work();
+  in_owner_ = false;
+  flush();
+}
+
+void OutgoingConnection::read() {
+  if (stage_ == Stage::closed) return;
+  const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
+  socket_->async_read_some(
+      asio::buffer(room.data(), room.size()),
+      [self = shared_from_this()](const ErrorCode& error, std::size_t count) { self->on_read(error, count); });
+}
+
+void OutgoingConnection::on_read(const ErrorCode& error, std::size_t count) {
+  if (stage_ == Stage::closed) return;
+  if (error && stage_ == Stage::handshake) {
+    lose(std::string("the connection ends during the TLS handshake") + tls_advice);
+    return;
+  }
+  if (error) {
+    lose(error == asio::error::eof ? "the server has closed the connection"
+                                   : "the connection ends: " + error.message());
+    return;
+  }
+  if (tls_) {
+    tls_->receive(std::span(wire_).first(count));
+    if (stage_ == Stage::handshake) shake_hands();
+    if (stage_ == Stage::open) decrypt();
+  } else {
+    input_.fill(count);
+    offer();
+  }
+  read();
+}
+
+// All that came, the owner's bound at a time.
+void OutgoingConnection::decrypt() {
+  auto reading = TlsStream::Reading::held;
+  std::string problem;
+  while (stage_ == Stage::open && reading == TlsStream::Reading::held) {
+    const std::size_t before = input_.pending().size();
+    reading = tls_->read(input_);
+    if (reading == TlsStream::Reading::failed) problem = tls_->problem();
+    if (input_.pending().size() > before) offer();
+  }
+  if (stage_ != Stage::open) return;
+  if (reading == TlsStream::Reading::failed) lose("TLS fails: " + problem);
+  if (reading == TlsStream::Reading::ended) lose("the server has closed the connection");
+  flush();  // what TLS itself has to say
+}
+
+void OutgoingConnection::offer() {
+  std::size_t consumed = 0;
+  call([&] { consumed = owner_->on_bytes(input_.pending()); });
+  input_.consume(consumed);
+  if (stage_ == Stage::open && consumed == 0 && input_.at_bound()) {
+    lose("more than " + std::to_string(options_->input_bound) + " bytes came that make no whole message");
+  }
+}
+
+void OutgoingConnection::send(std::string_view bytes) {
+  if (stage_ != Stage::open) return;
+  if (unsent() + bytes.size() > options_->output_bound) {
+    lose("the server does not read: " + std::to_string(unsent()) + " bytes wait to be sent");
+    return;
+  }
+  out_.append(bytes);
+  if (!in_owner_) flush();
+}
+
+// Writes as much as the socket takes, without waiting; if that is not all, goes on when it takes more.
+void OutgoingConnection::flush() {
+  while (!writing_ && stage_ != Stage::closed && next_to_send()) {
+    ErrorCode error;
+    sent_ += socket_->write_some(asio::buffer(sending_.data() + sent_, sending_.size() - sent_), error);
+    if (error == asio::error::would_block) {
+      writing_ = true;
+      socket_->async_wait(StreamSocket::wait_write, [self = shared_from_this()](const ErrorCode& /*seen by a write*/) {
+        self->writing_ = false;
+        self->flush();
+      });
+    } else if (error && error != asio::error::interrupted) {
+      lose("the connection ends: " + error.message());
+    }
+  }
+}
+
+bool OutgoingConnection::next_to_send() {
+  if (sent_ < sending_.size()) return true;
+  sent_ = 0;
+  sending_.clear();
+  if (sending_.capacity() > kept_size) sending_ = std::string();
+  if (!tls_) {
+    sending_.swap(out_);
+  } else {
+    if (stage_ == Stage::open && !tls_->write(out_)) lose("TLS fails: " + tls_->problem());
+    out_.clear();
+    tls_->take_wire(sending_);
+  }
+  return !sending_.empty();
+}
+
+void OutgoingConnection::close() {
+  owner_ = nullptr;
+  if (stage_ == Stage::closed) return;
+  say_goodbye();
+  stage_ = Stage::closed;
+  if (dialer_) dialer_->cancel();
+  dialer_ = nullptr;
+  handshake_timer_.cancel();
+  ErrorCode ignored;
+  if (socket_) socket_->close(ignored);
+}
+
+// With TLS, an end that nobody can fake; if it fits.
+void OutgoingConnection::say_goodbye() {
+  if (!tls_ || stage_ != Stage::open || unsent() > 0) return;
+  tls_->shut();
+  std::string notice;
+  tls_->take_wire(notice);
+  ErrorCode ignored;
+  socket_->write_some(asio::buffer(notice), ignored);
+}
+
+void OutgoingConnection::lose(std::string what) {
+  lose(Error{options_->endpoint.text(), std::move(what)});
+}
+
+// He is told later: this may be in the middle of one of his calls.
+void OutgoingConnection::lose(Error error) {
+  if (stage_ == Stage::closed) return;
+  Outgoing::Owner* const owner = owner_;
+  close();
+  owner_ = owner;
+  asio::post(loop_.context(), [self = shared_from_this(), error = std::move(error)] {
+    if (self->owner_ != nullptr) self->owner_->on_lost(error);
+  });
+}
+
+}  // namespace weir::net

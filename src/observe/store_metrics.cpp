@@ -1,0 +1,121 @@
+#include "observe/store_metrics.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace weir::observe {
+namespace {
+
+using store::StoreCount;
+using store::StoreCounts;
+using store::StoreGauge;
+using Loops = std::span<const StoreCounts* const>;
+using enum MetricsPage::Type;
+
+constexpr Scale<store::batch_size_bounds.size()> store_batch_scale{0, store::batch_size_bounds};
+constexpr Scale<store::round_trip_bounds.size()> round_trip_scale{6, store::round_trip_bounds};
+
+std::uint64_t sum(Loops loops, StoreCount StoreCounts::*count) noexcept {
+  std::uint64_t all = 0;
+  for (const StoreCounts* loop : loops) all += (loop->*count).value();
+  return all;
+}
+
+// Of what every loop sees for itself.
+std::uint64_t most(Loops loops, StoreGauge StoreCounts::*gauge) noexcept {
+  std::int64_t found = 0;
+  for (const StoreCounts* loop : loops) found = std::max(found, (loop->*gauge).value());
+  return static_cast<std::uint64_t>(found);
+}
+
+std::uint64_t least(Loops loops, StoreGauge StoreCounts::*gauge) noexcept {
+  std::int64_t found = (loops.front()->*gauge).value();
+  for (const StoreCounts* loop : loops) found = std::min(found, (loop->*gauge).value());
+  return static_cast<std::uint64_t>(std::max(found, std::int64_t{0}));
+}
+
+template <const auto& bounds>
+HistogramTotals<bounds.size()> totals(Loops loops, store::StoreHistogram<bounds> StoreCounts::*histogram) noexcept {
+  HistogramTotals<bounds.size()> all;
+  for (const StoreCounts* loop : loops) {
+    for (std::size_t i = 0; i < all.counts.size(); ++i) all.counts[i] += (loop->*histogram).count(i);
+    all.sum += (loop->*histogram).sum();
+  }
+  return all;
+}
+
+void append_paths(MetricsPage& page, const engine::StorePathTotals& paths) {
+  page.family("weir_store_decisions_total", counter,
+              "Decisions by path: of the shared store, or without it, by what the policy says for that.");
+  for (std::size_t path = 0; path < paths.size(); ++path) {
+    page.sample({{"path", engine::store_path_names[path]}}, paths[path]);
+  }
+}
+
+void append_errors(MetricsPage& page, Loops loops) {
+  page.family("weir_store_errors_total", counter, "What went wrong at the store's servers, by kind.");
+  for (std::size_t kind = 0; kind < store::store_error_kinds; ++kind) {
+    std::uint64_t all = 0;
+    for (const StoreCounts* loop : loops) all += loop->errors[kind].value();
+    page.sample({{"kind", name_of(static_cast<store::StoreError>(kind))}}, all);
+  }
+}
+
+void append_breakers(MetricsPage& page, Loops loops) {
+  auto worst = store::BreakerState::closed;
+  for (const StoreCounts* loop : loops) worst = std::max(worst, loop->breaker());
+  page.family("weir_store_breaker_state", gauge,
+              "Of the worst breaker: 0 closed, 1 half-open, 2 open (then nobody waits for the store).");
+  page.sample({}, static_cast<std::uint64_t>(worst));
+  page.family("weir_store_breaker_transitions_total", counter, "How often breakers opened, and closed again.");
+  page.sample({{"to", "open"}}, sum(loops, &StoreCounts::opened));
+  page.sample({{"to", "closed"}}, sum(loops, &StoreCounts::closed));
+  page.family("weir_store_servers", gauge, "Servers that decide: one, or the masters of a cluster.");
+  page.sample({}, most(loops, &StoreCounts::servers));
+  page.family("weir_store_connected", gauge,
+              "Of these, how many are connected; of the loops, the one with the fewest.");
+  page.sample({}, least(loops, &StoreCounts::connected));
+}
+
+void append_traffic(MetricsPage& page, Loops loops) {
+  page.family("weir_store_batch_size", histogram, "How many asks went to the store together.");
+  page.histogram({}, store_batch_scale, totals(loops, &StoreCounts::batch_size));
+  page.family("weir_store_evaluations_total", counter, "Evaluations by the store; equal asks of a batch are one.");
+  page.sample({}, sum(loops, &StoreCounts::evaluations));
+  page.family("weir_store_round_trip_seconds", histogram, "From an evaluation's leaving to its answer.");
+  page.histogram({}, round_trip_scale, totals(loops, &StoreCounts::round_trip));
+  page.family("weir_store_late_answers_total", counter, "Answers that came when nobody waited any more.");
+  page.sample({}, sum(loops, &StoreCounts::late_answers));
+  page.family("weir_store_refunds_total", counter,
+              "Charges in one slot that were taken back because another denied: done, or lost on the way.");
+  page.sample({{"outcome", "done"}}, sum(loops, &StoreCounts::refunds));
+  page.sample({{"outcome", "lost"}}, sum(loops, &StoreCounts::lost_refunds));
+}
+
+void append_servers(MetricsPage& page, Loops loops) {
+  std::uint64_t evicted = 0;  // every loop hears of the same
+  std::int64_t offset = 0;
+  for (const StoreCounts* loop : loops) {
+    evicted = std::max(evicted, loop->evicted_keys.value());
+    const std::int64_t ahead = loop->clock_offset.value();
+    if (std::abs(ahead) > std::abs(offset)) offset = ahead;
+  }
+  page.family("weir_store_evicted_keys_total", counter, "Keys that the servers evicted while they were watched.");
+  page.sample({}, evicted);
+  page.family("weir_store_evicting_servers", gauge, "Servers whose maxmemory-policy is not noeviction.");
+  page.sample({}, most(loops, &StoreCounts::evicting));
+  page.family("weir_store_clock_offset_seconds", gauge, "How far the servers' clock is ahead of this machine's.");
+  page.signed_sample({}, offset, 6);
+}
+
+}  // namespace
+
+void append_store_metrics(MetricsPage& page, Loops loops, const engine::StorePathTotals& paths) {
+  append_paths(page, paths);
+  append_errors(page, loops);
+  append_breakers(page, loops);
+  append_traffic(page, loops);
+  append_servers(page, loops);
+}
+
+}  // namespace weir::observe

@@ -1,0 +1,266 @@
+#include "server/store_check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "net/loop.h"
+#include "policy/words.h"
+#include "server/redis_facts.h"
+#include "server/redis_inquiry.h"
+#include "server/store_access.h"
+#include "store/redis/cluster_map.h"
+#include "store/redis/sentinel_replies.h"
+
+namespace weir::server {
+namespace {
+
+using std::chrono::steady_clock;
+using store::redis::ClusterMap;
+using wire::resp::Reply;
+using wire::resp::ReplyType;
+using Options = store::redis::ServerConnection::Options;
+
+constexpr auto patience = std::chrono::seconds(2);      // with one server
+constexpr auto all_patience = std::chrono::seconds(8);  // with all of them: beyond, no other is begun with
+constexpr auto clock_slack = std::chrono::seconds(1);
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string precise(Duration time) {
+  const auto whole = time.count();
+  return whole < 10'000 ? fmt::format("{} us", whole) : fmt::format("{} ms", whole / 1'000);
+}
+
+std::string clock_text(Duration ahead) {
+  return fmt::format("its clock {} {} this machine's", precise(std::chrono::abs(ahead)),
+                     ahead < Duration::zero() ? "behind" : "ahead of");
+}
+
+// Replicas by their addresses; each row of CLUSTER SLOTS is first, last, master, replicas.
+std::size_t replicas_in(const Reply& slots) {
+  std::set<std::string> replicas;
+  for (const Reply row : slots) {
+    for (std::size_t i = 3; i < row.size(); ++i) {
+      if (row[i].size() < 2) continue;
+      replicas.insert(fmt::format("{}:{}", row[i][0].text(), row[i][1].integer()));
+    }
+  }
+  return replicas.size();
+}
+
+class StoreInspection {
+ public:
+  StoreInspection(net::Loop& loop, const RedisConfig& redis, const StoreAccess& access, CheckReport& report)
+      : loop_(loop), redis_(redis), access_(access), report_(report) {}
+
+  void run() {
+    if (redis_.sentinel) {
+      inspect_sentinels();
+    } else {
+      inspect_servers();
+    }
+  }
+
+ private:
+  void line(const std::string& text) { report_.lines.push_back("store: " + text); }
+  void warn(const std::string& text) { report_.lines.push_back("warning: store: " + text); }
+  void fail(const std::string& text) { report_.errors.push_back("store.redis: " + text); }
+
+  [[nodiscard]] bool in_time() const { return steady_clock::now() < deadline_; }
+
+  // Connected; otherwise none, and why.
+  Result<std::unique_ptr<RedisInquiry>> open(Options options) {
+    if (!in_time()) return failure(options.endpoint.text(), "not tried: the others have taken too long");
+    options.patience = patience;
+    auto inquiry = std::make_unique<RedisInquiry>(loop_, std::move(options));
+    if (auto connected = inquiry->connect(); !connected) return tl::unexpected(connected.error());
+    return inquiry;
+  }
+
+  // None, and said, if it cannot hold limits.
+  std::optional<RedisFacts> inspect(const net::Endpoint& endpoint) {
+    auto inquiry = open(server_options(redis_, access_, endpoint));
+    auto facts = inquiry ? gather_facts(**inquiry, redis_.prefix) : Result<RedisFacts>(tl::unexpected(inquiry.error()));
+    if (!facts) {
+      fail(facts.error().message());
+      return {};
+    }
+    const std::string where = endpoint.text();
+    const std::size_t before = report_.errors.size();
+    judge(where, *facts);
+    if (report_.errors.size() > before) return {};
+    return *std::move(facts);
+  }
+
+  void judge(const std::string& where, const RedisFacts& facts) {
+    if (!facts.forbidden.empty()) {
+      return fail(
+          fmt::format("{}: the user may not do what deciding takes ({}); docs/operations.md has the ACL that "
+                      "is needed",
+                      where, facts.forbidden));
+    }
+    if (facts.sentinel) {
+      return fail(fmt::format("{}: a sentinel, not a server: name its master in sentinel: {{ master: NAME }}", where));
+    }
+    if (is_too_old(facts.version)) {
+      return fail(fmt::format("{}: Redis {} is too old: 6.2 or later is needed", where, facts.version));
+    }
+    if (facts.replica) {
+      return fail(fmt::format("{}: a replica, which cannot count: name its master, or the sentinels", where));
+    }
+    if (facts.eviction != "noeviction") {
+      warn(
+          fmt::format("{} has maxmemory-policy {}: a limit whose key is evicted begins afresh, and nobody is told; set "
+                      "noeviction",
+                      where, facts.eviction));
+    }
+    if (facts.round_trip > redis_.timeout) {
+      warn(fmt::format("{} takes {} to answer, and timeout is {}: most decisions would do without it", where,
+                       precise(facts.round_trip), policy::duration_text(redis_.timeout)));
+    }
+    if (std::chrono::abs(facts.clock_ahead) > clock_slack) {
+      warn(fmt::format("{} has {}: limits go by Redis's while it is there, and by this one's when it is not", where,
+                       clock_text(facts.clock_ahead)));
+    }
+  }
+
+  void tell(const std::string& where, const RedisFacts& facts) {
+    line(fmt::format("{}: round trip {}, {}, maxmemory-policy {}", where, precise(facts.round_trip),
+                     clock_text(facts.clock_ahead), facts.eviction));
+  }
+
+  // The first that answers says whether it is one of a cluster.
+  void inspect_servers() {
+    std::vector<std::string> silent;
+    for (const store::redis::Url& url : redis_.urls) {
+      const auto cluster = cluster_by(url.endpoint);
+      if (!cluster) {
+        silent.push_back(cluster.error().message());
+        continue;
+      }
+      for (const std::string& why : silent) warn(why);
+      return *cluster ? inspect_cluster(**cluster) : inspect_single(url.endpoint);
+    }
+    for (const std::string& why : silent) fail(why);
+  }
+
+  struct Cluster {
+    ClusterMap map;
+    std::size_t replicas = 0;
+  };
+
+  // None: it is not one of a cluster.
+  Result<std::optional<Cluster>> cluster_by(const net::Endpoint& server) {
+    auto inquiry = open(server_options(redis_, access_, server));
+    if (!inquiry) return tl::unexpected(inquiry.error());
+    Result<std::optional<Cluster>> found;
+    const auto asked = (*inquiry)->ask({"CLUSTER", "SLOTS"}, [&](const Reply& reply) {
+      if (reply.is(ReplyType::error)) return;
+      auto map = ClusterMap::read(reply, server);
+      if (map) found = Cluster{*std::move(map), replicas_in(reply)};
+      if (!map) found = tl::unexpected(map.error());
+    });
+    if (!asked) return tl::unexpected(asked.error());
+    return found;
+  }
+
+  void inspect_single(const net::Endpoint& endpoint) {
+    if (redis_.urls.size() > 1) {
+      return fail(
+          fmt::format("{}: not one of a cluster, and urls name several: write one, or add sentinel", endpoint.text()));
+    }
+    const auto facts = inspect(endpoint);
+    if (!facts) return;
+    if (facts->clustered) return fail(endpoint.text() + ": one of a cluster, and the user may not ask CLUSTER SLOTS");
+    line(fmt::format("Redis {}, a single server with {}", facts->version, counted(facts->replicas, "replica")));
+    tell(endpoint.text(), *facts);
+  }
+
+  void inspect_cluster(const Cluster& cluster) {
+    const ClusterMap& map = cluster.map;
+    if (redis_.urls.front().database != 0) {
+      return fail("a cluster has no databases but 0: leave the number out of urls");
+    }
+    if (!map.complete()) fail("the cluster has slots that nobody serves: see redis-cli --cluster check");
+    bool told = false;
+    for (const net::Endpoint& master : map.masters()) {
+      const auto facts = inspect(master);
+      if (!facts) continue;
+      if (!std::exchange(told, true)) {
+        line(fmt::format("Redis {}, a cluster of {} and {}", facts->version, counted(map.masters().size(), "master"),
+                         counted(cluster.replicas, "replica")));
+      }
+      tell(master.text(), *facts);
+    }
+  }
+
+  // All of them, so that one that is away shows before it is needed.
+  void inspect_sentinels() {
+    std::optional<net::Endpoint> master;
+    std::size_t answered = 0;
+    std::vector<std::string> wrong;
+    for (const store::redis::Url& url : redis_.urls) {
+      auto found = master_by(url.endpoint);
+      if (!found) {
+        wrong.push_back(found.error().message());
+        continue;
+      }
+      ++answered;
+      if (master && *master != *found) {
+        warn(fmt::format("the sentinels disagree about {}: {} or {}", redis_.sentinel->master, master->text(),
+                         found->text()));
+      }
+      if (!master) master = *std::move(found);
+    }
+    for (const std::string& why : wrong) master ? warn(why) : fail(why);
+    if (!master) return;
+    const auto facts = inspect(*master);
+    if (!facts) return;
+    line(fmt::format("Redis {}, the master {} of {} with {}", facts->version, redis_.sentinel->master,
+                     counted(answered, "sentinel"), counted(facts->replicas, "replica")));
+    tell(master->text(), *facts);
+  }
+
+  Result<net::Endpoint> master_by(const net::Endpoint& sentinel) {
+    auto inquiry = open(sentinel_options(redis_, access_, sentinel));
+    if (!inquiry) return tl::unexpected(inquiry.error());
+    Result<net::Endpoint> found;
+    const std::string& name = redis_.sentinel->master;
+    auto asked = (*inquiry)->ask({"SENTINEL", "get-master-addr-by-name", name}, [&](const Reply& reply) {
+      found = store::redis::read_master_address(reply, name, sentinel);
+    });
+    if (!asked) return tl::unexpected(asked.error());
+    return found;
+  }
+
+  net::Loop& loop_;
+  const RedisConfig& redis_;
+  const StoreAccess& access_;
+  CheckReport& report_;
+  const steady_clock::time_point deadline_ = steady_clock::now() + all_patience;
+};
+
+}  // namespace
+
+void check_store(const RedisConfig& redis, CheckReport& report) {
+  const auto note = [&](const Error& error) { report.errors.push_back("store.redis: " + error.message()); };
+  const auto access = open_store_access(redis);
+  if (!access) return note(access.error());
+  auto loops = net::Loops::make(1);
+  if (!loops) return note(loops.error());
+  if (const auto started = (*loops)->start(); !started) return note(started.error());
+  StoreInspection((**loops)[0], redis, *access, report).run();
+  (*loops)->stop();
+}
+
+}  // namespace weir::server

@@ -1,0 +1,82 @@
+#include "store/outage/breaker.h"
+
+#include <algorithm>
+
+namespace weir::store {
+namespace {
+
+constexpr std::size_t most_answers = 1024;  // beyond these the oldest are forgotten early
+
+}  // namespace
+
+Breaker::Breaker(const Options& options, std::uint64_t seed, Moment now) noexcept
+    : options_(options), random_(seed | 1), probe_at_(now), wait_(options.shortest_wait) {}
+
+bool Breaker::begin_probe(Moment now) noexcept {
+  if (state_ != BreakerState::open || now < probe_at_) return false;
+  state_ = BreakerState::half_open;
+  return true;
+}
+
+void Breaker::answered(Duration took, Moment now) {
+  const bool slow = took > options_.slow;
+  if (state_ == BreakerState::half_open) {
+    if (slow) return open(now);
+    wait_ = options_.shortest_wait;
+    return close();
+  }
+  if (state_ == BreakerState::open) return;
+  answers_.push_back({now, slow});
+  slow_ += slow ? 1 : 0;
+  if (!slow) {
+    errors_ = 0;
+    wait_ = options_.shortest_wait;
+  }
+  if (too_slow(now)) open(now);
+}
+
+void Breaker::alive() noexcept {
+  if (state_ != BreakerState::closed) close();
+}
+
+void Breaker::failed(Moment now) {
+  if (state_ == BreakerState::open) return;
+  ++errors_;
+  if (state_ == BreakerState::half_open || errors_ >= options_.errors_in_a_row) open(now);
+}
+
+void Breaker::lost(Moment now) {
+  if (state_ != BreakerState::open) open(now);
+}
+
+void Breaker::open(Moment now) {
+  state_ = BreakerState::open;
+  probe_at_ = now + jittered(wait_);
+  wait_ = std::min(wait_ * 2, options_.longest_wait);
+}
+
+void Breaker::close() noexcept {
+  state_ = BreakerState::closed;
+  errors_ = 0;
+  answers_.clear();
+  slow_ = 0;
+}
+
+bool Breaker::too_slow(Moment now) {
+  while (answers_.size() > most_answers || now - answers_.front().at > options_.judged) {
+    slow_ -= answers_.front().slow ? 1U : 0U;
+    answers_.pop_front();
+  }
+  return answers_.size() >= options_.answers_to_judge && slow_ * 2 >= answers_.size();
+}
+
+// From three quarters of `wait` to all of it, so that nodes do not come back as one. xorshift: it need not be good.
+Duration Breaker::jittered(Duration wait) noexcept {
+  random_ ^= random_ << 13U;
+  random_ ^= random_ >> 7U;
+  random_ ^= random_ << 17U;
+  const auto quarter = static_cast<std::uint64_t>(wait.count() / 4);
+  return wait - Duration{static_cast<std::int64_t>(random_ % (quarter + 1))};
+}
+
+}  // namespace weir::store

@@ -1,0 +1,722 @@
+-- Decides a batch of asks on states that nodes share, as src/core does, to the bit.
+--
+-- It reads all states, decides the asks in order, and writes each changed state once. All that can fail comes before
+-- the first write. What it answers is little: the states as they were, and how many of each ask it admitted. The node
+-- decides the same again and has the numbers from that.
+--
+-- Units: times are whole microseconds since the epoch, of this server's clock. Every number is a whole one below 2^53,
+-- so that a double has it exactly; where a product could pass that, a comment says why it does not, or it is taken in
+-- limbs.
+--
+-- KEYS      first those of buckets, then those of windows and what is only forgotten, then those of logs; each once
+-- ARGV[1]   a MessagePack array of numbers:
+--             how many keys are of buckets, how many of buckets or windows, where the first evaluation begins
+--             for each key that is not of a bucket, where in this array a term for it begins; 0 if it is only forgotten
+--             the terms, then the evaluations
+--
+-- A term is a rule and what is asked of it. The first number is the algorithm, by which the others are read:
+--   bucket, queue    algorithm  cost  N  fill, its nths  worth of the cost, its nths  most  max_wait
+--   windows, log     algorithm  cost  limit  window
+-- `most` is how often the cost goes into the burst. A settlement has `how` in the place of the cost (0 nothing,
+-- 1 refund, 2 owe) and, instead of `most` or behind the window:
+--   bucket           -
+--   queue            when it was charged  worth of what was charged, its nths
+--   windows          units  the window that was charged
+--   log              units  when it was charged
+--
+-- An evaluation is an operation, how many copies of it there are, how many checks it has, and for each check the number
+-- of its key (of a guard, negative) and where its term begins. Of the most common one, a bucket asked once, only the
+-- operation, the key and the term are there.
+--
+-- States
+--   bucket, queue    `A` or `A:B`: the theoretical arrival time, and its nths unless they are 0
+--   fixed window     `A`: count x 2^20 + the number of the window mod 2^20
+--   counter          `A` or `A:B`: the same, and the count of the window before unless it is 0
+--   log              binary: how many entries at the front no longer count, and the running total before those that do
+--                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
+-- Every key ends when its state is as good as never seen.
+--
+-- Answers {now, states, admitted}. The states are the texts as they were, or nil; a log is {used, newest, and pairs:
+-- a cost, when the oldest entries that come to it are over}: its first entry, and those that a denial waits for.
+-- `admitted` has a number for each evaluation: how many of its copies.
+
+local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
+
+local BUCKET, QUEUE, FIXED, COUNTER, LOG = 1, 2, 3, 4, 5
+local DECIDE_ONE, DECIDE, LOOK, DECIDE_IN_STEPS, LOOK_IN_STEPS, SETTLE, FORGET = 1, 2, 3, 4, 5, 6, 7
+local REFUND, OWE = 1, 2
+
+local EXACT = 9007199254740992  -- 2^53
+local WINDOWS = 1048576         -- 2^20: numbers of windows are kept modulo this
+local TOTALS = 4294967296       -- 2^32: and running totals modulo this
+
+local KEYS = KEYS
+local keys = #KEYS
+local input = cmsgpack.unpack(ARGV[1])
+local buckets, plain = input[1], input[2]
+
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+-- The states, by the number of their key.
+--   bucket, queue   first: whole microseconds of the arrival time   second: its nths
+--   windows         first: the number of the window   second: its count   third: the count of the window before
+--   log             first: what is used   second: what this batch adds to it   logs: the rest
+-- One that was never used has -1 for its first number, but for a log.
+local first, second, third, logs = {}, {}, {}, nil
+local window = {}   -- the length, of each key that has one
+local changed = {}  -- true: write it; false: remove it
+local states = {}   -- the texts
+
+----------------------------------------------------------------------------------------------------------------- read
+
+local function fail(key)
+  return redis.error_reply('FOREIGN the value of ' .. KEYS[key] .. ' is not a state of weir: remove it')
+end
+
+-- The two numbers of a text; nil if it is not a state's.
+local function two_numbers(text)
+  local colon = string.find(text, ':', 1, true)
+  if not colon then return nil end
+  local a, b = tonumber(string.sub(text, 1, colon - 1)), tonumber(string.sub(text, colon + 1))
+  if a and b and b >= 0 and b < EXACT and b % 1 == 0 then return a, b end
+  return nil
+end
+
+if plain > 0 then states = call('MGET', unpack(KEYS, 1, plain)) end
+
+local missing, absent = {}, 0
+for key = 1, buckets do
+  local text = states[key]
+  if text then
+    local a, b = tonumber(text), 0
+    if not a then a, b = two_numbers(text) end
+    if not (a and a >= 0 and a < EXACT and a % 1 == 0) then return fail(key) end
+    first[key], second[key] = a, b
+  else
+    absent = absent + 1
+    missing[absent] = KEYS[key]
+    first[key], second[key] = -1, 0
+  end
+end
+
+for key = buckets + 1, plain do
+  local text, term = states[key], input[3 + key - buckets]
+  first[key], second[key], third[key] = -1, 0, 0
+  if term > 0 then
+    local length = input[term + 3]
+    window[key] = length
+    if text then
+      local a, b = tonumber(text), 0
+      if not a then a, b = two_numbers(text) end
+      if not (a and a >= 0 and a < EXACT and a % 1 == 0) then return fail(key) end
+      -- The number is the one nearest to that of the present window.
+      local present = floor(now / length)
+      local ahead = (a - present) % WINDOWS
+      if ahead >= WINDOWS / 2 then ahead = ahead - WINDOWS end
+      local number = present + ahead
+      if number > floor(EXACT / length) - 2 then return fail(key) end
+      first[key], second[key], third[key] = number, floor(a / WINDOWS), b
+    else
+      absent = absent + 1
+      missing[absent] = KEYS[key]
+    end
+  end
+end
+
+-- MGET has nothing for a value of another type. Such a key is not ours to overwrite.
+if absent > 0 and call('EXISTS', unpack(missing)) > 0 then
+  return redis.error_reply('WRONGTYPE a key of weir holds a value of another type: remove it')
+end
+
+-- A log is searched, not read: at most its head and its first entries come at once.
+local HEAD, ENTRY = 8, 12
+local AT_ONCE = 64  -- entries
+local entry_at, first_later, first_reaching
+
+if plain < keys then
+  logs = {}
+
+  -- The time and the running total of an entry; 0 is the first.
+  entry_at = function(log, index)
+    local from = HEAD + index * ENTRY
+    if from + ENTRY <= #log.bytes then
+      local at, total = struct.unpack('<I8I4', log.bytes, from + 1)
+      return at, total
+    end
+    local at, total = struct.unpack('<I8I4', call('GETRANGE', log.key, from, from + ENTRY - 1))
+    return at, total
+  end
+
+  -- The first entry later than a time, that still counts; the number of entries if there is none.
+  first_later = function(log, at)
+    local low, high = log.dropped, log.entries
+    if (entry_at(log, low)) > at then return low end
+    while low < high do
+      local middle = floor((low + high) / 2)
+      if (entry_at(log, middle)) <= at then low = middle + 1 else high = middle end
+    end
+    return low
+  end
+
+  -- When the oldest entries, that come to a cost together, are over: the time of the last of them.
+  first_reaching = function(log, cost)
+    local low, high = log.live, log.entries
+    while low < high do
+      local middle = floor((low + high) / 2)
+      local _, total = entry_at(log, middle)
+      if (total - log.before) % TOTALS < cost then low = middle + 1 else high = middle end
+    end
+    if log.moved and low == log.entries - 1 then return log.moved end
+    return (entry_at(log, low))
+  end
+
+  for key = plain + 1, keys do
+    local term = input[3 + key - buckets]
+    states[key] = false
+    first[key], second[key] = 0, 0
+    if term > 0 then
+      window[key] = input[term + 3]
+      local log = {key = KEYS[key], dropped = 0, entries = 0, live = 0, before = 0, total = 0, newest = -1, waits = {}}
+      logs[key] = log
+      log.bytes = call('GETRANGE', log.key, 0, HEAD + AT_ONCE * ENTRY - 1)
+      local length = #log.bytes
+      if length > 0 then
+        if length == HEAD + AT_ONCE * ENTRY then length = call('STRLEN', log.key) end
+        log.entries = (length - HEAD) / ENTRY
+        if log.entries < 1 or log.entries % 1 ~= 0 then return fail(key) end
+        log.dropped, log.before = struct.unpack('<I4I4', log.bytes)
+        if log.dropped >= log.entries then return fail(key) end
+        log.newest, log.total = entry_at(log, log.entries - 1)
+        if log.newest >= EXACT then return fail(key) end
+        log.live = first_later(log, now - window[key])
+        if log.live > log.dropped then
+          local _, total = entry_at(log, log.live - 1)
+          log.before = total
+        end
+        first[key] = (log.total - log.before) % TOTALS
+      end
+    end
+  end
+end
+
+--------------------------------------------------------------------------------------------------------------- decide
+
+-- How often a worth goes into a room, at most `most` times; both in whole microseconds and nths of N.
+-- n <= most keeps n x cost <= burst, and so n x nths < burst x N <= 2^53. The quotient is an estimate, a little too
+-- high; the comparison is exact.
+local function fitting(room, room_nths, worth, worth_nths, N, most)
+  local n = floor((room + room_nths / N) / (worth + worth_nths / N)) + 4
+  if n > most then n = most end
+  while n > 0 do
+    local nths = n * worth_nths
+    local whole = n * worth + floor(nths / N)
+    if whole < room or (whole == room and nths % N <= room_nths) then return n end
+    n = n - 1
+  end
+  return 0
+end
+
+-- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
+local function share(count, part, whole)
+  local quotient = floor(count * part / whole)
+  -- The quotient is off by one at most. What is left over says so; in limbs of 17 bits no step of it passes 2^53, since
+  -- the result is small.
+  local part_low, whole_low = part % 131072, whole % 131072
+  local part_rest, whole_rest = (part - part_low) / 131072, (whole - whole_low) / 131072
+  local part_middle, whole_middle = part_rest % 131072, whole_rest % 131072
+  local part_high, whole_high = (part_rest - part_middle) / 131072, (whole_rest - whole_middle) / 131072
+  local left = count * part_high - quotient * whole_high
+  left = left * 131072 + (count * part_middle - quotient * whole_middle)
+  left = left * 131072 + (count * part_low - quotient * whole_low)
+  if left > whole then return quotient + 2 end
+  if left > 0 then return quotient + 1 end
+  if left <= -whole then return quotient - 1 end
+  return quotient
+end
+
+-- What is used of a counter, and the counter in the present window: its number, its count, and the count before.
+local function rolled(key, length)
+  local number, count, previous = first[key], second[key], third[key]
+  local present = floor(now / length)
+  if number < present then
+    if number == present - 1 then previous = count else previous = 0 end
+    number, count = present, 0
+  end
+  if previous == 0 then return count, number, count, 0 end
+  local into = now - number * length
+  if into < 0 then into = 0 end
+  return share(previous, length - into, length) + count, number, count, previous
+end
+
+-- What is used of a bucket: how far its arrival time lies ahead of now. Nths of another N round up.
+local function ahead_of_now(key, N)
+  local used, nths = first[key] - now, second[key]
+  if nths >= N then used, nths = used + 1, 0 end
+  if used < 0 then return 0, 0 end
+  return used, nths
+end
+
+-- How many of `copies` one check admits, one after the other.
+local function fits(key, term, copies)
+  local of, cost = input[term], input[term + 1]
+  local used, n
+  if of <= QUEUE then
+    local N = input[term + 2]
+    local nths
+    used, nths = ahead_of_now(key, N)
+    local room, room_nths = input[term + 3] - used, input[term + 4] - nths
+    if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
+    if room < 0 then return 0 end
+    if cost == 0 then return copies end
+    local worth, worth_nths = input[term + 5], input[term + 6]
+    if worth > room or (worth == room and worth_nths > room_nths) then return 0 end
+    n = 1
+    if copies > 1 then
+      n = input[term + 7]
+      if n > copies then n = copies end
+      n = fitting(room, room_nths, worth, worth_nths, N, n)
+    end
+    if of == QUEUE then
+      -- The n-th waits for what the others before it use.
+      local wait, wait_nths = input[term + 8] - used, -nths
+      if wait_nths < 0 then wait, wait_nths = wait - 1, wait_nths + N end
+      if wait < 0 then return 0 end
+      if n > 1 then n = fitting(wait, wait_nths, worth, worth_nths, N, n - 1) + 1 end
+    end
+    return n
+  end
+  if of == FIXED then
+    used = 0
+    if first[key] >= floor(now / input[term + 3]) then used = second[key] end
+  elseif of == COUNTER then
+    used = rolled(key, input[term + 3])
+  else
+    used = first[key] + second[key]
+  end
+  local room = input[term + 2] - used
+  if room < cost or room < 0 then return 0 end
+  if cost == 0 then return copies end
+  n = floor(room / cost)
+  if n > copies then return copies end
+  return n
+end
+
+-- Charges a check n times. It has to fit.
+local function charge(key, term, n)
+  local of, cost = input[term], input[term + 1]
+  if cost == 0 then return end
+  if of <= QUEUE then
+    local N = input[term + 2]
+    local used, nths = ahead_of_now(key, N)
+    local worth, worth_nths = input[term + 5], input[term + 6]
+    if n > 1 then
+      worth_nths = n * worth_nths
+      worth = n * worth + floor(worth_nths / N)
+      worth_nths = worth_nths % N
+    end
+    used = used + worth
+    -- nths + worth_nths could pass 2^53.
+    if nths >= N - worth_nths then
+      used, nths = used + 1, nths - (N - worth_nths)
+    else
+      nths = nths + worth_nths
+    end
+    first[key], second[key] = now + used, nths
+  elseif of == FIXED then
+    local present = floor(now / input[term + 3])
+    if first[key] < present then first[key], second[key] = present, 0 end
+    second[key] = second[key] + n * cost
+  elseif of == COUNTER then
+    local _, number, count, previous = rolled(key, input[term + 3])
+    first[key], second[key], third[key] = number, count + n * cost, previous
+  else
+    second[key] = second[key] + n * cost
+  end
+  changed[key] = true
+end
+
+-- Notes what a node wants to know of a log to say when to come back: of a check that is denied, and of a debt.
+local function note_waits(key, term, denied)
+  local cost, limit = input[term + 1], input[term + 2]
+  local used = first[key] + second[key]
+  local waits = logs[key].waits
+  if denied and cost <= limit and used + cost > limit then waits[used + cost - limit] = true end
+  if used > limit then waits[used - limit], waits[used - limit + 1] = true, true end
+end
+
+-- Settling upward is never denied, and ends in a debt of at most one capacity.
+local function owe(key, term)
+  local of = input[term]
+  if of <= QUEUE then
+    local N = input[term + 2]
+    local used, nths = ahead_of_now(key, N)
+    local fill, fill_nths = input[term + 3], input[term + 4]
+    local more, more_nths = input[term + 5], input[term + 6]
+    local most, most_nths = 2 * fill, fill_nths
+    if fill_nths >= N - fill_nths then
+      most, most_nths = most + 1, fill_nths - (N - fill_nths)
+    else
+      most_nths = 2 * fill_nths
+    end
+    if most < used or (most == used and most_nths < nths) then most, most_nths = used, nths end
+    used = used + more
+    if nths >= N - more_nths then
+      used, nths = used + 1, nths - (N - more_nths)
+    else
+      nths = nths + more_nths
+    end
+    if used > most or (used == most and nths > most_nths) then used, nths = most, most_nths end
+    first[key], second[key] = now + used, nths
+    changed[key] = true
+    return
+  end
+  local most, more = 2 * input[term + 2], input[term + 4]
+  if of == FIXED then
+    local present = floor(now / input[term + 3])
+    if first[key] < present then first[key], second[key] = present, 0 end
+    local count = second[key]
+    if count > most then most = count end
+    if more < most - count then second[key] = count + more else second[key] = most end
+  elseif of == COUNTER then
+    local used, number, count, previous = rolled(key, input[term + 3])
+    if used > most then used = most end
+    if more > most - used then more = most - used end
+    first[key], second[key], third[key] = number, count + more, previous
+  else
+    local used = first[key]
+    if used > most then used = most end
+    if more > most - used then more = most - used end
+    if more == 0 then return end
+    -- With as many entries as the limit allows, the newest takes the charge and moves to its time.
+    local log = logs[key]
+    if log.live < log.entries and log.entries - log.live >= input[term + 2] then
+      log.moved = log.newest > now and log.newest or now
+    end
+    second[key] = more
+  end
+  changed[key] = true
+end
+
+-- Takes a cost off the entry of a log that was charged, if it still counts, and writes the log as it is then. Whichever
+-- side of the entry is the shorter is counted anew.
+local function refund_log(key, term)
+  local log, units, charged = logs[key], input[term + 4], input[term + 5]
+  if log.entries == 0 or charged <= now - window[key] then return end
+  local index = first_later(log, charged - 1)
+  if index == log.entries then return end
+  local at, total = entry_at(log, index)
+  if at ~= charged then return end
+  local bytes = log.bytes
+  if #bytes < HEAD + log.entries * ENTRY then bytes = call('GET', log.key) end
+  local dropped, before = struct.unpack('<I4I4', bytes)
+  local previous = before
+  if index > dropped then
+    local _
+    _, previous = struct.unpack('<I8I4', bytes, HEAD + (index - 1) * ENTRY + 1)
+  end
+  local cost = (total - previous) % TOTALS
+  if units > cost then units = cost end
+  -- A running total may be too high by `shift` from there on; what counts is the difference of two.
+  local from, to, shift = index, log.entries - 1, -units
+  if index - dropped < log.entries - index then
+    from, to, shift = dropped, index - 1, units
+    before = (before + units) % TOTALS
+  end
+  local recounted, count = {}, 0
+  for i = from, to do
+    local t, sum = struct.unpack('<I8I4', bytes, HEAD + i * ENTRY + 1)
+    if i ~= index or units < cost then
+      count = count + 1
+      recounted[count] = struct.pack('<I8I4', t, (sum + shift) % TOTALS)
+    end
+  end
+  local left, right
+  if shift < 0 then
+    left = string.sub(bytes, HEAD + dropped * ENTRY + 1, HEAD + index * ENTRY) .. table.concat(recounted)
+    right = ''
+  else
+    left = table.concat(recounted)
+    right = string.sub(bytes, HEAD + (units < cost and index or index + 1) * ENTRY + 1)
+  end
+  log.rewritten = struct.pack('<I4I4', 0, before) .. left .. right
+  log.entries = log.entries - dropped - (units == cost and 1 or 0)
+  log.live = log.live - dropped
+  log.dropped = 0
+  log.bytes = log.rewritten
+  if log.entries > 0 then
+    log.newest, log.total = entry_at(log, log.entries - 1)
+    log.before = before
+    if log.live > 0 then
+      local _, sum = entry_at(log, log.live - 1)
+      log.before = sum
+    end
+  else
+    log.newest, log.total, log.before = -1, 0, 0
+  end
+  first[key] = (log.total - log.before) % TOTALS
+  changed[key] = true
+end
+
+-- Gives back what was charged and turned out not to be used, where it still counts.
+local function refund(key, term)
+  local of = input[term]
+  if of <= QUEUE then
+    local N = input[term + 2]
+    if of == QUEUE then
+      -- Only the newest turn can be given back: it begins when it was charged.
+      local begin, nths = first[key] - input[term + 8], second[key] - input[term + 9]
+      if nths < 0 then begin, nths = begin - 1, nths + N end
+      if nths > 0 then begin = begin + 1 end
+      if begin ~= input[term + 7] then return end
+    end
+    local used, nths = ahead_of_now(key, N)
+    local less, less_nths = used - input[term + 5], nths - input[term + 6]
+    if less_nths < 0 then less, less_nths = less - 1, less_nths + N end
+    if less < 0 then less, less_nths = 0, 0 end
+    if now + less == first[key] and less_nths == second[key] then return end
+    first[key], second[key] = now + less, less_nths
+    changed[key] = true
+  elseif of == LOG then
+    refund_log(key, term)
+  else
+    local units, charged = input[term + 4], input[term + 5]
+    if charged == first[key] and second[key] > 0 then
+      second[key] = units < second[key] and second[key] - units or 0
+    elseif of == COUNTER and charged == first[key] - 1 and third[key] > 0 then
+      third[key] = units < third[key] and third[key] - units or 0
+    else
+      return
+    end
+    if second[key] == 0 and third[key] == 0 then first[key] = -1 end
+    changed[key] = true
+  end
+end
+
+-- One check after the other, where a key occurs twice in an ask: the second sees what the first charged. A denial takes
+-- all of it back.
+local function decide_in_steps(from, to, keep)
+  local saved, all = {}, 1
+  for at = from, to, 2 do
+    local key, term = input[at], input[at + 1]
+    local charged = key > 0
+    if not charged then key = -key end
+    local n = fits(key, term, 1)
+    if logs and logs[key] then note_waits(key, term, n == 0) end
+    if n == 0 then
+      all = 0
+    elseif charged then
+      saved[#saved + 1] = {key, first[key], second[key], third[key], changed[key]}
+      charge(key, term, 1)
+    end
+  end
+  if all == 0 or not keep then
+    for i = #saved, 1, -1 do
+      local was = saved[i]
+      local key = was[1]
+      first[key], second[key], third[key], changed[key] = was[2], was[3], was[4], was[5]
+    end
+    for at = from, logs and to or 0, 2 do
+      local key = input[at] > 0 and input[at] or -input[at]
+      if logs[key] then note_waits(key, input[at + 1], false) end
+    end
+  end
+  return all
+end
+
+-- DECIDE and LOOK: how many copies are admitted. All checks admit, or none is charged.
+local function decide(operation, copies, from, to)
+  local n = copies
+  local most = operation == DECIDE and copies or 1
+  for at = from, to, 2 do
+    local key, fit = input[at], nil
+    if key > 0 then
+      fit = fits(key, input[at + 1], most)
+    else
+      fit = fits(-key, input[at + 1], 1) == 1 and most or 0
+    end
+    if fit < n then n = fit end
+    if n == 0 then break end
+  end
+  if operation == LOOK and n > 0 then n = copies end
+  for at = from, to, 2 do
+    local key, term = input[at], input[at + 1]
+    if key > 0 and n > 0 and operation == DECIDE then charge(key, term, n) end
+    if key < 0 then key = -key end
+    if logs and logs[key] then note_waits(key, term, n < copies) end
+  end
+  return n
+end
+
+local function settle(key, term)
+  local how = input[term + 1]
+  if how == REFUND then refund(key, term) elseif how == OWE then owe(key, term) end
+  if logs and logs[key] then
+    logs[key].settled = true
+    note_waits(key, term, false)
+  end
+end
+
+local function forget(from, to)
+  for at = from, to, 2 do
+    local key = input[at]
+    first[key], second[key], third[key] = -1, 0, 0
+    changed[key] = false
+  end
+end
+
+local admitted, evaluation = {}, 0
+local at, last = input[3], #input
+while at < last do
+  local operation = input[at]
+  evaluation = evaluation + 1
+  if operation == DECIDE_ONE then
+    -- fits and charge, for a bucket and a cost that is not 0.
+    local key, term = input[at + 1], input[at + 2]
+    local N = input[term + 2]
+    local used, nths = first[key] - now, second[key]
+    if nths >= N then used, nths = used + 1, 0 end
+    if used < 0 then used, nths = 0, 0 end
+    local after, after_nths = used + input[term + 5], input[term + 6]
+    if nths > 0 then
+      -- nths + after_nths could pass 2^53.
+      if nths >= N - after_nths then
+        after, after_nths = after + 1, nths - (N - after_nths)
+      else
+        after_nths = nths + after_nths
+      end
+    end
+    local fill = input[term + 3]
+    if after < fill or (after == fill and after_nths <= input[term + 4]) then
+      first[key], second[key] = now + after, after_nths
+      changed[key] = true
+      admitted[evaluation] = 1
+    else
+      admitted[evaluation] = 0
+    end
+    at = at + 3
+  else
+    local copies = input[at + 1]
+    local from = at + 3
+    at = from + 2 * input[at + 2]
+    local n = copies
+    if operation <= LOOK then
+      n = decide(operation, copies, from, at - 2)
+    elseif operation <= LOOK_IN_STEPS then
+      n = decide_in_steps(from, at - 2, operation == DECIDE_IN_STEPS)
+    elseif operation == SETTLE then
+      settle(input[from], input[from + 1])
+    else
+      forget(from, at - 2)
+    end
+    admitted[evaluation] = n
+  end
+end
+
+---------------------------------------------------------------------------------------------------------------- write
+
+for key = 1, buckets do
+  local keep = changed[key]
+  if keep ~= nil then
+    local a, b = first[key], second[key]
+    -- When it is over, and from there to whole milliseconds, rounded up.
+    local over = b == 0 and a or a + 1
+    if keep and over > now then
+      local text = b == 0 and format('%d', a) or format('%d:%d', a, b)
+      over = over + 999
+      call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
+    else
+      call('UNLINK', KEYS[key])
+    end
+  end
+end
+
+for key = buckets + 1, plain do
+  local keep = changed[key]
+  if keep ~= nil then
+    local number, count, previous, over = first[key], second[key], third[key], 0
+    if keep then
+      local is_counter = input[input[3 + key - buckets]] == COUNTER
+      if count > 0 then
+        over = (number + (is_counter and 2 or 1)) * window[key]
+      elseif previous > 0 and is_counter then
+        over = (number + 1) * window[key]
+      end
+    end
+    if over > now then
+      local text = format('%d', count * WINDOWS + number % WINDOWS)
+      if previous > 0 then text = format('%s:%d', text, previous) end
+      over = over + 999
+      call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
+    else
+      call('UNLINK', KEYS[key])
+    end
+  end
+end
+
+-- What the node is told of a log: as it was, or, when it was settled, as it is.
+local function told(key, log)
+  local used, newest = first[key], log.newest
+  local costs, answer = {}, nil
+  if used > 0 then log.waits[1] = true end
+  for cost in pairs(log.waits) do
+    if cost <= used then costs[#costs + 1] = cost end
+  end
+  table.sort(costs)
+  if log.settled and second[key] > 0 then
+    used = used + second[key]
+    if newest < now then newest = now end
+  end
+  if used == 0 then return false end
+  answer = {used, newest}
+  for i = 1, #costs do
+    answer[2 * i + 1], answer[2 * i + 2] = costs[i], first_reaching(log, costs[i])
+  end
+  return answer
+end
+
+-- Appends what was charged, all of it at one time. A log that is short, or half of it over, is written anew without
+-- what is over.
+local function append(key, log)
+  local at = log.newest > now and log.newest or now
+  local entry = struct.pack('<I8I4', at, (log.total + second[key]) % TOTALS)
+  local stays = log.entries
+  if log.live < log.entries and (log.newest == at or log.moved) then stays = stays - 1 end
+  local over = at + window[key] + 999
+  over = format('%d', (over - over % 1000) / 1000)
+  local from, to = HEAD + log.live * ENTRY, HEAD + stays * ENTRY
+  local whole = #log.bytes >= HEAD + log.entries * ENTRY
+  if whole or 2 * log.live > log.entries then
+    local body = ''
+    if whole then
+      body = string.sub(log.bytes, from + 1, to)
+    elseif from < to then
+      body = call('GETRANGE', log.key, from, to - 1)
+    end
+    call('SET', log.key, struct.pack('<I4I4', 0, log.before) .. body .. entry, 'PXAT', over)
+    return
+  end
+  call('SETRANGE', log.key, to, entry)
+  if log.live > log.dropped then call('SETRANGE', log.key, 0, struct.pack('<I4I4', log.live, log.before)) end
+  call('PEXPIREAT', log.key, over)
+end
+
+for key = plain + 1, keys do
+  local log, keep = logs[key], changed[key]
+  if log then states[key] = told(key, log) end
+  if keep then
+    local over = log.newest + window[key]
+    if second[key] > 0 then
+      append(key, log)
+    elseif log.entries > 0 and over > now then
+      over = over + 999
+      call('SET', log.key, log.rewritten, 'PXAT', format('%d', (over - over % 1000) / 1000))
+    else
+      call('UNLINK', log.key)
+    end
+  elseif keep == false then
+    call('UNLINK', KEYS[key])
+  end
+end
+
+return {now, states, admitted}

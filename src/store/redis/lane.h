@@ -1,0 +1,168 @@
+// The way to one server: gathers asks, sends them as batches, and stands up to what the server does meanwhile.
+// All on the loop's thread.
+//
+// Batch while in flight: an idle lane sends what one turn of the loop gathered. While a batch is at the server the next
+// gathers, and leaves when the answer is in; or sooner, when it is large or the answer takes long, so that nobody
+// waits for a whole slow round trip before his own begins.
+//
+//  1. What was sent is sent again only if the server said that it did not begin with it.
+//  2. A batch that is not answered within the time of its oldest ask is given up as a whole. It may have been done.
+//  3. Nobody is answered from within ask() or gather().
+//  4. While the breaker is open nothing waits here. It is probed from the loop's ticks: by an ask, or by a PING if
+//     nobody asks; without a connection, by connecting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/endpoint.h"
+#include "net/loop.h"
+#include "net/timer.h"
+#include "store/outage/breaker.h"
+#include "store/redis/flight.h"
+#include "store/redis/gathering.h"
+#include "store/redis/redis_options.h"
+#include "store/redis/server_connection.h"
+#include "store/redis/server_info.h"
+#include "store/shared/shared_store.h"
+#include "store/shared/store_counts.h"
+#include "weir/result.h"
+#include "wire/resp/reply.h"
+
+namespace weir::store::redis {
+
+class Lane final : private ServerConnection::Owner {
+ public:
+  // Who knows of the other servers. None of these calls may destroy the lane.
+  class Owner {
+   public:
+    // Who the server is: before it is asked anything, and from time to time. An error: not the one that is wanted, and
+    // the connection is closed.
+    [[nodiscard]] virtual Result<void> on_info(Lane& lane, const ServerInfo& info) = 0;
+    // It is time to connect(), there or elsewhere.
+    virtual void on_unconnected(Lane& lane) = 0;
+    // The server answers an evaluation with an error that may mean: not here, not now. True: the owner has gathered the
+    // asks anew, there or elsewhere. False: the lane answers them.
+    [[nodiscard]] virtual bool on_refused(Lane& lane, const Flight& flight, std::string_view error) = 0;
+    // Its breaker or its connection is not what it was.
+    virtual void on_change(Lane& lane) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  // Null: the connection ended first.
+  using Told = std::function<void(const wire::resp::Reply* reply)>;
+
+  // `options` and `counts` outlive it.
+  Lane(net::Loop& loop, const RedisOptions& options, StoreCounts& counts, Owner& owner);
+  ~Lane();  // what is here is answered: away, or lost if it was sent
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  // To the first server, or to another one: what is not sent yet goes there, and what was is lost.
+  void connect(net::Endpoint endpoint);
+
+  // False: away. Otherwise it is answered within the timeout.
+  [[nodiscard]] bool ask(SharedAsk& ask, Slot slot);
+
+  // Without asking the breaker: asks that are under way already.
+  void gather(SharedAsk& ask, Moment deadline, Slot slot);
+  void gather_alone(SharedAsk& ask, Moment deadline, Slot slot, bool asking);
+
+  // Sends no more until it is connected anew: the server is not the right one any more.
+  void hold() noexcept { held_ = true; }
+
+  // Only when connected.
+  void query(std::string_view command, Told told);
+
+  void tick(Moment now);
+
+  [[nodiscard]] BreakerState state() const noexcept { return breaker_.state(); }
+  [[nodiscard]] bool connected() const noexcept { return greeted_; }
+  [[nodiscard]] bool leads_to(const net::Endpoint& endpoint) const noexcept {
+    return greeted_ && !held_ && endpoint_ == endpoint;
+  }
+  [[nodiscard]] bool idle() const noexcept { return expected_.empty() && gathering_.empty(); }
+  [[nodiscard]] const net::Endpoint& endpoint() const noexcept { return endpoint_; }
+  [[nodiscard]] bool evicts() const noexcept { return info_ && info_->evicts(); }
+  // What went wrong last; empty: nothing yet.
+  [[nodiscard]] const std::string& complaint() const noexcept { return complaint_; }
+  void complain(StoreError kind, std::string_view what);
+
+ private:
+  // What the next reply is of.
+  struct Expected {
+    std::unique_ptr<Flight> flight;  // an evaluation; otherwise another command
+    Told told;                       // may be empty
+    Moment sent_at{};
+    bool ends_batch = false;
+  };
+
+  // Sending and answering: lane.cpp.
+  void on_reply(const wire::resp::Reply& reply) override;
+  void schedule();
+  [[nodiscard]] bool may_depart(Moment now) const noexcept;
+  void depart(Moment now);
+  void send(std::unique_ptr<Flight> flight, Moment now);
+  void take_evaluation(std::unique_ptr<Flight> flight, const wire::resp::Reply& reply);
+  void take_error(std::unique_ptr<Flight> flight, std::string_view text, Moment now);
+  void repeat_with_script(std::unique_ptr<Flight> flight, Moment now);
+  void answer(std::unique_ptr<Flight> flight);
+  void fail(std::unique_ptr<Flight> flight, StoreFailure failure);
+  void fail_gathered();
+  void note_clock(Instant theirs, Duration took);
+
+  // The server's health: lane_health.cpp.
+  void on_ready() override;
+  void on_lost(const Error& error) override;
+  void ask_info(Moment now);
+  void load_script();
+  void take_info(const wire::resp::Reply& reply);
+  void take_role(const wire::resp::Reply& reply);
+  void take_script(const wire::resp::Reply& reply);
+  void lose(StoreError kind, std::string_view what);
+  void disconnect();
+  void probe(Moment now);
+  void ping(Moment now);
+  void arm(Moment deadline);
+  void expire();
+  void note_state();
+
+  net::Loop& loop_;
+  const RedisOptions& options_;
+  StoreCounts& counts_;
+  Owner& owner_;
+  net::Endpoint endpoint_;
+  std::unique_ptr<ServerConnection> connection_;
+  Breaker breaker_;
+  BreakerState told_ = BreakerState::open;  // the owner
+  std::string complaint_;
+  std::optional<ServerInfo> info_;
+  Moment info_at_{};      // asked for
+  bool greeted_ = false;  // connected, and the server is the one that is wanted
+  bool script_under_way_ = false;
+  bool held_ = false;
+  bool probe_wanted_ = false;  // half-open, and no probe has begun
+  Moment probing_since_{};
+
+  Gathering gathering_;
+  std::deque<Expected> expected_;
+  std::size_t batches_out_ = 0;
+  Moment departed_at_{};
+  std::vector<std::unique_ptr<Flight>> departing_;
+  std::string bytes_;
+  bool scheduled_ = false;
+  net::Timer timer_;
+  Moment armed_for_ = Moment::max();  // the oldest deadline, or earlier; Moment::max(): not armed
+  std::shared_ptr<Lane*> self_;       // null inside: what was posted finds it gone
+};
+
+}  // namespace weir::store::redis

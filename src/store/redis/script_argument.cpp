@@ -1,0 +1,98 @@
+#include "store/redis/script_argument.h"
+
+#include "store/redis/number_array.h"
+#include "wire/resp/command_writer.h"
+
+namespace weir::store::redis {
+
+namespace {
+
+// Of decide.lua.
+enum class Section : std::uint8_t { buckets, windows, logs };
+constexpr std::int64_t decide_one = 1;
+
+Section section_of(const ScriptPlan::KeyUse& use) noexcept {
+  if (use.is_log) return Section::logs;
+  return use.is_bucket ? Section::buckets : Section::windows;
+}
+
+}  // namespace
+
+void ScriptArgument::prepare(const ScriptPlan& plan) {
+  order_.clear();
+  places_.resize(plan.keys());
+  for (const Section section : {Section::buckets, Section::windows, Section::logs}) {
+    if (section == Section::windows) bucket_keys_ = order_.size();
+    if (section == Section::logs) plain_keys_ = order_.size();
+    for (std::uint32_t key = 0; key < plan.keys(); ++key) {
+      if (section_of(plan.use(key)) != section) continue;
+      places_[key] = static_cast<std::uint32_t>(order_.size());
+      order_.push_back(key);
+    }
+  }
+}
+
+void ScriptArgument::write(std::string& out, std::string_view name, std::string_view script, const ScriptPlan& plan) {
+  write_numbers(plan);
+  wire::resp::CommandWriter command(out, 4 + order_.size());
+  command.argument(name);
+  command.argument(script);
+  command.argument(static_cast<std::int64_t>(order_.size()));
+  for (const std::uint32_t key : order_) command.argument(plan.key(key));
+  command.argument(packed_);
+}
+
+void ScriptArgument::write_numbers(const ScriptPlan& plan) {
+  constexpr std::size_t head = 3;
+  const std::size_t with_term = order_.size() - bucket_keys_;
+  numbers_.assign(head + with_term, 0);
+  add_terms(plan, numbers_.size());
+  numbers_[0] = static_cast<std::int64_t>(bucket_keys_);
+  numbers_[1] = static_cast<std::int64_t>(plain_keys_);
+  numbers_[2] = static_cast<std::int64_t>(numbers_.size() + 1);
+  for (std::size_t i = 0; i < with_term; ++i) {
+    numbers_[head + i] = place_of_term(plan.use(order_[bucket_keys_ + i]).term);
+  }
+  for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) add_evaluation(plan, evaluation);
+
+  packed_.clear();
+  append_array_head(packed_, numbers_.size());
+  for (const std::int64_t number : numbers_) append_number(packed_, number);
+}
+
+void ScriptArgument::add_terms(const ScriptPlan& plan, std::size_t begin) {
+  term_places_.clear();
+  term_is_simple_.clear();
+  for (const ScriptTerm& term : plan.terms()) {
+    const TermNumbers numbers(term);
+    term_places_.push_back(static_cast<std::uint32_t>(begin));
+    term_is_simple_.push_back(numbers.is_simple());
+    numbers_.insert(numbers_.end(), numbers.values().begin(), numbers.values().end());
+    begin = numbers_.size();
+  }
+}
+
+// Lua counts from 1: so do the places of terms and keys.
+std::int64_t ScriptArgument::place_of_term(std::uint32_t term) const noexcept {
+  return term == ScriptPlan::no_term ? 0 : std::int64_t{term_places_[term]} + 1;
+}
+
+void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation) {
+  const auto checks = plan.checks_of(evaluation);
+  const bool is_short = evaluation.operation == ScriptPlan::Operation::decide && evaluation.copies == 1 &&
+                        checks.size() == 1 && !checks[0].is_guard && term_is_simple_[checks[0].term];
+  if (is_short) {
+    numbers_.push_back(decide_one);
+  } else {
+    numbers_.push_back(static_cast<std::int64_t>(evaluation.operation));
+    numbers_.push_back(static_cast<std::int64_t>(evaluation.copies));
+    numbers_.push_back(static_cast<std::int64_t>(checks.size()));
+  }
+  for (const ScriptPlan::Check& check : checks) {
+    const std::int64_t key = std::int64_t{places_[check.key]} + 1;
+    numbers_.push_back(check.is_guard ? -key : key);
+    numbers_.push_back(place_of_term(check.term));
+  }
+}
+
+}  // namespace weir::store::redis

@@ -1,0 +1,42 @@
+// Writes a plan as the command that decides it. See decide.lua for what it holds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/redis/script_plan.h"
+
+namespace weir::store::redis {
+
+class ScriptArgument {
+ public:
+  // Gives every key its place: buckets first, then windows, then logs.
+  void prepare(const ScriptPlan& plan);
+
+  // Of the plan that was prepared.
+  [[nodiscard]] std::size_t plain_keys() const noexcept { return plain_keys_; }
+  [[nodiscard]] std::uint32_t key_at(std::size_t place) const noexcept { return order_[place]; }
+
+  // Appends the command `name`, whose first argument is `script`.
+  void write(std::string& out, std::string_view name, std::string_view script, const ScriptPlan& plan);
+
+ private:
+  void write_numbers(const ScriptPlan& plan);
+  void add_terms(const ScriptPlan& plan, std::size_t begin);
+  void add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation);
+  [[nodiscard]] std::int64_t place_of_term(std::uint32_t term) const noexcept;
+
+  std::vector<std::uint32_t> order_;        // the keys by their places
+  std::vector<std::uint32_t> places_;       // of the keys
+  std::vector<std::uint32_t> term_places_;  // of the terms, in the array
+  std::vector<bool> term_is_simple_;        // a bucket is asked for a cost that is not nothing
+  std::size_t bucket_keys_ = 0;
+  std::size_t plain_keys_ = 0;         // buckets or windows
+  std::vector<std::int64_t> numbers_;  // the array
+  std::string packed_;
+};
+
+}  // namespace weir::store::redis

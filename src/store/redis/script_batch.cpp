@@ -1,0 +1,176 @@
+#include "store/redis/script_batch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "store/redis/replay.h"
+#include "store/redis/script.h"
+#include "store/redis/script_argument.h"
+#include "store/redis/script_plan.h"
+#include "store/redis/script_reply.h"
+
+namespace weir::store::redis {
+
+struct ScriptBatch::Contents {
+  ScriptPlan plan;
+  std::vector<SharedAsk*> asks;
+  ScriptArgument argument;
+
+  Replay replay;
+  std::vector<LogExcerpt::Point> points;
+  std::vector<std::uint64_t> admitted;  // of each evaluation, by the replay
+  std::vector<bool> doubtful;           // of each key: what the script made of it is not what the replay did
+  std::vector<std::uint32_t> keys;      // of the checks of one ask
+
+  bool place_states(const ScriptReply& reply);
+  bool place_state(std::uint32_t key, const wire::resp::Reply& state);
+  void replay_all();
+  void replay_member(const ScriptPlan::Member& member);
+  void replay_charges_back(const ScriptPlan::Member& member);
+  void find_doubtful(const ScriptReply& reply);
+  void conclude(Instant now);
+};
+
+ScriptBatch::ScriptBatch() : contents_(std::make_unique<Contents>()) {}
+ScriptBatch::~ScriptBatch() = default;
+ScriptBatch::ScriptBatch(ScriptBatch&&) noexcept = default;
+ScriptBatch& ScriptBatch::operator=(ScriptBatch&&) noexcept = default;
+
+void ScriptBatch::clear() noexcept {
+  contents_->plan.clear();
+  contents_->asks.clear();
+}
+
+bool ScriptBatch::add(SharedAsk& ask) {
+  if (!contents_->plan.add(ask)) return false;
+  contents_->asks.push_back(&ask);
+  return true;
+}
+
+std::size_t ScriptBatch::asks() const noexcept {
+  return contents_->asks.size();
+}
+
+std::size_t ScriptBatch::evaluations() const noexcept {
+  return contents_->plan.evaluations().size();
+}
+
+std::size_t ScriptBatch::keys() const noexcept {
+  return contents_->plan.keys();
+}
+
+std::span<SharedAsk* const> ScriptBatch::members() const noexcept {
+  return contents_->asks;
+}
+
+std::string_view ScriptBatch::first_key() const noexcept {
+  return contents_->plan.key(0);
+}
+
+void ScriptBatch::write(std::string& out, Form form) const {
+  contents_->argument.prepare(contents_->plan);
+  const bool by_digest = form == Form::by_digest;
+  contents_->argument.write(out, by_digest ? "EVALSHA" : "EVAL", by_digest ? script_digest() : script_source(),
+                            contents_->plan);
+}
+
+bool ScriptBatch::read(const wire::resp::Reply& reply) {
+  Contents& contents = *contents_;
+  contents.argument.prepare(contents.plan);
+  const auto parsed = parse_script_reply(reply, contents.argument.plain_keys(), keys(), evaluations());
+  if (!parsed || !contents.place_states(*parsed)) return false;
+  contents.replay_all();
+  contents.find_doubtful(*parsed);
+  contents.conclude(parsed->now);
+  return true;
+}
+
+// False if the reply tells of a log what cannot be.
+bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
+  replay.begin(reply.now, plan.keys());
+  doubtful.assign(plan.keys(), false);
+  std::size_t place = 0;
+  for (const wire::resp::Reply state : reply.states) {
+    if (!place_state(argument.key_at(place++), state)) return false;
+  }
+  return true;
+}
+
+bool ScriptBatch::Contents::place_state(std::uint32_t key, const wire::resp::Reply& state) {
+  const ScriptPlan::KeyUse& use = plan.use(key);
+  if (use.rule == nullptr || state.is(wire::resp::ReplyType::null)) return true;
+  if (!use.is_log) {
+    doubtful[key] = !replay.place_text(key, *use.rule, state.text());
+    return true;
+  }
+  const auto log = parse_log(state, points);
+  if (log) replay.place_log(key, *log);
+  return log.has_value();
+}
+
+void ScriptBatch::Contents::replay_all() {
+  admitted.assign(plan.evaluations().size(), 0);
+  for (const ScriptPlan::Member& member : plan.members()) replay_member(member);
+}
+
+void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
+  SharedAsk& ask = *member.ask;
+  const ScriptPlan::Evaluation& evaluation = plan.evaluations()[member.evaluation];
+  replay_charges_back(member);
+  keys.clear();
+  for (const ScriptPlan::Check& check : plan.checks_of(evaluation)) keys.push_back(check.key);
+  switch (evaluation.operation) {
+    case ScriptPlan::Operation::decide:
+      replay.decide(ask, keys);
+      break;
+    case ScriptPlan::Operation::look:
+    case ScriptPlan::Operation::decide_in_steps:
+    case ScriptPlan::Operation::look_in_steps:
+      replay.decide_in_steps(ask, keys);
+      break;
+    case ScriptPlan::Operation::settle:
+      replay.settle(ask, keys.front());
+      break;
+    case ScriptPlan::Operation::forget:
+      replay.forget(ask, keys);
+      break;
+  }
+  if (ask.admitted) ++admitted[member.evaluation];
+}
+
+void ScriptBatch::Contents::replay_charges_back(const ScriptPlan::Member& member) {
+  std::uint32_t evaluation = member.evaluation - member.charges_back;
+  if (member.charges_back == 0) return;
+  for (const SharedCheck& check : member.ask->checks) {
+    if (check.charge_back == 0) continue;
+    const std::uint32_t key = plan.checks_of(plan.evaluations()[evaluation]).front().key;
+    admitted[evaluation++] = replay.charge_back(check, key);
+  }
+}
+
+// What was decided on a key behind a difference is in doubt too.
+void ScriptBatch::Contents::find_doubtful(const ScriptReply& reply) {
+  auto number = reply.admitted.begin();
+  for (std::size_t i = 0; i < admitted.size(); ++i, ++number) {
+    const auto checks = plan.checks_of(plan.evaluations()[i]);
+    const auto is_doubtful = [&](const ScriptPlan::Check& check) { return doubtful[check.key]; };
+    const bool agrees = static_cast<std::uint64_t>((*number).integer()) == admitted[i];
+    if (agrees && std::ranges::none_of(checks, is_doubtful)) continue;
+    for (const ScriptPlan::Check& check : checks) doubtful[check.key] = true;
+  }
+}
+
+void ScriptBatch::Contents::conclude(Instant now) {
+  for (const ScriptPlan::Member& member : plan.members()) {
+    SharedAsk& ask = *member.ask;
+    const auto checks = plan.checks_of(plan.evaluations()[member.evaluation]);
+    const bool fails = std::ranges::any_of(checks, [&](const auto& check) { return doubtful[check.key]; });
+    ask.now = now;
+    ask.failure = fails ? StoreFailure::disagreement : StoreFailure::none;
+    if (!fails) continue;
+    ask.answers.clear();
+    ask.admitted = false;
+  }
+}
+
+}  // namespace weir::store::redis

@@ -1,0 +1,55 @@
+// Asks the Sentinels, one after the other, where the master is, and listens to the one that answered for news of it.
+// All on the loop's thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "net/endpoint.h"
+#include "net/loop.h"
+#include "store/redis/flight.h"
+#include "store/redis/redis_options.h"
+#include "store/redis/server_connection.h"
+#include "weir/result.h"
+#include "wire/resp/reply.h"
+
+namespace weir::store::redis {
+
+class SentinelWatch final : private ServerConnection::Owner {
+ public:
+  class Owner {
+   public:
+    virtual void on_master(const net::Endpoint& master) = 0;
+    // One Sentinel does not help; the next is asked.
+    virtual void on_sentinel_lost(const std::string& what) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  // `options` has Sentinels, and outlives it.
+  SentinelWatch(net::Loop& loop, const RedisOptions& options, Owner& owner);
+
+  // Asks anew: on_master follows, sooner or later.
+  void find();
+  void tick(Moment now);
+
+ private:
+  void on_ready() override;
+  void on_reply(const wire::resp::Reply& reply) override;
+  void on_lost(const Error& error) override;
+  void connect();
+
+  net::Loop& loop_;
+  const RedisOptions& options_;
+  Owner& owner_;
+  std::unique_ptr<ServerConnection> connection_;
+  std::size_t next_ = 0;  // of the Sentinels
+  bool asked_ = false;    // the first reply is still to come
+  bool finding_ = false;
+  bool waiting_ = false;  // for retry_at_
+  Moment retry_at_{};
+};
+
+}  // namespace weir::store::redis

@@ -1,0 +1,136 @@
+// One consumer of one limit on a shared store: inspected and reset when the store has answered.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/door/shared_desk.h"
+#include "tests/door_admin/admin_fixture.h"
+#include "tests/net/server.h"
+
+namespace weir::door {
+namespace {
+
+constexpr std::string_view policy = R"(
+version: 1
+limits:
+  - { name: api, consumer_key: user, algorithm: fixed_window, rate: 2/min }
+)";
+
+class SharedAdmin : public SharedDesk {
+ public:
+  explicit SharedAdmin(Store kept = Store::shared)
+      : SharedDesk(policy, kept),
+        door(desk, backend, health, {.admin_token = Token("admin")}),
+        talk(door.open({}, {})) {}
+
+  std::string hear_out() {
+    std::string heard;
+    while (talk.paused()) {
+      store.deliver_all();
+      heard += talk.resume();
+    }
+    return heard;
+  }
+
+  FakeBackend backend;
+  AdminDoor door;
+  Conversation talk;
+};
+
+std::string request(std::string_view line) {
+  return std::string(line) + " HTTP/1.1\r\nHost: localhost\r\nX-Weir-Token: admin\r\n\r\n";
+}
+
+const std::string inspect = request("GET /v1/limits/api/consumers/alice");
+const std::string reset = request("POST /v1/limits/api/consumers/alice/reset");
+
+TEST(SharedAdmin, ConsumerIsInspectedWhenTheStoreHasAnswered) {
+  SharedAdmin admin;
+  EXPECT_EQ(admin.talk.say(inspect), "");
+  EXPECT_TRUE(admin.talk.paused());
+  EXPECT_FALSE(admin.talk.idle());
+  std::string heard = admin.hear_out();
+  const Reply reply = take_reply(heard);
+  EXPECT_EQ(reply.status, 200U);
+  EXPECT_NE(reply.body.find(R"("remaining":2)"), std::string::npos) << reply.body;
+  EXPECT_NE(reply.body.find(R"("consumer":"user=alice")"), std::string::npos) << reply.body;
+  EXPECT_TRUE(admin.talk.idle());
+}
+
+TEST(SharedAdmin, AnswersAreThoseOfAStoreOfOnesOwn) {
+  for (const std::string& asked : std::vector<std::string>{
+           inspect,
+           reset,
+           request("HEAD /v1/limits/api/consumers/alice"),
+           request("GET /v1/limits/api/consumers/alice?tier=none"),
+           request("GET /v1/limits/none/consumers/alice"),
+           request("POST /v1/limits/none/consumers/alice/reset"),
+           request("POST /v1/limits/api/consumers/ip=192.0.2.1/reset"),
+           inspect + reset + request("GET /healthz") + inspect + request("GET /v1/nothing"),
+       }) {
+    SharedAdmin own(SharedDesk::Store::own);
+    SharedAdmin shared;
+    std::string heard = shared.talk.say(asked);
+    heard += shared.hear_out();
+    EXPECT_EQ(heard, own.talk.say(asked)) << asked;
+  }
+}
+
+TEST(SharedAdmin, AnswersComeInOrderWhicheverIsKnownFirst) {
+  SharedAdmin admin;
+  EXPECT_EQ(admin.talk.say(inspect + request("POST /v1/reload") + reset + request("GET /healthz")), "");
+  ASSERT_EQ(admin.backend.reloads.size(), 1U);
+  admin.store.deliver_all();
+  std::string heard = admin.talk.resume();
+  EXPECT_NE(take_reply(heard).body.find("remaining"), std::string::npos);
+  EXPECT_EQ(heard, "") << "the reload is not done, and what follows it waits";
+  EXPECT_TRUE(admin.talk.paused());
+}
+
+TEST(SharedAdmin, ResetThatTheStoreDidNotDoIsUnavailable) {
+  for (const bool away : {true, false}) {
+    SharedAdmin admin;
+    admin.store.away = away;
+    std::string heard = admin.talk.say(reset);
+    if (!away) {
+      EXPECT_EQ(heard, "");
+      admin.store.fail(store::StoreFailure::timeout);
+      heard = admin.talk.resume();
+    }
+    const Reply reply = take_reply(heard);
+    EXPECT_EQ(reply.status, 503U) << reply.body;
+    EXPECT_EQ(heard, "");
+  }
+}
+
+TEST(SharedAdmin, ConnectionThatGoesAwayIsNotAnswered) {
+  SharedAdmin admin;
+  EXPECT_EQ(admin.talk.say(inspect + reset), "");
+  admin.talk.hang_up();
+  admin.store.deliver_all();
+  EXPECT_EQ(admin.store.waiting(), 0U);
+}
+
+// Over a socket: who resumes the connection is the hearing.
+TEST(SharedAdmin, HearingResumesItsConnection) {
+  SharedAdmin admin;
+  const net::Server server([&](const net::Peer& peer, const net::Link& link) { return admin.door.open(peer, link); });
+  net::Client client = server.connect();
+  client.send(request("GET /v1/limits/api/consumers/alice") + reset);
+  bool delivered = false;
+  EXPECT_TRUE(net::eventually([&] {
+    (*server.loops)[0].run([&] {
+      delivered = admin.store.waiting() > 0;
+      admin.store.deliver_all();
+    });
+    return delivered;
+  }));
+  client.half_close();
+  std::string heard = client.receive_to_end();
+  EXPECT_EQ(take_reply(heard).status, 200U);
+  EXPECT_EQ(take_reply(heard).status, 200U);
+}
+
+}  // namespace
+}  // namespace weir::door

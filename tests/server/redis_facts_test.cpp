@@ -1,0 +1,44 @@
+#include "server/redis_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::server {
+namespace {
+
+TEST(InfoValue, IsWhatFollowsItsNameOnALine) {
+  constexpr std::string_view info =
+      "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n\r\n# Memory\r\nmaxmemory:0\r\nempty:\r\nlast:1";
+  struct Row {
+    std::string name;
+    std::string value;
+  };
+  const std::vector<Row> rows{
+      {"redis_version", "7.0.15"},
+      {"maxmemory", "0"},
+      {"maxmemory_policy", ""},
+      {"version", ""},
+      {"empty", ""},
+      {"last", "1"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(info_value(info, row.name), row.value) << row.name;
+  EXPECT_EQ(info_value("", "last"), "");
+}
+
+TEST(Version, BeforeSixTwoIsTooOld) {
+  struct Row {
+    std::string version;
+    bool too_old;
+  };
+  const std::vector<Row> rows{
+      {"2.8.4", true},   {"5.0.14", true},  {"6.0.16", true}, {"6.1.240", true}, {"6.2.0", false},
+      {"6.2.13", false}, {"7.0.15", false}, {"10.0", false},  {"", true},        {"unstable", true},
+  };
+  for (const Row& row : rows) EXPECT_EQ(is_too_old(row.version), row.too_old) << row.version;
+}
+
+}  // namespace
+}  // namespace weir::server

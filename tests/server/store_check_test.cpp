@@ -1,0 +1,227 @@
+// What --check finds out about a store, on real servers.
+#include "server/store_check.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/server/redis_process.h"
+
+namespace weir::server {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr auto figures = R"(: round trip \d+ us, its clock \d+ us (ahead of|behind) this machine's, maxmemory-policy )";
+
+RedisConfig redis_at(const std::vector<std::string>& urls) {
+  RedisConfig redis;
+  for (const std::string& url : urls) redis.urls.push_back(store::redis::parse_url(url).value());
+  redis.timeout = std::chrono::seconds(5);
+  return redis;
+}
+
+RedisConfig redis_at(const RedisProcess& server) {
+  return redis_at(std::vector{"redis://" + server.place()});
+}
+
+CheckReport checked(const RedisConfig& redis) {
+  CheckReport report;
+  check_store(redis, report);
+  return report;
+}
+
+// Each line as a regular expression.
+void expect_lines(const Lines& found, const Lines& expected) {
+  ASSERT_EQ(found.size(), expected.size()) << testing::PrintToString(found);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_TRUE(std::regex_match(found[i], std::regex(expected[i]))) << found[i] << "\nnot\n" << expected[i];
+  }
+}
+
+// Asks until the answer begins like that; the servers of a cluster take a moment to know each other.
+bool becomes(const RedisProcess& server, const std::string& command, std::string_view answer) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (server.ask(command).starts_with(answer)) return true;
+  }
+  return false;
+}
+
+TEST(StoreCheck, DescribesASingleServer) {
+  const auto server = RedisProcess::server();
+  const CheckReport report = checked(redis_at(server));
+  EXPECT_EQ(report.errors, Lines{});
+  expect_lines(report.lines, {R"(store: Redis \d+\.\d+\.\d+, a single server with 0 replicas)",
+                              "store: " + server.place() + figures + "noeviction"});
+}
+
+TEST(StoreCheck, WarnsOfEviction) {
+  const auto server = RedisProcess::server({"--maxmemory-policy", "allkeys-lru"});
+  const CheckReport report = checked(redis_at(server));
+  EXPECT_EQ(report.errors, Lines{});
+  expect_lines(report.lines, {"warning: store: " + server.place() +
+                                  " has maxmemory-policy allkeys-lru: a limit whose key is evicted begins afresh, and "
+                                  "nobody is told; set noeviction",
+                              R"(store: Redis \d+\.\d+\.\d+, a single server with 0 replicas)",
+                              "store: " + server.place() + figures + "allkeys-lru"});
+}
+
+TEST(StoreCheck, WarnsOfAServerThatIsSlowerThanADecisionMayBe) {
+  const auto server = RedisProcess::server();
+  RedisConfig redis = redis_at(server);
+  redis.timeout = Duration::zero();
+  EXPECT_TRUE(checked(redis).lines.front().starts_with("warning: store: " + server.place() + " takes "));
+}
+
+TEST(StoreCheck, SaysThatNobodyIsThere) {
+  const std::string place = "127.0.0.1:" + std::to_string(free_port());
+  const CheckReport report = checked(redis_at(std::vector{"redis://" + place}));
+  EXPECT_EQ(report.lines, Lines{});
+  ASSERT_EQ(report.errors.size(), 1U);
+  EXPECT_TRUE(report.errors[0].starts_with("store.redis: " + place + ": ")) << report.errors[0];
+}
+
+TEST(StoreCheck, DoesNotWaitForeverForAServerThatSaysNothing) {
+  const auto server = RedisProcess::server();
+  server.pause();
+  const auto before = std::chrono::steady_clock::now();
+  const CheckReport report = checked(redis_at(server));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(8));
+  ASSERT_EQ(report.errors.size(), 1U);
+  EXPECT_NE(report.errors[0].find("does not answer"), std::string::npos) << report.errors[0];
+}
+
+TEST(StoreCheck, SaysThatAReplicaCannotCount) {
+  const auto master = RedisProcess::server();
+  const auto replica = RedisProcess::server({"--replicaof", "127.0.0.1", std::to_string(master.port())});
+  EXPECT_EQ(
+      checked(redis_at(replica)).errors,
+      Lines{"store.redis: " + replica.place() + ": a replica, which cannot count: name its master, or the sentinels"});
+}
+
+TEST(StoreCheck, RefusesSeveralServersThatAreNoCluster) {
+  const auto one = RedisProcess::server();
+  const auto other = RedisProcess::server();
+  EXPECT_EQ(checked(redis_at({"redis://" + one.place(), "redis://" + other.place()})).errors,
+            Lines{"store.redis: " + one.place() +
+                  ": not one of a cluster, and urls name several: write one, or add sentinel"});
+}
+
+TEST(StoreCheck, DescribesAClusterAndWarnsOfASeedThatIsAway) {
+  const std::string bus = std::to_string(free_port());
+  const auto one = RedisProcess::server({"--cluster-enabled", "yes", "--cluster-port", std::to_string(free_port())});
+  const auto other = RedisProcess::server({"--cluster-enabled", "yes", "--cluster-port", bus});
+  ASSERT_EQ(one.ask("CLUSTER ADDSLOTSRANGE 0 8191"), "+OK");
+  ASSERT_EQ(other.ask("CLUSTER ADDSLOTSRANGE 8192 16383"), "+OK");
+  ASSERT_EQ(other.ask("CLUSTER SET-CONFIG-EPOCH 2"), "+OK");
+  const CheckReport halved = checked(redis_at(one));
+  EXPECT_EQ(halved.errors,
+            Lines{"store.redis: the cluster has slots that nobody serves: see redis-cli --cluster check"});
+  ASSERT_EQ(one.ask("CLUSTER MEET 127.0.0.1 " + std::to_string(other.port()) + " " + bus), "+OK");
+  ASSERT_TRUE(becomes(one, "CLUSTER SLOTS", "*2"));
+
+  const std::string away = "127.0.0.1:" + std::to_string(free_port());
+  const CheckReport report = checked(redis_at({"redis://" + away, "redis://" + one.place()}));
+  EXPECT_EQ(report.errors, Lines{});
+  expect_lines(
+      report.lines,
+      {"warning: store: " + away + ": .*", R"(store: Redis \d+\.\d+\.\d+, a cluster of 2 masters and 0 replicas)",
+       "store: " + one.place() + figures + "noeviction", "store: " + other.place() + figures + "noeviction"});
+  EXPECT_EQ(checked(redis_at({"redis://" + one.place() + "/3"})).errors.size(), 1U);
+}
+
+TEST(StoreCheck, FindsTheMasterByItsSentinels) {
+  const auto master = RedisProcess::server();
+  const std::string monitor = "sentinel monitor mymaster 127.0.0.1 " + std::to_string(master.port()) + " 1\n";
+  const auto sentinel = RedisProcess::sentinel(monitor);
+  const std::string away = "127.0.0.1:" + std::to_string(free_port());
+  RedisConfig redis = redis_at({"redis://" + away, "redis://" + sentinel.place()});
+  redis.sentinel = SentinelConfig{.master = "mymaster", .user = {}, .password_file = {}};
+  const CheckReport report = checked(redis);
+  EXPECT_EQ(report.errors, Lines{});
+  expect_lines(report.lines, {"warning: store: " + away + ": .*",
+                              R"(store: Redis \d+\.\d+\.\d+, the master mymaster of 1 sentinel with 0 replicas)",
+                              "store: " + master.place() + figures + "noeviction"});
+  redis.sentinel->master = "another";
+  EXPECT_EQ(checked(redis).errors.size(), 2U);
+  redis.sentinel.reset();
+  redis.urls.erase(redis.urls.begin());
+  EXPECT_EQ(checked(redis).errors, Lines{"store.redis: " + sentinel.place() +
+                                         ": a sentinel, not a server: name its master in sentinel: { master: NAME }"});
+}
+
+class StoreCheckWithUsers : public testing::Test {
+ protected:
+  StoreCheckWithUsers() {
+    std::ofstream(password_file()) << "secret\n";
+    EXPECT_EQ(chmod(password_file().c_str(), 0600), 0);
+    redis_.user = "weir";
+    redis_.password_file = password_file();
+  }
+  std::filesystem::path password_file() const { return folder_.path() / "password"; }
+
+  void give(const std::string& rights) const {
+    ASSERT_EQ(server_.ask("ACL SETUSER weir reset on >secret " + rights), "+OK");
+  }
+
+  const TemporaryFolder folder_;
+  const RedisProcess server_ = RedisProcess::server();
+  RedisConfig redis_ = redis_at(server_);
+};
+
+// `ACL SETUSER weir on >PASSWORD RIGHTS`, as docs/operations.md has it.
+std::string rights_on_the_page() {
+  std::ifstream page(std::filesystem::path(WEIR_SOURCE_DIR) / "docs/operations.md");
+  constexpr std::string_view begin = "ACL SETUSER weir on >PASSWORD ";
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with(begin)) return line.substr(begin.size());
+  }
+  return {};
+}
+
+TEST_F(StoreCheckWithUsers, FindsNothingWrongWithTheRightsOnThePage) {
+  ASSERT_FALSE(rights_on_the_page().empty());
+  give(rights_on_the_page());
+  const CheckReport report = checked(redis_);
+  EXPECT_EQ(report.errors, Lines{});
+  EXPECT_EQ(report.lines.size(), 2U);
+}
+
+TEST_F(StoreCheckWithUsers, SaysWhatTheUserMayNotDo) {
+  for (const std::string rights :
+       {"~weir:* +@all -script", "~weir:* +@all -evalsha", "~other:* +@all", "~weir:* +ping", "~weir:* +@all -info"}) {
+    give(rights);
+    const Lines errors = checked(redis_).errors;
+    ASSERT_EQ(errors.size(), 1U) << rights;
+    EXPECT_TRUE(std::regex_match(errors[0], std::regex("store.redis: " + server_.place() +
+                                                       ": the user may not do what deciding takes \\(NOPERM .*\\); "
+                                                       "docs/operations.md has the ACL that is needed")))
+        << errors[0];
+  }
+}
+
+TEST_F(StoreCheckWithUsers, NeverTellsThePassword) {
+  give("~* +@all");
+  ASSERT_EQ(server_.ask("ACL SETUSER weir >other <secret"), "+OK");
+  const Lines errors = checked(redis_).errors;
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_NE(errors[0].find("WRONGPASS"), std::string::npos) << errors[0];
+  EXPECT_EQ(errors[0].find("secret"), std::string::npos) << errors[0];
+}
+
+TEST_F(StoreCheckWithUsers, SaysWhichFileIsBad) {
+  ASSERT_EQ(chmod(password_file().c_str(), 0644), 0);
+  const Lines errors = checked(redis_).errors;
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_TRUE(errors[0].starts_with("store.redis: " + password_file().string() + ": a password that others can read"));
+}
+
+}  // namespace
+}  // namespace weir::server

@@ -1,0 +1,185 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "store/redis/redis_store.h"
+#include "tests/store_redis/redis_process.h"
+#include "tests/store_redis/store_visitor.h"
+
+namespace weir::store::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+const core::Rule& rule() {
+  static const core::Rule plenty = slow_rule(1'000'000);
+  return plenty;
+}
+
+const std::string key = "weir:{api:alice}:gcra";
+
+// Asks until it is answered well; false when patience ends.
+bool recovers(StoreVisitor& visitor) {
+  return eventually([&] { return visitor.admits(key, rule()); });
+}
+
+bool opens(StoreVisitor& visitor) {
+  return eventually([&] {
+    static_cast<void>(visitor.failure_of(key, rule()));
+    return visitor.counts().breaker() != BreakerState::closed;
+  });
+}
+
+TEST(RedisOutage, WithoutAServerItSaysSoAtOnceAndKeepsTrying) {
+  RedisProcess server;
+  server.kill();
+  StoreVisitor visitor(options_for(server.endpoint()));
+  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  ASSERT_TRUE(eventually([&] { return visitor.errors(StoreError::unreachable) >= 2; }));
+  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  EXPECT_NE(visitor.counts().away_since.value(), 0);
+  EXPECT_EQ(visitor.log().size(), 1U) << "one line, however often it is tried";
+  server.start();
+  ASSERT_TRUE(visitor.is_connected());
+  EXPECT_TRUE(visitor.admits(key, rule()));
+  EXPECT_EQ(visitor.counts().away_since.value(), 0);
+}
+
+TEST(RedisOutage, AKilledServerIsAwayAtOnceAndBackByItself) {
+  RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  ASSERT_TRUE(visitor.admits(key, rule()));
+  server.kill();
+  ASSERT_TRUE(eventually([&] { return visitor.counts().connected.value() == 0; }));
+  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  EXPECT_EQ(visitor.errors(StoreError::lost), 1U);
+  EXPECT_EQ(visitor.counts().opened.value(), 1U);
+  server.start();
+  ASSERT_TRUE(visitor.is_connected()) << "though nobody asks";
+  EXPECT_EQ(visitor.counts().closed.value(), 2U);
+  const auto& fresh = visitor.ask(key, rule());
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(fresh.answers.at(0).decision.remaining, 999'999U) << "it has started empty";
+}
+
+TEST(RedisOutage, WhatIsAtAServerThatIsKilledIsLost) {
+  RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  server.pause();
+  const auto& sent = visitor.ask(key, rule());
+  ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
+  const auto& unsent = visitor.ask(key, rule());
+  server.kill();
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(sent.failure, StoreFailure::lost);
+  EXPECT_EQ(unsent.failure, StoreFailure::away);
+}
+
+TEST(RedisOutage, NobodyWaitsLongerThanTheBudgetForAPausedServer) {
+  RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  ASSERT_TRUE(visitor.admits(key, rule()));
+  server.pause();
+  const auto& sent = visitor.ask(key, rule());
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(sent.failure, StoreFailure::timeout);
+  EXPECT_GE(sent.took, 10ms);
+  EXPECT_LT(sent.took, 1s) << "the budget, and what a loaded machine adds";
+  EXPECT_TRUE(opens(visitor));
+  server.resume();
+  EXPECT_TRUE(recovers(visitor));
+  EXPECT_GE(visitor.counts().late_answers.value() + visitor.errors(StoreError::lost), 1U);
+  EXPECT_GE(visitor.errors(StoreError::timeout), 5U);
+}
+
+TEST(RedisOutage, AServerThatStaysSilentIsConnectedToAnew) {
+  RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  server.pause();
+  ASSERT_TRUE(opens(visitor));
+  ASSERT_TRUE(eventually([&] { return visitor.counts().connected.value() == 0; })) << "after a second";
+  server.resume();
+  EXPECT_TRUE(recovers(visitor));
+}
+
+TEST(RedisOutage, AWrongPasswordIsToldAsSuch) {
+  RedisProcess server({"--requirepass", "right"});
+  RedisOptions options = options_for(server.endpoint());
+  options.password = "wrong";
+  StoreVisitor visitor(options);
+  ASSERT_TRUE(eventually([&] { return visitor.errors(StoreError::credentials) >= 1; }));
+  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  ASSERT_EQ(visitor.log().size(), 1U);
+  EXPECT_NE(visitor.log()[0].find("WRONGPASS"), std::string::npos);
+  EXPECT_EQ(visitor.log()[0].find("right"), std::string::npos);
+}
+
+TEST(RedisOutage, AServerThatBecomesAReplicaOpensTheBreaker) {
+  RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  ASSERT_EQ(server.ask({"REPLICAOF", "127.0.0.1", "1"}), "OK");
+  EXPECT_EQ(visitor.failure_of(key, rule()), StoreFailure::refused);
+  EXPECT_TRUE(opens(visitor));
+  EXPECT_GE(visitor.errors(StoreError::read_only), 5U);
+  ASSERT_EQ(server.ask({"REPLICAOF", "NO", "ONE"}), "OK");
+  EXPECT_TRUE(recovers(visitor));
+}
+
+TEST(RedisOutage, AServerWithoutMemoryRefuses) {
+  RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "1"}), "OK");
+  EXPECT_EQ(visitor.failure_of(key, rule()), StoreFailure::refused);
+  EXPECT_EQ(visitor.errors(StoreError::out_of_memory), 1U);
+  EXPECT_EQ(visitor.counts().last_error.get().text.find(server.endpoint().text() + " OOM"), 0U);
+  ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "0"}), "OK");
+  EXPECT_TRUE(recovers(visitor));
+}
+
+TEST(RedisOutage, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
+  RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  ASSERT_EQ(server.ask({"RPUSH", key, "not a state"}), "1");
+  EXPECT_EQ(visitor.failure_of(key, rule()), StoreFailure::refused);
+  EXPECT_TRUE(visitor.admits("weir:{api:bob}:gcra", rule()));
+}
+
+TEST(RedisOutage, AnOpenBreakerMakesNobodyWait) {
+  RedisProcess server;
+  RedisOptions options = options_for(server.endpoint());
+  options.breaker.shortest_wait = options.breaker.longest_wait = 1h;
+  StoreVisitor visitor(options);
+  ASSERT_TRUE(visitor.is_connected());
+  server.kill();
+  ASSERT_TRUE(eventually([&] { return visitor.counts().breaker() == BreakerState::open; }));
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  EXPECT_EQ(visitor.counts().turned_away.value(), 1000U);
+}
+
+TEST(RedisOutage, LinesAreWrittenAtTransitionsOnly) {
+  RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  server.kill();
+  ASSERT_TRUE(eventually([&] { return visitor.errors(StoreError::unreachable) >= 3; }));
+  server.start();
+  ASSERT_TRUE(visitor.is_connected());
+  const auto log = visitor.log();
+  ASSERT_EQ(log.size(), 3U);
+  const std::string name = "store: " + server.endpoint().text();
+  EXPECT_EQ(log[0], name + " answers");
+  EXPECT_EQ(log[1].find(name), 0U);
+  EXPECT_NE(log[1].find("limits are judged as on_store_failure says until it answers"), std::string::npos);
+  EXPECT_EQ(log[2], name + " answers");
+}
+
+}  // namespace
+}  // namespace weir::store::redis

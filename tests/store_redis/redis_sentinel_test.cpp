@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/redis/redis_store.h"
+#include "tests/store_redis/redis_process.h"
+#include "tests/store_redis/store_visitor.h"
+#include "tests/temporary_folder.h"
+
+namespace weir::store::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string key = "weir:{api:alice}:gcra";
+
+// A master, a replica, and one Sentinel that may decide alone.
+class RedisSentinel : public testing::Test {
+ protected:
+  RedisSentinel() {
+    one_.ask({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
+    two_.ask({"REPLICAOF", "127.0.0.1", std::to_string(one_.port())});
+    EXPECT_TRUE(eventually([&] {
+      return one_.ask({"INFO", "replication"}).find("state=online") != std::string::npos;
+    }));
+    const std::string file = (folder_.path() / "sentinel.conf").string();
+    std::ofstream(file) << "sentinel monitor mymaster 127.0.0.1 " << one_.port() << " 1\n"
+                        << "sentinel down-after-milliseconds mymaster 500\n"
+                        << "sentinel failover-timeout mymaster 2000\n";
+    sentinel_ = std::make_unique<RedisProcess>(std::vector<std::string>{"--sentinel"}, file);
+    EXPECT_TRUE(eventually([&] { return sentinel_->ask({"SENTINEL", "REPLICAS", "mymaster"}) != ""; }));
+  }
+
+  [[nodiscard]] RedisOptions options() const {
+    RedisOptions options = options_for({});
+    options.servers.clear();
+    options.sentinel = SentinelOptions{
+        .servers = {sentinel_->endpoint()}, .master = "mymaster", .user = {}, .password = {}, .tls = nullptr};
+    return options;
+  }
+
+  RedisProcess one_;
+  RedisProcess two_;
+  TemporaryFolder folder_;
+  std::unique_ptr<RedisProcess> sentinel_;
+};
+
+TEST_F(RedisSentinel, TheMasterIsFound) {
+  StoreVisitor visitor(options());
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(1);
+  EXPECT_TRUE(visitor.admits(key, rule));
+  EXPECT_EQ(one_.ask({"EXISTS", key}), "1");
+}
+
+TEST_F(RedisSentinel, ASentinelThatIsDownIsPassedOver) {
+  RedisProcess gone;
+  gone.kill();
+  RedisOptions with_gone = options();
+  with_gone.sentinel->servers.insert(with_gone.sentinel->servers.begin(), gone.endpoint());
+  StoreVisitor visitor(with_gone);
+  EXPECT_TRUE(visitor.is_connected());
+}
+
+TEST_F(RedisSentinel, AnUnknownMasterIsToldAsSuch) {
+  RedisOptions wrong = options();
+  wrong.sentinel->master = "othermaster";
+  StoreVisitor visitor(wrong);
+  ASSERT_TRUE(
+      eventually([&] { return visitor.counts().last_error.get().text.find("othermaster") != std::string::npos; }));
+  const core::Rule rule = slow_rule(1);
+  EXPECT_TRUE(visitor.ask(key, rule).turned_away);
+}
+
+TEST_F(RedisSentinel, AfterASwitchOfTheMasterDecisionsGoOnThere) {
+  StoreVisitor visitor(options());
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(1'000'000);
+  ASSERT_TRUE(visitor.admits(key, rule));
+  ASSERT_TRUE(eventually([&] { return sentinel_->ask({"SENTINEL", "FAILOVER", "mymaster"}) == "OK"; }));
+  ASSERT_TRUE(eventually([&] {
+    static_cast<void>(visitor.failure_of(key, rule));
+    return two_.ask({"INFO", "replication"}).find("role:master") != std::string::npos;
+  }));
+  ASSERT_TRUE(
+      eventually([&] { return visitor.admits(key, rule) && visitor.counts().breaker() == BreakerState::closed; }));
+  for (const auto& question : visitor.questions()) EXPECT_LT(question.took, 1s);
+}
+
+TEST_F(RedisSentinel, AMasterThatIsAReplicaNowIsNotBelieved) {
+  StoreVisitor visitor(options());
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(1'000'000);
+  ASSERT_TRUE(visitor.admits(key, rule));
+  ASSERT_EQ(one_.ask({"REPLICAOF", "127.0.0.1", "1"}), "OK");
+  EXPECT_NE(visitor.failure_of(key, rule), StoreFailure::none);
+  EXPECT_TRUE(eventually([&] { return visitor.errors(StoreError::read_only) >= 2; })) << "by READONLY, then by ROLE";
+  EXPECT_NE(visitor.failure_of(key, rule), StoreFailure::none);
+  ASSERT_EQ(one_.ask({"REPLICAOF", "NO", "ONE"}), "OK");
+  EXPECT_TRUE(eventually([&] { return visitor.admits(key, rule); }));
+}
+
+TEST_F(RedisSentinel, AMasterThatDiesIsReplaced) {
+  StoreVisitor visitor(options());
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(1'000'000);
+  ASSERT_TRUE(visitor.admits(key, rule));
+  one_.kill();
+  ASSERT_TRUE(eventually([&] { return visitor.admits(key, rule); }));
+  EXPECT_EQ(two_.ask({"EXISTS", key}), "1");
+  for (const auto& question : visitor.questions()) EXPECT_LT(question.took, 1s);
+}
+
+}  // namespace
+}  // namespace weir::store::redis

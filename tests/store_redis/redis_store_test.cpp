@@ -1,0 +1,210 @@
+#include "store/redis/redis_store.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+
+#include "tests/store_redis/redis_process.h"
+#include "tests/store_redis/store_visitor.h"
+
+namespace weir::store::redis {
+namespace {
+
+std::string key(int number) {
+  return "weir:{api:user-" + std::to_string(number) + "}:gcra";
+}
+
+TEST(RedisStore, AdmitsTheBurstAndNotOneMore) {
+  const RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(3);
+  EXPECT_TRUE(visitor.admits(key(1), rule));
+  EXPECT_TRUE(visitor.admits(key(1), rule, 2));
+  EXPECT_FALSE(visitor.admits(key(1), rule));
+  EXPECT_TRUE(visitor.admits(key(2), rule)) << "another consumer";
+}
+
+TEST(RedisStore, AsksOfOneTurnLeaveAsOneBatch) {
+  const RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(3);
+  visitor.in_one_turn([&] {
+    for (int i = 0; i < 10; ++i) visitor.ask(key(i), rule);
+  });
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.admitted(), 10U);
+  EXPECT_EQ(visitor.counts().batches.value(), 1U);
+  EXPECT_EQ(visitor.counts().evaluations.value(), 10U);
+  EXPECT_EQ(visitor.counts().batch_size.sum(), 10U);
+}
+
+TEST(RedisStore, EqualAsksAreOneEvaluationAndEachHasItsOwnNumbers) {
+  const RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(7);
+  visitor.in_one_turn([&] {
+    for (int i = 0; i < 10; ++i) visitor.ask(key(1), rule);
+  });
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.counts().evaluations.value(), 1U);
+  for (std::size_t i = 0; i < 10; ++i) {
+    const auto& question = visitor.questions()[i];
+    EXPECT_EQ(question.admitted, i < 7) << i;
+    EXPECT_EQ(question.answers[0].decision.remaining, i < 7 ? 6 - i : 0U) << i;
+  }
+}
+
+TEST(RedisStore, WhileABatchIsOutTheNextGathers) {
+  RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(100);
+  server.pause();
+  visitor.ask(key(0), rule);
+  ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
+  for (int i = 1; i <= 20; ++i) visitor.ask(key(i), rule);  // a turn each
+  server.resume();
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.admitted(), 21U);
+  EXPECT_EQ(visitor.counts().batches.value(), 2U);
+}
+
+TEST(RedisStore, ALargeBatchDoesNotWaitForTheOneThatIsOut) {
+  RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(100);
+  server.pause();
+  visitor.ask(key(0), rule);
+  ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
+  visitor.in_one_turn([&] {
+    for (int i = 1; i <= 64; ++i) visitor.ask(key(i), rule);
+  });
+  EXPECT_TRUE(eventually([&] { return visitor.counts().batches.value() == 2; }));
+  server.resume();
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.admitted(), 65U);
+}
+
+TEST(RedisStore, SeveralLimitsAreAllOrNothing) {
+  const RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule wide = slow_rule(10);
+  const core::Rule narrow = slow_rule(1);
+  const auto both = [&] {
+    return std::vector<SharedCheck>{{.key = key(1), .rule = &wide}, {.key = key(2), .rule = &narrow}};
+  };
+  visitor.ask(both());
+  const auto& denied = visitor.ask(both());
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.admitted(), 1U);
+  EXPECT_EQ(denied.answers[0].decision.remaining, 9U);
+  EXPECT_FALSE(denied.answers[1].decision.admitted);
+}
+
+TEST(RedisStore, LooksSettlesAndForgets) {
+  const RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(5);
+  const auto& charged = visitor.ask(key(1), rule, 4);
+  ASSERT_TRUE(visitor.all_answered());
+  const auto left = [&] {
+    const auto& look = visitor.ask({{.key = key(1), .rule = &rule, .cost = Cost{0}}}, SharedOperation::look);
+    EXPECT_TRUE(visitor.all_answered());
+    return look.answers.at(0).decision.remaining;
+  };
+  EXPECT_EQ(left(), 1U);
+  visitor.settle(key(1), rule,
+                 {.reserved = Cost{4}, .actual = Cost{1}, .charged_at = charged.answers[0].decision.charged_at});
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(left(), 4U);
+  visitor.ask({{.key = key(1), .rule = &rule}}, SharedOperation::forget);
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(left(), 5U);
+}
+
+TEST(RedisStore, AFlushedScriptIsLoadedAgainQuietly) {
+  const RedisProcess server;
+  StoreVisitor visitor(options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(10);
+  ASSERT_EQ(server.ask({"SCRIPT", "FLUSH"}), "OK");
+  EXPECT_TRUE(visitor.admits(key(1), rule));
+  EXPECT_TRUE(visitor.admits(key(1), rule));
+  EXPECT_EQ(visitor.counts().sent_again.value(), 1U);
+  EXPECT_EQ(visitor.all_errors(), 0U);
+  EXPECT_EQ(visitor.counts().opened.value(), 0U);
+}
+
+TEST(RedisStore, WhoAsksFromWithinAnAnswerIsAnswered) {
+  const RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(1000);
+  int left = 100;
+  visitor.when_answered = [&](StoreVisitor::Question&) {
+    if (left-- > 0) visitor.ask(key(1), rule);
+  };
+  visitor.ask(key(1), rule);
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.admitted(), 101U);
+}
+
+TEST(RedisStore, WhatIsOutWhenItEndsIsAnswered) {
+  RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(10);
+  server.pause();
+  const auto& sent = visitor.ask(key(1), rule);
+  ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
+  const auto& unsent = visitor.ask(key(2), rule);
+  visitor.destroy();
+  server.resume();
+  EXPECT_TRUE(sent.answered);
+  EXPECT_EQ(sent.failure, StoreFailure::lost);
+  EXPECT_TRUE(unsent.answered);
+  EXPECT_EQ(unsent.failure, StoreFailure::away);
+}
+
+TEST(RedisStore, KnowsTheClockOfTheServer) {
+  const RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::Rule rule = slow_rule(10);
+  ASSERT_TRUE(visitor.admits(key(1), rule));
+  EXPECT_NE(visitor.counts().clock_offset.value(), 0);
+  EXPECT_LT(std::abs(visitor.counts().clock_offset.value()), 1'000'000);
+}
+
+TEST(RedisStore, SaysThatAServerMayEvict) {
+  const RedisProcess server({"--maxmemory-policy", "allkeys-lru"});
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  EXPECT_EQ(visitor.counts().evicting.value(), 1);
+  ASSERT_EQ(visitor.log().size(), 2U);
+  EXPECT_EQ(visitor.log()[0], "store: " + server.endpoint().text() + " answers");
+  EXPECT_EQ(visitor.log()[1], "store: " + server.endpoint().text() +
+                                  " may evict keys, and so forget limits; set its maxmemory-policy to noeviction");
+}
+
+TEST(RedisStore, SeveralServersThatAreNoClusterAreRefused) {
+  const RedisProcess one;
+  const RedisProcess other;
+  RedisOptions options = options_for(one.endpoint());
+  options.servers.push_back(other.endpoint());
+  StoreVisitor visitor(options);
+  ASSERT_TRUE(eventually([&] { return !visitor.log().empty(); }));
+  EXPECT_NE(visitor.log()[0].find("is not of a cluster; give one url, or those of one cluster"), std::string::npos);
+  const core::Rule rule = slow_rule(10);
+  EXPECT_EQ(visitor.failure_of(key(1), rule), StoreFailure::away);
+}
+
+}  // namespace
+}  // namespace weir::store::redis

@@ -1,0 +1,181 @@
+// One who asks a RedisStore on a loop of its own, and keeps the answers. From the test's thread.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/rule.h"
+#include "net/loop.h"
+#include "store/redis/redis_store.h"
+#include "store/shared/store_counts.h"
+#include "tests/net/client.h"
+#include "weir/limit.h"
+
+namespace weir::store::redis {
+
+using net::eventually;
+
+// Refills so slowly that nothing comes back during a test.
+inline core::Rule slow_rule(std::uint64_t burst) {
+  return core::compile(Limit::gcra({.rate = {.count = 1, .per = std::chrono::minutes(5)}, .burst = burst}).value());
+}
+
+inline RedisOptions options_for(net::Endpoint server) {
+  RedisOptions options;
+  options.servers = {std::move(server)};
+  options.breaker.shortest_wait = std::chrono::milliseconds(20);
+  options.breaker.longest_wait = std::chrono::milliseconds(100);
+  return options;
+}
+
+// With all the time in the world, where a test is not about time.
+inline RedisOptions patient_options_for(net::Endpoint server) {
+  RedisOptions options = options_for(std::move(server));
+  options.timeout = std::chrono::seconds(10);
+  return options;
+}
+
+class StoreVisitor final : private SharedAsker {
+ public:
+  // One ask and what came of it.
+  struct Question : SharedAsk {
+    bool turned_away = false;
+    bool answered = false;
+    std::chrono::steady_clock::duration took{};
+    std::chrono::steady_clock::time_point asked_at;
+  };
+
+  explicit StoreVisitor(RedisOptions options) {
+    auto made = net::Loops::make(1, std::chrono::milliseconds(5));
+    EXPECT_TRUE(made.has_value());
+    loops_ = std::move(*made);
+    options.log = [this](const std::string& line) {
+      const std::scoped_lock lock(mutex_);
+      log_.push_back(line);
+    };
+    EXPECT_TRUE(loops_->start().has_value());
+    on_loop([&] { store_ = std::make_unique<RedisStore>((*loops_)[0], std::move(options), counts_); });
+  }
+  ~StoreVisitor() { destroy(); }
+  StoreVisitor(const StoreVisitor&) = delete;
+  StoreVisitor& operator=(const StoreVisitor&) = delete;
+
+  void destroy() {
+    on_loop([&] { store_.reset(); });
+  }
+
+  void on_loop(const std::function<void()>& work) { (*loops_)[0].run(work); }
+
+  [[nodiscard]] bool is_connected() {
+    return eventually([&] {
+      bool connected = false;
+      on_loop([&] { connected = store_->connected(); });
+      return connected && counts_.breaker() == BreakerState::closed;
+    });
+  }
+
+  // What is asked in `work` is asked in one turn of the loop.
+  void in_one_turn(const std::function<void()>& work) { on_loop(work); }
+
+  // In the turn it is called in; otherwise in one of its own.
+  Question& ask(std::vector<SharedCheck> checks, SharedOperation operation = SharedOperation::decide) {
+    Question* question = nullptr;
+    on_loop([&] {
+      question = &questions_.emplace_back();
+      question->operation = operation;
+      question->checks = std::move(checks);
+      question->asker = this;
+      begin(*question);
+    });
+    return *question;
+  }
+  Question& ask(const std::string& key, const core::Rule& rule, std::uint64_t cost = 1) {
+    return ask({{.key = key, .rule = &rule, .cost = Cost{cost}}});
+  }
+  Question& settle(const std::string& key, const core::Rule& rule, const core::Settlement& settlement) {
+    Question* question = nullptr;
+    on_loop([&] {
+      question = &questions_.emplace_back();
+      question->operation = SharedOperation::settle;
+      question->checks = {{.key = key, .rule = &rule}};
+      question->settlement = settlement;
+      question->asker = this;
+      begin(*question);
+    });
+    return *question;
+  }
+
+  // All that was asked is answered.
+  [[nodiscard]] bool all_answered() {
+    return eventually([&] { return waiting_ == 0; });
+  }
+  // Asks and waits. What came of it.
+  StoreFailure failure_of(const std::string& key, const core::Rule& rule) {
+    const Question& question = ask(key, rule);
+    EXPECT_TRUE(all_answered());
+    return question.turned_away ? StoreFailure::away : question.failure;
+  }
+  bool admits(const std::string& key, const core::Rule& rule, std::uint64_t cost = 1) {
+    const Question& question = ask(key, rule, cost);
+    EXPECT_TRUE(all_answered());
+    return !question.turned_away && question.failure == StoreFailure::none && question.admitted;
+  }
+
+  [[nodiscard]] const std::deque<Question>& questions() const { return questions_; }
+  [[nodiscard]] std::size_t admitted() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(questions_, [](const Question& one) { return one.answered && one.admitted; }));
+  }
+  [[nodiscard]] StoreCounts& counts() { return counts_; }
+  [[nodiscard]] std::uint64_t errors(StoreError kind) { return counts_.of(kind).value(); }
+  [[nodiscard]] std::uint64_t all_errors() const {
+    std::uint64_t all = 0;
+    for (const StoreCount& count : counts_.errors) all += count.value();
+    return all;
+  }
+  [[nodiscard]] std::vector<std::string> log() const {
+    const std::scoped_lock lock(mutex_);
+    return log_;
+  }
+
+  std::function<void(Question&)> when_answered = [](Question&) {};  // on the loop
+
+ private:
+  void begin(Question& question) {
+    question.asked_at = std::chrono::steady_clock::now();
+    ++waiting_;
+    if (store_ && store_->ask(question)) return;
+    question.turned_away = true;
+    --waiting_;
+  }
+  void answered(SharedAsk& ask) override {
+    auto& question = static_cast<Question&>(ask);
+    EXPECT_FALSE(question.answered) << "answered twice";
+    question.answered = true;
+    question.took = std::chrono::steady_clock::now() - question.asked_at;
+    when_answered(question);
+    --waiting_;
+  }
+
+  StoreCounts counts_;
+  std::unique_ptr<net::Loops> loops_;
+  std::unique_ptr<RedisStore> store_;
+  std::deque<Question> questions_;  // they stay where they are
+  std::atomic<std::size_t> waiting_ = 0;
+  mutable std::mutex mutex_;
+  std::vector<std::string> log_;
+};
+
+}  // namespace weir::store::redis
