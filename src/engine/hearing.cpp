@@ -133,6 +133,7 @@ Hearing::~Hearing() = default;
 
 void Hearing::clear() noexcept {
   used_ = 0;
+  plan_.reset();
   abandoned_ = false;
 }
 

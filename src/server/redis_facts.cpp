@@ -5,6 +5,9 @@
 #include <charconv>
 
 namespace weir::server {
+
+using store::redis::ServerRole;
+
 namespace {
 
 using wire::resp::Reply;
@@ -20,17 +23,20 @@ std::int64_t number_in(std::string_view text) noexcept {
 }
 
 void take_info(const Reply& reply, RedisFacts& facts) {
-  const std::string_view info = reply.text();
   if (reply.is(ReplyType::error)) {
-    facts.forbidden = info;
-    return;
+    facts.forbidden = reply.text();
+  } else {
+    facts.info = store::redis::parse_info(reply.text());
   }
-  facts.version = info_value(info, "redis_version");
-  facts.clustered = info_value(info, "cluster_enabled") == "1";
-  facts.sentinel = info_value(info, "redis_mode") == "sentinel";
-  facts.replica = info_value(info, "role") == "slave";
-  facts.replicas = static_cast<std::uint64_t>(number_in(info_value(info, "connected_slaves")));
-  facts.eviction = info_value(info, "maxmemory_policy");
+}
+
+// Of a master: its word, how far it is, and who follows it.
+void take_role(const Reply& reply, RedisFacts& facts) {
+  if (reply.is(ReplyType::error) && facts.forbidden.empty()) facts.forbidden = reply.text();
+  const auto role = store::redis::read_role(reply);
+  if (!role) return;
+  facts.role = *role;
+  if (*role == ServerRole::master && reply.size() > 2) facts.replicas = reply[2].size();
 }
 
 Result<void> measure(RedisInquiry& inquiry, RedisFacts& facts) {
@@ -69,8 +75,9 @@ Result<void> try_rights(RedisInquiry& inquiry, const std::string& prefix, RedisF
 Result<RedisFacts> gather_facts(RedisInquiry& inquiry, const std::string& prefix) {
   RedisFacts facts;
   auto asked = inquiry.ask({"INFO"}, [&](const Reply& reply) { take_info(reply, facts); });
+  if (asked) asked = inquiry.ask({"ROLE"}, [&](const Reply& reply) { take_role(reply, facts); });
   if (asked) asked = measure(inquiry, facts);
-  if (asked && !facts.sentinel) asked = try_rights(inquiry, prefix, facts);
+  if (asked && facts.role != ServerRole::sentinel) asked = try_rights(inquiry, prefix, facts);
   if (!asked) return tl::unexpected(asked.error());
   return facts;
 }
@@ -80,16 +87,6 @@ bool is_too_old(std::string_view version) noexcept {
   const std::int64_t major = number_in(version);
   const std::int64_t minor = dot == std::string_view::npos ? 0 : number_in(version.substr(dot + 1));
   return major < 6 || (major == 6 && minor < 2);
-}
-
-std::string_view info_value(std::string_view info, std::string_view name) noexcept {
-  while (!info.empty()) {
-    std::string_view line = info.substr(0, info.find('\n'));
-    info.remove_prefix(std::min(line.size() + 1, info.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) return line.substr(name.size() + 1);
-  }
-  return {};
 }
 
 }  // namespace weir::server

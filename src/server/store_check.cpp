@@ -24,6 +24,7 @@ namespace {
 
 using std::chrono::steady_clock;
 using store::redis::ClusterMap;
+using store::redis::ServerRole;
 using wire::resp::Reply;
 using wire::resp::ReplyType;
 using Options = store::redis::ServerConnection::Options;
@@ -109,20 +110,20 @@ class StoreInspection {
                       "is needed",
                       where, facts.forbidden));
     }
-    if (facts.sentinel) {
+    if (facts.role == ServerRole::sentinel) {
       return fail(fmt::format("{}: a sentinel, not a server: name its master in sentinel: {{ master: NAME }}", where));
     }
-    if (is_too_old(facts.version)) {
-      return fail(fmt::format("{}: Redis {} is too old: 6.2 or later is needed", where, facts.version));
+    if (is_too_old(facts.info.version)) {
+      return fail(fmt::format("{}: Redis {} is too old: 6.2 or later is needed", where, facts.info.version));
     }
-    if (facts.replica) {
+    if (facts.role == ServerRole::replica) {
       return fail(fmt::format("{}: a replica, which cannot count: name its master, or the sentinels", where));
     }
-    if (facts.eviction != "noeviction") {
+    if (facts.info.evicts()) {
       warn(
           fmt::format("{} has maxmemory-policy {}: a limit whose key is evicted begins afresh, and nobody is told; set "
                       "noeviction",
-                      where, facts.eviction));
+                      where, facts.info.eviction_policy));
     }
     if (facts.round_trip > redis_.timeout) {
       warn(fmt::format("{} takes {} to answer, and timeout is {}: most decisions would do without it", where,
@@ -136,7 +137,7 @@ class StoreInspection {
 
   void tell(const std::string& where, const RedisFacts& facts) {
     line(fmt::format("{}: round trip {}, {}, maxmemory-policy {}", where, precise(facts.round_trip),
-                     clock_text(facts.clock_ahead), facts.eviction));
+                     clock_text(facts.clock_ahead), facts.info.eviction_policy));
   }
 
   // The first that answers says whether it is one of a cluster.
@@ -167,8 +168,11 @@ class StoreInspection {
     const auto asked = (*inquiry)->ask({"CLUSTER", "SLOTS"}, [&](const Reply& reply) {
       if (reply.is(ReplyType::error)) return;
       auto map = ClusterMap::read(reply, server);
-      if (map) found = Cluster{*std::move(map), replicas_in(reply)};
-      if (!map) found = tl::unexpected(map.error());
+      if (!map) {
+        found = tl::unexpected(map.error());
+      } else {
+        found = Cluster{*std::move(map), replicas_in(reply)};
+      }
     });
     if (!asked) return tl::unexpected(asked.error());
     return found;
@@ -181,8 +185,9 @@ class StoreInspection {
     }
     const auto facts = inspect(endpoint);
     if (!facts) return;
-    if (facts->clustered) return fail(endpoint.text() + ": one of a cluster, and the user may not ask CLUSTER SLOTS");
-    line(fmt::format("Redis {}, a single server with {}", facts->version, counted(facts->replicas, "replica")));
+    if (facts->info.cluster)
+      return fail(endpoint.text() + ": one of a cluster, and the user may not ask CLUSTER SLOTS");
+    line(fmt::format("Redis {}, a single server with {}", facts->info.version, counted(facts->replicas, "replica")));
     tell(endpoint.text(), *facts);
   }
 
@@ -197,8 +202,8 @@ class StoreInspection {
       const auto facts = inspect(master);
       if (!facts) continue;
       if (!std::exchange(told, true)) {
-        line(fmt::format("Redis {}, a cluster of {} and {}", facts->version, counted(map.masters().size(), "master"),
-                         counted(cluster.replicas, "replica")));
+        line(fmt::format("Redis {}, a cluster of {} and {}", facts->info.version,
+                         counted(map.masters().size(), "master"), counted(cluster.replicas, "replica")));
       }
       tell(master.text(), *facts);
     }
@@ -226,7 +231,7 @@ class StoreInspection {
     if (!master) return;
     const auto facts = inspect(*master);
     if (!facts) return;
-    line(fmt::format("Redis {}, the master {} of {} with {}", facts->version, redis_.sentinel->master,
+    line(fmt::format("Redis {}, the master {} of {} with {}", facts->info.version, redis_.sentinel->master,
                      counted(answered, "sentinel"), counted(facts->replicas, "replica")));
     tell(master->text(), *facts);
   }

@@ -22,7 +22,7 @@
 
 namespace weir::door {
 
-// What a shared store is away for is said in the policy; what it says beside its own numbers, in no field of these.
+// Without RateLimit: its `t` is more than the decision says, and the store of these tests says no more.
 inline Settings plain_fields() {
   Settings settings;
   settings.fields.current = false;

@@ -157,7 +157,20 @@ TEST(SharedResp, StoreThatIsAwayMakesNobodyWait) {
   const std::string heard = talk.say(check + throttle + ping);
   EXPECT_FALSE(talk.paused());
   EXPECT_TRUE(heard.starts_with("*8\r\n:0\r\n")) << heard;
-  EXPECT_TRUE(heard.ends_with("-Cell error: Store error: the store that keeps the keys is away\r\n+PONG\r\n")) << heard;
+  EXPECT_TRUE(heard.ends_with("+PONG\r\n")) << heard;
+}
+
+TEST(SharedResp, ThrottleIsHalvedHereWhileTheStoreIsAway) {
+  SharedHouse house;
+  house.store.away = true;
+  Conversation talk = house.connect();
+  std::string pipeline;
+  for (int i = 0; i < 4; ++i) pipeline += "CL.THROTTLE key 5 60 60\r\n";
+  EXPECT_EQ(talk.say(pipeline),
+            "*5\r\n:0\r\n:3\r\n:2\r\n:-1\r\n:2\r\n"
+            "*5\r\n:0\r\n:3\r\n:1\r\n:-1\r\n:4\r\n"
+            "*5\r\n:0\r\n:3\r\n:0\r\n:-1\r\n:6\r\n"
+            "*5\r\n:1\r\n:3\r\n:0\r\n:2\r\n:6\r\n");
 }
 
 TEST(SharedResp, ClosedLimitDeniesInTheOrdinaryWay) {

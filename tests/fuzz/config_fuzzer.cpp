@@ -64,7 +64,13 @@ void check(const Config& config) {
     const Share sample = config.log.denials->sample;
     require(sample.part >= 1 && sample.part <= sample.whole, "a share is above 0 and at most 1");
   }
-  require(describe(config).size() == 10, "a line for each subject");
+  if (const auto& redis = config.store.redis) {
+    require(!redis->urls.empty() && redis->urls.size() <= 100, "there is a server");
+    require(redis->timeout >= 1ms && redis->timeout <= 10s, "a decision may take some time, but not any");
+    require(redis->tls.certificate.has_value() == redis->tls.key.has_value(), "a certificate has its key");
+    require(redis->prefix.find_first_of("{}") == std::string::npos, "a prefix chooses no slot");
+  }
+  require(describe(config).size() == 11, "a line for each subject");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class SharedTest(unittest.TestCase):
         self.nodes = self.enterContext(Nodes(text, [self.redis.url], **settings))
 
     def assert_all_shared(self):
-        self.assertTrue(all(decisions([node], "shared") > 0 for node in self.nodes))
+        self.assertGreater(decisions(self.nodes, "shared"), 0)
         for path in "local", "open", "closed":
             self.assertEqual(decisions(self.nodes, path), 0, path)
         for node in self.nodes:

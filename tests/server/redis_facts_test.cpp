@@ -3,30 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace weir::server {
 namespace {
-
-TEST(InfoValue, IsWhatFollowsItsNameOnALine) {
-  constexpr std::string_view info =
-      "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n\r\n# Memory\r\nmaxmemory:0\r\nempty:\r\nlast:1";
-  struct Row {
-    std::string name;
-    std::string value;
-  };
-  const std::vector<Row> rows{
-      {"redis_version", "7.0.15"},
-      {"maxmemory", "0"},
-      {"maxmemory_policy", ""},
-      {"version", ""},
-      {"empty", ""},
-      {"last", "1"},
-  };
-  for (const Row& row : rows) EXPECT_EQ(info_value(info, row.name), row.value) << row.name;
-  EXPECT_EQ(info_value("", "last"), "");
-}
 
 TEST(Version, BeforeSixTwoIsTooOld) {
   struct Row {

@@ -2,6 +2,7 @@
 
 #include "door/resp/verdict_reply.h"
 #include "engine/hearing.h"
+#include "engine/local_share.h"
 #include "wire/resp/throttle.h"
 
 namespace weir::door {
@@ -11,10 +12,8 @@ using wire::resp::ReplyWriter;
 
 namespace {
 
-void reply_throttle(const Decision* decision, ReplyWriter& reply) {
-  if (decision == nullptr) return reply.error("Cell error: Store error: the store that keeps the keys is away");
-  append_throttle_reply(reply.out(), wire::resp::throttle_reply(*decision));
-}
+// No policy says what holds for CL.THROTTLE while the store is away: what holds for limits that say nothing.
+constexpr std::uint32_t local_share = 500'000;
 
 }  // namespace
 
@@ -30,29 +29,37 @@ void HeardCommands::reset(const engine::NamedAsk& ask, Reply reply) {
 
 void HeardCommands::throttle(std::string_view key, const core::Gcra::Limit& limit, Cost quantity, Reply reply) {
   inquiry_.open().add_throttle(key, limit, quantity);
-  commands_.push_back({Kind::throttle, reply});
+  commands_.push_back({Kind::throttle, reply, {key, limit, quantity}});
 }
 
 void HeardCommands::answer(Protocol protocol, ThrottleCounts& counts, std::string& out) const {
   ReplyWriter reply(out, protocol);
   for (std::size_t i = 0; i < commands_.size(); ++i) {
-    const Command command = commands_[i];
-    const Decision* const decision = command.kind == Kind::throttle ? inquiry_.heard().decision(i) : nullptr;
-    if (decision != nullptr) (decision->admitted ? counts.allowed : counts.limited).raise();
-    if (command.reply == Reply::sent) write(command.kind, i, reply, protocol);
+    const Command& command = commands_[i];
+    if (command.kind != Kind::throttle) {
+      if (command.reply == Reply::sent) write(command, i, reply, protocol);
+      continue;
+    }
+    const Decision* const heard = inquiry_.heard().decision(i);
+    const Decision decision = heard != nullptr ? *heard : decide_here(command.throttle);
+    (decision.admitted ? counts.allowed : counts.limited).raise();
+    if (command.reply == Reply::sent) append_throttle_reply(out, wire::resp::throttle_reply(decision));
   }
 }
 
-void HeardCommands::write(Kind kind, std::size_t number, ReplyWriter& reply, Protocol protocol) const {
+void HeardCommands::write(const Command& command, std::size_t number, ReplyWriter& reply, Protocol protocol) const {
   const engine::Hearing& heard = inquiry_.heard();
-  switch (kind) {
-    case Kind::check:
-      return reply_verdict(heard.verdict(number), heard.plan(), protocol, reply);
-    case Kind::reset:
-      return reply_reset(heard.reset(number), reply);
-    case Kind::throttle:
-      return reply_throttle(heard.decision(number), reply);
-  }
+  if (command.kind == Kind::reset) return reply_reset(heard.reset(number), reply);
+  reply_verdict(heard.verdict(number), heard.plan(), protocol, reply);
+}
+
+// This process's share.
+Decision HeardCommands::decide_here(const Throttle& throttle) const {
+  const Rate rate{static_cast<std::uint64_t>(throttle.limit.count), Duration{throttle.limit.per}};
+  const auto whole = Limit::gcra({rate, throttle.limit.burst});
+  const core::Gcra::Limit share =
+      whole ? core::Gcra::Limit(engine::local_share_of(*whole, local_share, Cost{1})) : throttle.limit;
+  return throttles_.decide(share, throttles_.hash(throttle.key), throttle.quantity, desk_.now());
 }
 
 void HeardCommands::clear() noexcept {

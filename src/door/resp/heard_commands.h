@@ -14,7 +14,9 @@
 #include "door/resp/throttle_counts.h"
 #include "engine/named.h"
 #include "net/link.h"
+#include "store/local/throttle_table.h"
 #include "weir/cost.h"
+#include "weir/decision.h"
 #include "wire/resp/reply_writer.h"
 
 namespace weir::door {
@@ -26,7 +28,9 @@ class HeardCommands {
   // A client may want no reply.
   enum class Reply : std::uint8_t { sent, withheld };
 
-  explicit HeardCommands(Desk& desk) noexcept : inquiry_(desk) {}
+  // `throttles` is what CL.THROTTLE is decided on while the store is away.
+  HeardCommands(Desk& desk, store::ThrottleTable& throttles) noexcept
+      : desk_(desk), throttles_(throttles), inquiry_(desk) {}
 
   // While it is neither full nor begun.
   void check(const engine::NamedAsk& ask, Reply reply);  // or peek
@@ -47,13 +51,23 @@ class HeardCommands {
 
  private:
   enum class Kind : std::uint8_t { check, reset, throttle };
+  struct Throttle {
+    std::string_view key;
+    core::Gcra::Limit limit;
+    Cost quantity{1};
+  };
   struct Command {
     Kind kind;
     Reply reply;
+    Throttle throttle{};
   };
 
-  void write(Kind kind, std::size_t number, wire::resp::ReplyWriter& reply, wire::resp::Protocol protocol) const;
+  void write(const Command& command, std::size_t number, wire::resp::ReplyWriter& reply,
+             wire::resp::Protocol protocol) const;
+  [[nodiscard]] Decision decide_here(const Throttle& throttle) const;
 
+  Desk& desk_;
+  store::ThrottleTable& throttles_;
   std::vector<Command> commands_;  // by their number at the hearing
   Inquiry inquiry_;
 };

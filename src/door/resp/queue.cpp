@@ -82,7 +82,7 @@ bool RespDoor::Session::add_to_hearing(Arguments arguments) {
 }
 
 HeardCommands& RespDoor::Session::hearing() {
-  if (!heard_) heard_ = door_.heard_.take(door_.desk_);
+  if (!heard_) heard_ = door_.heard_.take(door_.desk_, door_.throttles_);
   return *heard_;
 }
 

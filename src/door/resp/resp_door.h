@@ -28,11 +28,11 @@ struct RespOptions {
 };
 
 // What its sessions on one loop share; they are gone before it. `throttles` holds the states of CL.THROTTLE, of all
-// loops alike.
+// loops alike; with a shared store, while that is away.
 class RespDoor {
  public:
   RespDoor(Desk& desk, store::ThrottleTable& throttles, RespOptions options)
-      : desk_(desk), options_(std::move(options)), batch_(throttles, throttle_counts_) {}
+      : desk_(desk), throttles_(throttles), options_(std::move(options)), batch_(throttles, throttle_counts_) {}
 
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link);
 
@@ -49,6 +49,7 @@ class RespDoor {
   class Session;
 
   Desk& desk_;
+  store::ThrottleTable& throttles_;
   RespOptions options_;
   ThrottleLimits throttle_limits_;
   ThrottleCounts throttle_counts_;
