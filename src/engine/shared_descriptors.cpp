@@ -5,6 +5,7 @@
 
 #include "engine/local_share.h"
 #include "engine/outage.h"
+#include "engine/owed.h"
 
 namespace weir::engine {
 namespace {
@@ -110,13 +111,13 @@ core::Rule SharedDescriptors::local_rule(std::size_t i) const noexcept {
 }
 
 std::uint64_t SharedDescriptors::take_owed(std::size_t i) noexcept {
-  return parts_[i].table->take_usage(local_rule(i), parts_[i].ask.key, room_.clock.now());
+  return engine::take_owed({*parts_[i].table, local_rule(i), parts_[i].ask.key}, room_.clock.now());
 }
 
 void SharedDescriptors::judge_locally() {
   at_ = room_.clock.now();
-  room_.owes.store(true, std::memory_order_relaxed);
   const SharedAsk& failed = ask(0);
+  const bool is_owed = left_the_store_unchanged(failed.failure);
   std::array<core::Rule, table::most_together> rules;
   std::array<table::Check, table::most_together> checks;
   std::array<Decision, table::most_together> decisions;
@@ -127,9 +128,7 @@ void SharedDescriptors::judge_locally() {
     const std::uint32_t i = subjects_[c];
     const DescriptorPart& part = parts_[i];
     rules[c] = local_rule(i);
-    if (failed.failure == StoreFailure::away && failed.checks[c].charge_back > 0) {  // nothing was sent: still owed
-      (void)part.table->decide(rules[c], {part.ask.key, Cost{failed.checks[c].charge_back}}, at_);
-    }
+    if (is_owed) owe({*part.table, rules[c], part.ask.key}, failed.checks[c].charge_back, at_);
     const auto choice = part.limit == Verdict::no_limit ? policy::OnStoreFailure::local
                                                         : plan_->limits()[part.limit].source->on_store_failure;
     if (choice == policy::OnStoreFailure::closed) {
@@ -156,6 +155,9 @@ void SharedDescriptors::judge_locally() {
     for (std::size_t k = 0; k < count; ++k) {
       statuses_[owners[k]].decision = decisions[k];
       statuses_[owners[k]].admitted = decisions[k].admitted;
+      if (!is_owed || !admitted_) continue;
+      room_.owes.store(true, std::memory_order_relaxed);
+      owe({*checks[k].table, *checks[k].rule, checks[k].ask.key}, checks[k].ask.cost.units(), at_);
     }
   }
   over_ = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/outage.h"
+#include "engine/owed.h"
 #include "table/together.h"
 
 namespace weir::engine {
@@ -101,26 +102,13 @@ SharedCheck& SharedJudgement::add_once(SharedAsk& ask, std::size_t i, const Tabl
 std::uint64_t SharedJudgement::take_owed(std::size_t i) noexcept {
   const TableRule* local = rule_of(limit_of(i).local, coverage.caller.tier);
   if (local == nullptr) return 0;
-  return local->table->take_usage(local->rule, coverage.covered[i].ask.key, room_.clock.now());
-}
-
-// Nothing was sent: it is still owed.
-void SharedJudgement::give_back_owed(const SharedAsk& ask) noexcept {
-  for (std::size_t c = 0; c < live_.size(); ++c) {
-    const TableRule* local = rule_of(limit_of(live_[c]).local, coverage.caller.tier);
-    if (local == nullptr || ask.checks[c].charge_back == 0) continue;
-    const Cost owed{ask.checks[c].charge_back};
-    (void)local->table->decide(local->rule, {coverage.covered[live_[c]].ask.key, owed}, room_.clock.now());
-  }
+  return engine::take_owed({*local->table, local->rule, coverage.covered[i].ask.key}, room_.clock.now());
 }
 
 void SharedJudgement::read_live() {
   if (too_many_ || live_.empty()) return conclude_live();
   const SharedAsk& answer = ask(0);
-  if (answer.failure != StoreFailure::none) {
-    if (answer.failure == StoreFailure::away) give_back_owed(answer);
-    return judge_locally();
-  }
+  if (answer.failure != StoreFailure::none) return judge_locally(answer);
   verdict_.at = answer.now;
   for (std::size_t c = 0; c < live_.size(); ++c) {
     take(outcomes_[live_[c]], answer.answers[c]);
@@ -138,12 +126,25 @@ void SharedJudgement::read_live() {
   conclude_live();
 }
 
-void SharedJudgement::judge_locally() {
+void SharedJudgement::judge_locally(const SharedAsk& failed) {
   const Instant now = room_.clock.now();
-  room_.owes.store(true, std::memory_order_relaxed);
   verdict_ = judge_without_store(*plan_, coverage, peek_, now, outcomes_, room_.judgement, room_.paths);
   verdict_.at = now;
   over_ = true;
+  if (left_the_store_unchanged(failed.failure) && !peek_) owe(failed, now);
+}
+
+// What was owed before, and what judge_without_store has charged to this process's share.
+void SharedJudgement::owe(const SharedAsk& failed, Instant now) noexcept {
+  for (std::size_t c = 0; c < live_.size(); ++c) {
+    const std::size_t i = live_[c];
+    const TableRule* local = coverage.covered[i].live;
+    if (local == nullptr) continue;
+    const bool is_charged = verdict_.admitted && outcomes_[i].decision.admitted;
+    const std::uint64_t cost = is_charged ? coverage.covered[i].ask.cost.units() : 0;
+    if (is_charged) room_.owes.store(true, std::memory_order_relaxed);
+    engine::owe({*local->table, local->rule, coverage.covered[i].ask.key}, failed.checks[c].charge_back + cost, now);
+  }
 }
 
 void SharedJudgement::conclude_live() {

@@ -63,11 +63,11 @@ class SharedJudgement final : public SharedCase {
   store::SharedCheck& add_live(store::SharedAsk& ask, std::size_t c);
   store::SharedCheck& add_once(store::SharedAsk& ask, std::size_t i, const TableRule& rule);
   [[nodiscard]] std::uint64_t take_owed(std::size_t i) noexcept;
-  void give_back_owed(const store::SharedAsk& ask) noexcept;
 
   void read_live();
   void conclude_live();
-  void judge_locally();
+  void judge_locally(const store::SharedAsk& failed);
+  void owe(const store::SharedAsk& failed, Instant now) noexcept;
   void ask_warning();
   void read_warning();
   void ask_penalties();

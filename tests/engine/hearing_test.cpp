@@ -202,6 +202,77 @@ TEST(Outage, WhatCouldNotBeSentIsStillOwed) {
   EXPECT_EQ(shared.send(request)->decision.remaining, 4U);  // ten, less five, less this one
 }
 
+// Whether it passes, the store failing that way after it was asked.
+bool passes_on_failure(SharedEngine& shared, const Request& request, StoreFailure failure) {
+  const Asked asked(request);
+  shared.hearing->clear();
+  shared.hearing->add(asked.query());
+  shared.hearing->begin([] {});
+  shared.store.fail(failure);
+  return shared.hearing->verdict(0)->admitted;
+}
+
+TEST(Outage, AskingInVainIsNoRefill) {
+  for (const auto failure : {StoreFailure::timeout, StoreFailure::lost, StoreFailure::refused, StoreFailure::away,
+                             StoreFailure::disagreement}) {
+    SharedEngine shared(one_limit);
+    int passed = 0;
+    for (int i = 0; i < 20; ++i) passed += passes_on_failure(shared, Request::to("GET /"), failure) ? 1 : 0;
+    EXPECT_EQ(passed, 5) << static_cast<int>(failure);
+  }
+}
+
+TEST(Outage, ProbesInVainDuringAnOutageAreNoRefill) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  int passed = 0;
+  for (int i = 0; i < 20; ++i) {
+    shared.store.away = true;
+    passed += shared.passing(request, 3);
+    shared.store.away = false;
+    passed += passes_on_failure(shared, request, StoreFailure::timeout) ? 1 : 0;
+  }
+  EXPECT_EQ(passed, 5);
+}
+
+TEST(Outage, WhatMayHaveBeenCountedThereIsNotChargedBack) {
+  const std::pair<StoreFailure, unsigned> rows[] = {{StoreFailure::away, 6},
+                                                    {StoreFailure::refused, 6},
+                                                    {StoreFailure::timeout, 9},
+                                                    {StoreFailure::lost, 9},
+                                                    {StoreFailure::disagreement, 9}};
+  for (const auto& [failure, left] : rows) {
+    SharedEngine shared(one_limit);
+    const Request request = Request::to("GET /");
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(passes_on_failure(shared, request, failure));
+    EXPECT_EQ(shared.send(request)->decision.remaining, left) << static_cast<int>(failure);
+  }
+}
+
+TEST(Outage, TheShareRefillsHoweverOftenItIsAsked) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 6), 5);
+  int passed = 0;
+  for (int second = 0; second < 60; ++second) {  // at half the rate, three
+    shared.at(shared.clock.now() + 1s);
+    passed += shared.passes(request) ? 1 : 0;
+  }
+  EXPECT_EQ(passed, 3);
+}
+
+TEST(Outage, WhatIsChargedBackStillCountsHereInTheNextOutage) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 4), 4);
+  shared.store.away = false;
+  EXPECT_TRUE(shared.passes(request));
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 4), 1);
+}
+
 TEST(Outage, AClosedLimitDeniesWithoutChargingTheOthers) {
   SharedEngine shared(R"(
 version: 1

@@ -98,6 +98,13 @@ class Redis:
         lines = self.ask("INFO", section).splitlines()
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
+    def role(self):
+        """`master` or `slave`; None while it does not say: who changes it closes all connections."""
+        try:
+            return self.ask("ROLE")[0]
+        except OSError:
+            return None
+
     def await_replica(self):
         """Returns when this one has all that its master has."""
         eventually(lambda: self.info("replication")["master_link_status"] == "up", "a replica that follows its master")
@@ -197,7 +204,7 @@ class Sentinels:
 
     def await_master(self, redis):
         """Returns when all of them, and it itself, say that `redis` is the master."""
-        eventually(lambda: self.master_port() == redis.port and redis.ask("ROLE")[0] == "master", "another master")
+        eventually(lambda: self.master_port() == redis.port and redis.role() == "master", "another master")
 
     def close(self):
         self._stack.close()
@@ -299,7 +306,7 @@ class Cluster:
                 source.ask("MIGRATE", target.host, target.port, key, 0, PATIENCE * 1000, "REPLACE")
         meanwhile()
         for node in [target, source, *(each for each in self.living if each not in (source, target))]:
-            if node.ask("ROLE")[0] == "master":
+            if node.role() == "master":
                 node.ask("CLUSTER", "SETSLOT", slot, "NODE", self.ids[target])
 
     def close(self):

@@ -110,7 +110,7 @@ class ClusterTest(unittest.TestCase):
     def move(self, slot, load):
         """To the next master that lives. The load goes on meanwhile."""
         owner = self.cluster.owner(slot)
-        masters = [node for node in self.cluster.living if node.ask("ROLE")[0] == "master"]
+        masters = [node for node in self.cluster.living if node.role() == "master"]
         target = masters[(masters.index(owner) + 1) % len(masters)]
         self.cluster.move_slot(slot, target, meanwhile=lambda: load.await_round(2))
         self.cluster.await_owner(slot, target)
@@ -161,7 +161,7 @@ class Failover(ClusterTest):
         load.await_round()
         acknowledged = self.acknowledged(load)
         survived = self.read(replica, theirs)
-        self.assertEqual(replica.ask("ROLE")[0], "slave", "it was promoted before its states were read")
+        self.assertEqual(replica.role(), "slave", "it was promoted before its states were read")
         self.move(next(slot_of(key) for counted, key in keys.items() if counted not in theirs), load)
         self.cluster.await_owner(slot, replica)
         return {counted: acknowledged[counted] - survived[counted] for counted in theirs}

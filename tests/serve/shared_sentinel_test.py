@@ -83,11 +83,23 @@ class Failover(unittest.TestCase):
         self.assertGreater(decisions(self.nodes, "closed"), 0)
         self.assert_one_truth_in(self.replica)
 
+    def test_when_the_master_hangs(self):
+        """And wakes up when it is none any more: what it has left to say is too late for all."""
+        load = self.fail_over(self.master.pause)
+        self.assert_decisions_went_on(load)
+        with Load(self.nodes, self.ask) as load:
+            load.await_round()
+            self.master.resume()
+            eventually(lambda: self.master.role() == "slave", "a master that became a replica")
+            load.await_round(5)
+        self.assertLess(load.slowest, SLOWEST)
+        self.assert_one_truth_in(self.replica)
+
     def test_when_it_is_ordered(self):
         load = self.fail_over(lambda: self.sentinels.ask("SENTINEL", "FAILOVER", self.sentinels.name))
         self.assertLess(load.slowest, SLOWEST)
         self.assert_one_truth_in(self.replica)
-        eventually(lambda: self.master.ask("ROLE")[0] == "slave", "a master that became a replica")
+        eventually(lambda: self.master.role() == "slave", "a master that became a replica")
 
     def test_when_the_sentinels_go_first(self):
         """The master is known: it is asked as before."""

@@ -70,8 +70,10 @@ local states = {}   -- the texts
 
 ----------------------------------------------------------------------------------------------------------------- read
 
+-- Whose key it is, is nobody's business.
 local function fail(key)
-  return redis.error_reply('FOREIGN the value of ' .. KEYS[key] .. ' is not a state of weir: remove it')
+  local name = string.gsub(KEYS[key], '({[^:]*:).*(}[^}]*)$', '%1...%2')
+  return redis.error_reply('FOREIGN the value of ' .. name .. ' is not a state of weir: remove it')
 end
 
 -- The two numbers of a text; nil if it is not a state's.
@@ -417,7 +419,7 @@ local function refund_log(key, term)
   end
   local cost = (total - previous) % TOTALS
   if units > cost then units = cost end
-  -- A running total may be too high by `shift` from there on; what counts is the difference of two.
+  -- The totals fall from the entry on; or, which is the same to their differences, they rise before it.
   local from, to, shift = index, log.entries - 1, -units
   if index - dropped < log.entries - index then
     from, to, shift = dropped, index - 1, units
@@ -613,6 +615,33 @@ while at < last do
   end
 end
 
+if plain < keys then
+  -- What the node is told of a log: as it was, or, when it was settled, as it is.
+  local function told(key, log)
+    local used, newest = first[key], log.newest
+    local costs = {}
+    if used > 0 then log.waits[1] = true end
+    for cost in pairs(log.waits) do
+      if cost <= used then costs[#costs + 1] = cost end
+    end
+    table.sort(costs)
+    if log.settled and second[key] > 0 then
+      used = used + second[key]
+      if newest < now then newest = now end
+    end
+    if used == 0 then return false end
+    local answer = {used, newest}
+    for i = 1, #costs do
+      answer[2 * i + 1], answer[2 * i + 2] = costs[i], first_reaching(log, costs[i])
+    end
+    return answer
+  end
+
+  for key = plain + 1, keys do
+    if logs[key] then states[key] = told(key, logs[key]) end
+  end
+end
+
 ---------------------------------------------------------------------------------------------------------------- write
 
 for key = 1, buckets do
@@ -654,68 +683,48 @@ for key = buckets + 1, plain do
   end
 end
 
--- What the node is told of a log: as it was, or, when it was settled, as it is.
-local function told(key, log)
-  local used, newest = first[key], log.newest
-  local costs, answer = {}, nil
-  if used > 0 then log.waits[1] = true end
-  for cost in pairs(log.waits) do
-    if cost <= used then costs[#costs + 1] = cost end
-  end
-  table.sort(costs)
-  if log.settled and second[key] > 0 then
-    used = used + second[key]
-    if newest < now then newest = now end
-  end
-  if used == 0 then return false end
-  answer = {used, newest}
-  for i = 1, #costs do
-    answer[2 * i + 1], answer[2 * i + 2] = costs[i], first_reaching(log, costs[i])
-  end
-  return answer
-end
-
--- Appends what was charged, all of it at one time. A log that is short, or half of it over, is written anew without
--- what is over.
-local function append(key, log)
-  local at = log.newest > now and log.newest or now
-  local entry = struct.pack('<I8I4', at, (log.total + second[key]) % TOTALS)
-  local stays = log.entries
-  if log.live < log.entries and (log.newest == at or log.moved) then stays = stays - 1 end
-  local over = at + window[key] + 999
-  over = format('%d', (over - over % 1000) / 1000)
-  local from, to = HEAD + log.live * ENTRY, HEAD + stays * ENTRY
-  local whole = #log.bytes >= HEAD + log.entries * ENTRY
-  if whole or 2 * log.live > log.entries then
-    local body = ''
-    if whole then
-      body = string.sub(log.bytes, from + 1, to)
-    elseif from < to then
-      body = call('GETRANGE', log.key, from, to - 1)
+if plain < keys then
+  -- Appends what was charged, all of it at one time. A log that is short, or half of it over, is written anew without
+  -- what is over.
+  local function append(key, log)
+    local at = log.newest > now and log.newest or now
+    local entry = struct.pack('<I8I4', at, (log.total + second[key]) % TOTALS)
+    local stays = log.entries
+    if log.live < log.entries and (log.newest == at or log.moved) then stays = stays - 1 end
+    local over = at + window[key] + 999
+    over = format('%d', (over - over % 1000) / 1000)
+    local from, to = HEAD + log.live * ENTRY, HEAD + stays * ENTRY
+    local whole = #log.bytes >= HEAD + log.entries * ENTRY
+    if whole or 2 * log.live > log.entries then
+      local body = ''
+      if whole then
+        body = string.sub(log.bytes, from + 1, to)
+      elseif from < to then
+        body = call('GETRANGE', log.key, from, to - 1)
+      end
+      call('SET', log.key, struct.pack('<I4I4', 0, log.before) .. body .. entry, 'PXAT', over)
+      return
     end
-    call('SET', log.key, struct.pack('<I4I4', 0, log.before) .. body .. entry, 'PXAT', over)
-    return
+    call('SETRANGE', log.key, to, entry)
+    if log.live > log.dropped then call('SETRANGE', log.key, 0, struct.pack('<I4I4', log.live, log.before)) end
+    call('PEXPIREAT', log.key, over)
   end
-  call('SETRANGE', log.key, to, entry)
-  if log.live > log.dropped then call('SETRANGE', log.key, 0, struct.pack('<I4I4', log.live, log.before)) end
-  call('PEXPIREAT', log.key, over)
-end
 
-for key = plain + 1, keys do
-  local log, keep = logs[key], changed[key]
-  if log then states[key] = told(key, log) end
-  if keep then
-    local over = log.newest + window[key]
-    if second[key] > 0 then
-      append(key, log)
-    elseif log.entries > 0 and over > now then
-      over = over + 999
-      call('SET', log.key, log.rewritten, 'PXAT', format('%d', (over - over % 1000) / 1000))
-    else
-      call('UNLINK', log.key)
+  for key = plain + 1, keys do
+    local log, keep = logs[key], changed[key]
+    if keep then
+      local over = log.newest + window[key]
+      if second[key] > 0 then
+        append(key, log)
+      elseif log.entries > 0 and over > now then
+        over = over + 999
+        call('SET', log.key, log.rewritten, 'PXAT', format('%d', (over - over % 1000) / 1000))
+      else
+        call('UNLINK', log.key)
+      end
+    elseif keep == false then
+      call('UNLINK', KEYS[key])
     end
-  elseif keep == false then
-    call('UNLINK', KEYS[key])
   end
 end
 

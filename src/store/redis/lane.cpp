@@ -34,20 +34,23 @@ bool Lane::ask(SharedAsk& ask, Slot slot) {
     }
     probe_wanted_ = false;
   }
-  gather(ask, the_time() + options_.timeout, slot);
+  const Moment now = turn_time();
+  gathering_.add(ask, now + options_.timeout, slot);
+  arm(now + options_.timeout);
+  schedule(now);
   return true;
 }
 
 void Lane::gather(SharedAsk& ask, Moment deadline, Slot slot) {
   gathering_.add(ask, deadline, slot);
   arm(deadline);
-  schedule();
+  schedule(turn_time());
 }
 
 void Lane::gather_alone(SharedAsk& ask, Moment deadline, Slot slot, bool asking) {
   gathering_.add_alone(ask, deadline, slot, asking);
   arm(deadline);
-  schedule();
+  schedule(turn_time());
 }
 
 void Lane::query(std::string_view command, Told told) {
@@ -55,15 +58,21 @@ void Lane::query(std::string_view command, Told told) {
   expected_.push_back({.flight = nullptr, .told = std::move(told), .sent_at = the_time()});
 }
 
+// Read once for all that is asked in the turn of the loop that a departure is scheduled in.
+Moment Lane::turn_time() noexcept {
+  if (!scheduled_) turn_ = the_time();
+  return turn_;
+}
+
 // When the loop's handler is done: then all that it brought goes together.
-void Lane::schedule() {
-  if (scheduled_ || !may_depart(the_time())) return;
+void Lane::schedule(Moment now) {
+  if (scheduled_ || !may_depart(now)) return;
   scheduled_ = true;
   loop_.post([self = self_] {
     Lane* const lane = *self;
     if (lane == nullptr) return;
     lane->scheduled_ = false;
-    if (const Moment now = the_time(); lane->may_depart(now)) lane->depart(now);
+    if (const Moment later = the_time(); lane->may_depart(later)) lane->depart(later);
   });
 }
 

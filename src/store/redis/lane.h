@@ -63,7 +63,7 @@ class Lane final : private ServerConnection::Owner {
 
   // `options` and `counts` outlive it.
   Lane(net::Loop& loop, const RedisOptions& options, StoreCounts& counts, Owner& owner);
-  ~Lane();  // what is here is answered: away, or lost if it was sent
+  ~Lane() override;  // what is here is answered: away, or lost if it was sent
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
@@ -108,7 +108,8 @@ class Lane final : private ServerConnection::Owner {
 
   // Sending and answering: lane.cpp.
   void on_reply(const wire::resp::Reply& reply) override;
-  void schedule();
+  [[nodiscard]] Moment turn_time() noexcept;
+  void schedule(Moment now);
   [[nodiscard]] bool may_depart(Moment now) const noexcept;
   void depart(Moment now);
   void send(std::unique_ptr<Flight> flight, Moment now);
@@ -160,6 +161,7 @@ class Lane final : private ServerConnection::Owner {
   std::vector<std::unique_ptr<Flight>> departing_;
   std::string bytes_;
   bool scheduled_ = false;
+  Moment turn_{};
   net::Timer timer_;
   Moment armed_for_ = Moment::max();  // the oldest deadline, or earlier; Moment::max(): not armed
   std::shared_ptr<Lane*> self_;       // null inside: what was posted finds it gone

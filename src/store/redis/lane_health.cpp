@@ -19,7 +19,7 @@ using wire::resp::Reply;
 using wire::resp::ReplyType;
 
 constexpr Duration between_infos = std::chrono::seconds(10);
-// A connection on which nothing has been answered for so long is none.
+// A connection on which nothing has been answered for so long is none; or for twice the budget, if that is longer.
 constexpr Duration longest_silence = std::chrono::seconds(1);
 
 Breaker::Options breaker_options(const RedisOptions& options) {
@@ -105,12 +105,17 @@ void Lane::load_script() {
 }
 
 void Lane::take_info(const Reply& reply) {
-  ServerInfo info = parse_info(reply.is(ReplyType::error) ? std::string_view{} : reply.text());
+  if (reply.is(ReplyType::error)) {
+    const StoreError kind = store_error(error_kind(reply.text()));
+    return greeted_ ? complain(kind, reply.text()) : lose(kind, reply.text());
+  }
+  ServerInfo info = parse_info(reply.text());
   if (info_ && info.evicted_keys > info_->evicted_keys) {
     counts_.evicted_keys.raise(info.evicted_keys - info_->evicted_keys);
   }
   info_ = std::move(info);
-  if (const auto wanted = owner_.on_info(*this, *info_); !wanted) lose(StoreError::refused, wanted.error().what);
+  if (const auto wanted = owner_.on_info(*this, *info_); !wanted) return lose(StoreError::refused, wanted.error().what);
+  if (greeted_) owner_.on_change(*this);
 }
 
 void Lane::take_role(const Reply& reply) {
@@ -160,8 +165,9 @@ void Lane::disconnect() {
 }
 
 void Lane::tick(Moment now) {
-  if (greeted_ && !expected_.empty() && now - expected_.front().sent_at > longest_silence) {
-    return lose(StoreError::timeout, "has not answered for a second");
+  const Duration silence = std::max(longest_silence, 2 * options_.timeout);
+  if (greeted_ && !expected_.empty() && now - expected_.front().sent_at > silence) {
+    return lose(StoreError::timeout, "does not answer at all; it is connected to anew");
   }
   if (breaker_.state() == BreakerState::open) return probe(now);
   if (breaker_.state() == BreakerState::half_open) {

@@ -155,7 +155,7 @@ void RedisStore::sum_up() {
 }
 
 void RedisStore::tick(Moment now) {
-  for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].lane->tick(now);
+  for (const Server& server : servers_) server.lane->tick(now);
   if (watch_) watch_->tick(now);
   if (topology_ == Topology::cluster) tick_cluster(now);
 }

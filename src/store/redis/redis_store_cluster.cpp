@@ -172,8 +172,8 @@ void RedisStore::tick_cluster(Moment now) {
   if (map_wanted_ || !well) want_map();
   for (std::size_t i = 0; i < servers_.size() && servers_.size() > 1;) {
     Server& server = servers_[i];
-    if (routes_.lead_to(*server.lane) || !server.lane->idle()) server.routed_at = now;
-    if (now - server.routed_at > before_a_server_is_left) {
+    if (routes_.lead_to(*server.lane)) server.routed_at = now;
+    if (server.lane->idle() && now - server.routed_at > before_a_server_is_left) {
       servers_.erase(servers_.begin() + static_cast<std::ptrdiff_t>(i));
       sum_up();
     } else {

@@ -1,7 +1,7 @@
 #include "store/redis/script_plan.h"
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 #include <type_traits>
 
 namespace weir::store::redis {
@@ -119,7 +119,7 @@ void ScriptPlan::add_evaluation(const SharedAsk& ask) {
                           .checks = static_cast<std::uint32_t>(checks),
                           .model = can_be_folded(ask) ? &ask : nullptr});
   bool repeats = false;
-  for (const SharedCheck& check : ask.checks | std::views::take(checks)) {
+  for (const SharedCheck& check : std::span(ask.checks).first(checks)) {
     ScriptTerm term{check.rule, check.cost, check.max_wait};
     if (ask.operation == SharedOperation::settle) term.settlement = ask.settlement;
     const std::uint32_t number = ask.operation == SharedOperation::forget ? no_term : number_of(term);

@@ -36,6 +36,9 @@ class SplitAsk final : public SharedAsker {
   };
 
   explicit SplitAsk(Owner& owner) : owner_(owner) {}
+  virtual ~SplitAsk() = default;
+  SplitAsk(const SplitAsk&) = delete;
+  SplitAsk& operator=(const SplitAsk&) = delete;
 
   // `slots`: one for each check. The checks move into the parts, and back before the whole is answered.
   void begin(SharedAsk& whole, std::span<const Slot> slots);
@@ -67,6 +70,9 @@ class RefundAsk final : public SharedAsker {
   };
 
   explicit RefundAsk(Owner& owner) : owner_(owner) {}
+  virtual ~RefundAsk() = default;
+  RefundAsk(const RefundAsk&) = delete;
+  RefundAsk& operator=(const RefundAsk&) = delete;
 
   SharedAsk& prepare(const SharedCheck& charged, Instant charged_at);
   [[nodiscard]] bool done() const noexcept { return ask_.failure == StoreFailure::none; }

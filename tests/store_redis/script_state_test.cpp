@@ -1,0 +1,235 @@
+// What the script leaves in the server: how long, how large, and what it makes of values that are not its own.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/store_redis/script_oracle.h"
+#include "tests/store_redis/script_server.h"
+
+namespace weir::store::redis {
+namespace {
+
+using std::chrono::seconds;
+using wire::resp::ReplyType;
+
+struct Kind {
+  std::string_view name;
+  Limit limit;
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all{
+      {"token_bucket", *Limit::token_bucket({{100, seconds(60)}, 20})},
+      {"token_bucket, 7 per s", *Limit::token_bucket({{7, seconds(1)}, 20})},
+      {"gcra", *Limit::gcra({{1, seconds(60)}, 10})},
+      {"leaky_bucket", *Limit::leaky_bucket(BucketNumbers{{10, seconds(60)}, 10})},
+      {"leaky_bucket, queue", *Limit::leaky_bucket(QueueNumbers{{10, seconds(60)}, 10})},
+      {"fixed_window", *Limit::fixed_window({10, seconds(60)})},
+      {"sliding_window_log", *Limit::sliding_window_log({10, seconds(60)})},
+      {"sliding_window_counter", *Limit::sliding_window_counter({10, seconds(60)})},
+  };
+  return all;
+}
+
+class ScriptState : public testing::Test {
+ protected:
+  // Asks once. The answer is in `ask`.
+  bool run(SharedOperation operation, const core::Rule& rule, Cost cost, std::string key = "weir:{api:alice}:x") {
+    ask.operation = operation;
+    ask.checks.assign(1, {});
+    ask.checks[0].key = std::move(key);
+    ask.checks[0].rule = &rule;
+    ask.checks[0].cost = cost;
+    batch.clear();
+    EXPECT_TRUE(batch.add(ask));
+    return server.run(batch);
+  }
+
+  std::int64_t number(std::initializer_list<std::string_view> command) { return server.ask(command).integer(); }
+  std::string text(std::initializer_list<std::string_view> command) { return std::string(server.ask(command).text()); }
+
+  ScriptServer server;
+  ScriptBatch batch;
+  SharedAsk ask;
+};
+
+TEST_F(ScriptState, EveryKeyEndsInTheMillisecondInWhichItsStateIsAsGoodAsNeverSeen) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    const core::Rule rule = core::compile(kind.limit);
+    const std::string key(kind.name);
+    ScriptOracle oracle;
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{2}, key));
+      ASSERT_TRUE(ask.admitted);
+      oracle.judge(ask, ask.now);
+      EXPECT_EQ(number({"PEXPIRETIME", key}), oracle.forgotten_at(ask.checks[0]));
+    }
+  }
+}
+
+TEST_F(ScriptState, WhatChargesNothingWritesNothing) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    const core::Rule rule = core::compile(kind.limit);
+    const std::string key(kind.name);
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{0}, key));
+    ASSERT_TRUE(run(SharedOperation::look, rule, Cost{1}, key));
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1'000}, key));
+    EXPECT_FALSE(ask.admitted);
+    EXPECT_EQ(number({"EXISTS", key}), 0);
+
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{8}, key));
+    ASSERT_TRUE(ask.admitted);
+    const std::string before = text({"GET", key});
+    const std::int64_t ends = number({"PEXPIRETIME", key});
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{0}, key));
+    ASSERT_TRUE(run(SharedOperation::look, rule, Cost{1}, key));
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{19}, key));
+    EXPECT_FALSE(ask.admitted);
+    EXPECT_EQ(text({"GET", key}), before);
+    EXPECT_EQ(number({"PEXPIRETIME", key}), ends);
+  }
+}
+
+TEST_F(ScriptState, AStateThatIsGivenBackWhollyIsGone) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    const core::Rule rule = core::compile(kind.limit);
+    const std::string key(kind.name);
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{2}, key));
+    ask.settlement = core::Settlement{Cost{2}, Cost{0}, ask.answers[0].decision.charged_at};
+    ASSERT_TRUE(run(SharedOperation::settle, rule, Cost{1}, key));
+    EXPECT_EQ(ask.answers[0].decision.remaining, ask.answers[0].decision.limit);
+    EXPECT_EQ(number({"EXISTS", key}), 0);
+  }
+}
+
+TEST_F(ScriptState, WhatIsForgottenIsGone) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    const core::Rule rule = core::compile(kind.limit);
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{2}));
+    ASSERT_TRUE(run(SharedOperation::forget, rule, Cost{1}));
+    EXPECT_TRUE(ask.admitted);
+    EXPECT_EQ(number({"EXISTS", ask.checks[0].key}), 0);
+  }
+}
+
+// A batch that meets one is refused as a whole, and nothing is written. To forget the key helps.
+TEST_F(ScriptState, AForeignValueFailsItsBatchAndIsLeftAlone) {
+  const std::string key = "weir:{api:alice}:x";
+  const std::vector<std::string> foreign{"",
+                                         "hello",
+                                         "-5",
+                                         "1.5",
+                                         "nan",
+                                         "inf",
+                                         "1e300",
+                                         "9007199254740992",
+                                         "12:x",
+                                         ":",
+                                         "5:-1",
+                                         "5:nan",
+                                         "1:2:3",
+                                         std::string(30, 'a'),
+                                         std::string(32, 'a'),
+                                         std::string(8, '\0') + std::string(12, '\xff')};
+  const core::Rule other = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    const core::Rule rule = core::compile(kind.limit);
+    const bool is_log = kind.limit.algorithm() == Algorithm::sliding_window_log;
+    for (const std::string& value : foreign) {
+      SCOPED_TRACE(value);
+      if (is_log && value.empty()) continue;  // a log without entries
+      server.ask({"SET", key, value});
+      SharedAsk neighbour;
+      neighbour.checks.assign(1, {.key = "weir:{api:bob}:y", .rule = &other});
+      ask = {};
+      ask.checks.assign(1, {.key = key, .rule = &rule});
+      batch.clear();
+      ASSERT_TRUE(batch.add(neighbour) && batch.add(ask));
+      EXPECT_FALSE(server.run(batch));
+      EXPECT_EQ(text({"GET", key}), value);
+      EXPECT_EQ(number({"EXISTS", "weir:{api:bob}:y"}), 0);
+      ASSERT_TRUE(run(SharedOperation::forget, rule, Cost{1}));
+      ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}));
+      EXPECT_TRUE(ask.admitted);
+    }
+    server.ask({"DEL", key});
+    server.ask({"RPUSH", key, "of another type"});
+    EXPECT_FALSE(run(SharedOperation::decide, rule, Cost{1}));
+    EXPECT_EQ(text({"TYPE", key}), "list");
+    ASSERT_TRUE(run(SharedOperation::forget, rule, Cost{1}));
+    EXPECT_EQ(number({"EXISTS", key}), 0);
+  }
+}
+
+// Lua reads these as numbers. We do not.
+TEST_F(ScriptState, WhatOnlyLuaReadsAsANumberIsADisagreement) {
+  const core::Rule rule = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
+  for (const std::string_view value : {"0x10", "1e3", " 7", "007", "7 "}) {
+    server.ask({"SET", "weir:{api:alice}:x", value});
+    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}));
+    EXPECT_EQ(ask.failure, StoreFailure::disagreement);
+    EXPECT_FALSE(ask.admitted);
+    EXPECT_TRUE(ask.answers.empty());
+  }
+}
+
+TEST_F(ScriptState, ARefusalNamesTheLimitAndNotTheConsumer) {
+  const core::Rule rule = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
+  server.ask({"SET", "weir:{api:user:5:alice}:gcra", "hello"});
+  EXPECT_FALSE(run(SharedOperation::decide, rule, Cost{1}, "weir:{api:user:5:alice}:gcra"));
+  std::string bytes;
+  batch.write(bytes);
+  EXPECT_EQ(server.exchange(bytes).text(),
+            "FOREIGN the value of weir:{api:...}:gcra is not a state of weir: remove it");
+}
+
+TEST_F(ScriptState, TheDigestIsTheOneThatTheServerKnowsTheScriptBy) {
+  EXPECT_EQ(server.ask({"SCRIPT", "LOAD", script_source()}).text(), script_digest());
+  server.ask({"SCRIPT", "FLUSH"});
+  const core::Rule rule = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
+  EXPECT_FALSE(run(SharedOperation::decide, rule, Cost{1}));
+  std::string bytes;
+  batch.write(bytes, ScriptBatch::Form::with_source);
+  EXPECT_TRUE(batch.read(server.exchange(bytes)));
+  EXPECT_TRUE(run(SharedOperation::decide, rule, Cost{1}));
+  EXPECT_EQ(ask.answers[0].decision.remaining, 8U);
+}
+
+// Printed, for docs/benchmarks.md. The key has 26 bytes.
+TEST_F(ScriptState, AConsumerTakesLittleMemory) {
+  const std::string key = "weir:{api:user:5:alice}:xx";
+  for (const Kind& kind : kinds()) {
+    const core::Rule rule = core::compile(kind.limit);
+    server.ask({"DEL", key});
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}, key));
+    const std::int64_t bytes = number({"MEMORY", "USAGE", key, "SAMPLES", "0"});
+    std::cout << "redis memory per consumer: " << kind.name << " " << bytes << " bytes, "
+              << text({"OBJECT", "ENCODING", key}) << "\n";
+    EXPECT_LE(bytes, kind.limit.algorithm() == Algorithm::sliding_window_log ? 280 : 112);
+  }
+}
+
+// Half of it may be over, and the server allocates ahead.
+TEST_F(ScriptState, ALogTakesMemoryInProportionToItsLimit) {
+  const core::Rule rule = core::compile(*Limit::sliding_window_log({1'000, std::chrono::hours(1)}));
+  const std::string key = "weir:{api:user:5:alice}:xx";
+  for (int i = 0; i < 1'100; ++i) ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}, key));
+  EXPECT_FALSE(ask.admitted);
+  EXPECT_EQ(number({"STRLEN", key}), 8 + 1'000 * 12);
+  const std::int64_t bytes = number({"MEMORY", "USAGE", key, "SAMPLES", "0"});
+  std::cout << "redis memory per consumer: sliding_window_log of 1,000 entries " << bytes << " bytes\n";
+  EXPECT_LE(bytes, 2 * 1'000 * 12 + 1'000);
+}
+
+}  // namespace
+}  // namespace weir::store::redis
