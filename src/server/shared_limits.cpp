@@ -7,13 +7,17 @@
 
 namespace weir::server {
 
-void StoreLog::say(const std::string& line) {
+void StoreLog::say(store::redis::News news, const std::string& line) {
   const std::lock_guard guard(mutex_);
   const auto now = std::chrono::steady_clock::now();
   if (line == last_ && now - said_at_ < together) return;
   last_ = line;
   said_at_ = now;
-  log_.warning(line);
+  if (news == store::redis::News::good) {
+    log_.info(line);
+  } else {
+    log_.warning(line);
+  }
 }
 
 Result<SharedLimits> open_shared_limits(const RedisConfig& redis, const std::shared_ptr<StoreLog>& log) {
@@ -39,7 +43,7 @@ Result<SharedLimits> open_shared_limits(const RedisConfig& redis, const std::sha
   options.tls = access->tls;
   options.server_name = redis.tls.server_name;
   options.timeout = redis.timeout;
-  options.log = [log](const std::string& line) { log->say(line); };
+  options.log = [log](store::redis::News news, const std::string& line) { log->say(news, line); };
   return shared;
 }
 

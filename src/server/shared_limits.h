@@ -19,7 +19,7 @@ class StoreLog {
  public:
   explicit StoreLog(Log& log) noexcept : log_(log) {}
 
-  void say(const std::string& line);
+  void say(store::redis::News news, const std::string& line);
 
  private:
   static constexpr std::chrono::seconds together{2};

@@ -262,6 +262,20 @@ TEST(Outage, TheShareRefillsHoweverOftenItIsAsked) {
   EXPECT_EQ(passed, 3);
 }
 
+TEST(Outage, WhoIsResetOwesNothing) {
+  SharedEngine shared(one_limit);
+  const Request request = Request::to("GET /");
+  shared.store.away = true;
+  EXPECT_EQ(shared.passing(request, 3), 3);
+  shared.store.away = false;
+  shared.hearing->clear();
+  shared.hearing->add_reset({.limit = "api", .consumer = request.ip});
+  shared.hearing->begin([] {});
+  shared.store.deliver_all();
+  ASSERT_TRUE(shared.hearing->reset(0));
+  EXPECT_EQ(shared.send(request)->decision.remaining, 9U);
+}
+
 TEST(Outage, WhatIsChargedBackStillCountsHereInTheNextOutage) {
   SharedEngine shared(one_limit);
   const Request request = Request::to("GET /");

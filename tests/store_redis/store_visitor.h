@@ -61,7 +61,7 @@ class StoreVisitor final : private SharedAsker {
     auto made = net::Loops::make(1, std::chrono::milliseconds(5));
     EXPECT_TRUE(made.has_value());
     loops_ = std::move(*made);
-    options.log = [this](const std::string& line) {
+    options.log = [this](News /*news*/, const std::string& line) {
       const std::scoped_lock lock(mutex_);
       log_.push_back(line);
     };

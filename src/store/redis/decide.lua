@@ -10,7 +10,8 @@
 --
 -- KEYS      first those of buckets, then those of windows and what is only forgotten, then those of logs; each once
 -- ARGV[1]   a MessagePack array of numbers:
---             how many keys are of buckets, how many of buckets or windows, where the first evaluation begins
+--             how many keys are of buckets, how many of buckets or windows, where the first evaluation begins,
+--             and which operations there are: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any
 --             for each key that is not of a bucket, where in this array a term for it begins; 0 if it is only forgotten
 --             the terms, then the evaluations
 --
@@ -25,8 +26,10 @@
 --   log              units  when it was charged
 --
 -- An evaluation is an operation, how many copies of it there are, how many checks it has, and for each check the number
--- of its key (of a guard, negative) and where its term begins. Of the most common one, a bucket asked once, only the
--- operation, the key and the term are there.
+-- of its key (of a guard, negative) and where its term begins. The most common ones are short, for a bucket (no queue)
+-- that is asked alone for a cost that is not 0:
+--   DECIDE_ONE       operation  key  term
+--   DECIDE_ALIKE     operation  copies  key  term
 --
 -- States
 --   bucket, queue    `A` or `A:B`: the theoretical arrival time, and its nths unless they are 0
@@ -43,7 +46,8 @@
 local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
 
 local BUCKET, QUEUE, FIXED, COUNTER, LOG = 1, 2, 3, 4, 5
-local DECIDE_ONE, DECIDE, LOOK, DECIDE_IN_STEPS, LOOK_IN_STEPS, SETTLE, FORGET = 1, 2, 3, 4, 5, 6, 7
+local DECIDE_ONE, DECIDE_ALIKE = 1, 2
+local DECIDE, LOOK, DECIDE_IN_STEPS, LOOK_IN_STEPS, SETTLE, FORGET = 3, 4, 5, 6, 7, 8
 local REFUND, OWE = 1, 2
 
 local EXACT = 9007199254740992  -- 2^53
@@ -53,7 +57,7 @@ local TOTALS = 4294967296       -- 2^32: and running totals modulo this
 local KEYS = KEYS
 local keys = #KEYS
 local input = cmsgpack.unpack(ARGV[1])
-local buckets, plain = input[1], input[2]
+local buckets, plain, needs = input[1], input[2], input[4]
 
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -103,7 +107,7 @@ for key = 1, buckets do
 end
 
 for key = buckets + 1, plain do
-  local text, term = states[key], input[3 + key - buckets]
+  local text, term = states[key], input[4 + key - buckets]
   first[key], second[key], third[key] = -1, 0, 0
   if term > 0 then
     local length = input[term + 3]
@@ -174,7 +178,7 @@ if plain < keys then
   end
 
   for key = plain + 1, keys do
-    local term = input[3 + key - buckets]
+    local term = input[4 + key - buckets]
     states[key] = false
     first[key], second[key] = 0, 0
     if term > 0 then
@@ -219,351 +223,359 @@ local function fitting(room, room_nths, worth, worth_nths, N, most)
   return 0
 end
 
--- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
-local function share(count, part, whole)
-  local quotient = floor(count * part / whole)
-  -- The quotient is off by one at most. What is left over says so; in limbs of 17 bits no step of it passes 2^53, since
-  -- the result is small.
-  local part_low, whole_low = part % 131072, whole % 131072
-  local part_rest, whole_rest = (part - part_low) / 131072, (whole - whole_low) / 131072
-  local part_middle, whole_middle = part_rest % 131072, whole_rest % 131072
-  local part_high, whole_high = (part_rest - part_middle) / 131072, (whole_rest - whole_middle) / 131072
-  local left = count * part_high - quotient * whole_high
-  left = left * 131072 + (count * part_middle - quotient * whole_middle)
-  left = left * 131072 + (count * part_low - quotient * whole_low)
-  if left > whole then return quotient + 2 end
-  if left > 0 then return quotient + 1 end
-  if left <= -whole then return quotient - 1 end
-  return quotient
-end
+-- To make a function takes time, and most batches need few: so these are made where they are needed.
+local share, rolled, ahead_of_now, fits, charge, note_waits, decide
+local owe, refund_log, refund, decide_in_steps, settle, forget
 
--- What is used of a counter, and the counter in the present window: its number, its count, and the count before.
-local function rolled(key, length)
-  local number, count, previous = first[key], second[key], third[key]
-  local present = floor(now / length)
-  if number < present then
-    if number == present - 1 then previous = count else previous = 0 end
-    number, count = present, 0
+if needs > 0 then
+  -- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
+  share = function(count, part, whole)
+    local quotient = floor(count * part / whole)
+    -- The quotient is off by one at most. What is left over says so; in limbs of 17 bits no step of it passes 2^53,
+    -- since the result is small.
+    local part_low, whole_low = part % 131072, whole % 131072
+    local part_rest, whole_rest = (part - part_low) / 131072, (whole - whole_low) / 131072
+    local part_middle, whole_middle = part_rest % 131072, whole_rest % 131072
+    local part_high, whole_high = (part_rest - part_middle) / 131072, (whole_rest - whole_middle) / 131072
+    local left = count * part_high - quotient * whole_high
+    left = left * 131072 + (count * part_middle - quotient * whole_middle)
+    left = left * 131072 + (count * part_low - quotient * whole_low)
+    if left > whole then return quotient + 2 end
+    if left > 0 then return quotient + 1 end
+    if left <= -whole then return quotient - 1 end
+    return quotient
   end
-  if previous == 0 then return count, number, count, 0 end
-  local into = now - number * length
-  if into < 0 then into = 0 end
-  return share(previous, length - into, length) + count, number, count, previous
-end
 
--- What is used of a bucket: how far its arrival time lies ahead of now. Nths of another N round up.
-local function ahead_of_now(key, N)
-  local used, nths = first[key] - now, second[key]
-  if nths >= N then used, nths = used + 1, 0 end
-  if used < 0 then return 0, 0 end
-  return used, nths
-end
-
--- How many of `copies` one check admits, one after the other.
-local function fits(key, term, copies)
-  local of, cost = input[term], input[term + 1]
-  local used, n
-  if of <= QUEUE then
-    local N = input[term + 2]
-    local nths
-    used, nths = ahead_of_now(key, N)
-    local room, room_nths = input[term + 3] - used, input[term + 4] - nths
-    if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
-    if room < 0 then return 0 end
-    if cost == 0 then return copies end
-    local worth, worth_nths = input[term + 5], input[term + 6]
-    if worth > room or (worth == room and worth_nths > room_nths) then return 0 end
-    n = 1
-    if copies > 1 then
-      n = input[term + 7]
-      if n > copies then n = copies end
-      n = fitting(room, room_nths, worth, worth_nths, N, n)
+  -- What is used of a counter, and the counter in the present window: its number, its count, and the count before.
+  rolled = function(key, length)
+    local number, count, previous = first[key], second[key], third[key]
+    local present = floor(now / length)
+    if number < present then
+      if number == present - 1 then previous = count else previous = 0 end
+      number, count = present, 0
     end
-    if of == QUEUE then
-      -- The n-th waits for what the others before it use.
-      local wait, wait_nths = input[term + 8] - used, -nths
-      if wait_nths < 0 then wait, wait_nths = wait - 1, wait_nths + N end
-      if wait < 0 then return 0 end
-      if n > 1 then n = fitting(wait, wait_nths, worth, worth_nths, N, n - 1) + 1 end
+    if previous == 0 then return count, number, count, 0 end
+    local into = now - number * length
+    if into < 0 then into = 0 end
+    return share(previous, length - into, length) + count, number, count, previous
+  end
+
+  -- What is used of a bucket: how far its arrival time lies ahead of now. Nths of another N round up.
+  ahead_of_now = function(key, N)
+    local used, nths = first[key] - now, second[key]
+    if nths >= N then used, nths = used + 1, 0 end
+    if used < 0 then return 0, 0 end
+    return used, nths
+  end
+
+  -- How many of `copies` one check admits, one after the other.
+  fits = function(key, term, copies)
+    local of, cost = input[term], input[term + 1]
+    local used, n
+    if of <= QUEUE then
+      local N = input[term + 2]
+      local nths
+      used, nths = ahead_of_now(key, N)
+      local room, room_nths = input[term + 3] - used, input[term + 4] - nths
+      if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
+      if room < 0 then return 0 end
+      if cost == 0 then return copies end
+      local worth, worth_nths = input[term + 5], input[term + 6]
+      if worth > room or (worth == room and worth_nths > room_nths) then return 0 end
+      n = 1
+      if copies > 1 then
+        n = input[term + 7]
+        if n > copies then n = copies end
+        n = fitting(room, room_nths, worth, worth_nths, N, n)
+      end
+      if of == QUEUE then
+        -- The n-th waits for what the others before it use.
+        local wait, wait_nths = input[term + 8] - used, -nths
+        if wait_nths < 0 then wait, wait_nths = wait - 1, wait_nths + N end
+        if wait < 0 then return 0 end
+        if n > 1 then n = fitting(wait, wait_nths, worth, worth_nths, N, n - 1) + 1 end
+      end
+      return n
+    end
+    if of == FIXED then
+      used = 0
+      if first[key] >= floor(now / input[term + 3]) then used = second[key] end
+    elseif of == COUNTER then
+      used = rolled(key, input[term + 3])
+    else
+      used = first[key] + second[key]
+    end
+    local room = input[term + 2] - used
+    if room < cost or room < 0 then return 0 end
+    if cost == 0 then return copies end
+    n = floor(room / cost)
+    if n > copies then return copies end
+    return n
+  end
+
+  -- Charges a check n times. It has to fit.
+  charge = function(key, term, n)
+    local of, cost = input[term], input[term + 1]
+    if cost == 0 then return end
+    if of <= QUEUE then
+      local N = input[term + 2]
+      local used, nths = ahead_of_now(key, N)
+      local worth, worth_nths = input[term + 5], input[term + 6]
+      if n > 1 then
+        worth_nths = n * worth_nths
+        worth = n * worth + floor(worth_nths / N)
+        worth_nths = worth_nths % N
+      end
+      used = used + worth
+      -- nths + worth_nths could pass 2^53.
+      if nths >= N - worth_nths then
+        used, nths = used + 1, nths - (N - worth_nths)
+      else
+        nths = nths + worth_nths
+      end
+      first[key], second[key] = now + used, nths
+    elseif of == FIXED then
+      local present = floor(now / input[term + 3])
+      if first[key] < present then first[key], second[key] = present, 0 end
+      second[key] = second[key] + n * cost
+    elseif of == COUNTER then
+      local _, number, count, previous = rolled(key, input[term + 3])
+      first[key], second[key], third[key] = number, count + n * cost, previous
+    else
+      second[key] = second[key] + n * cost
+    end
+    changed[key] = true
+  end
+
+  -- Notes what a node wants to know of a log to say when to come back: of a check that is denied, and of a debt.
+  note_waits = function(key, term, denied)
+    local cost, limit = input[term + 1], input[term + 2]
+    local used = first[key] + second[key]
+    local waits = logs[key].waits
+    if denied and cost <= limit and used + cost > limit then waits[used + cost - limit] = true end
+    if used > limit then waits[used - limit], waits[used - limit + 1] = true, true end
+  end
+
+  -- DECIDE and LOOK: how many copies are admitted. All checks admit, or none is charged.
+  decide = function(operation, copies, from, to)
+    local n = copies
+    local most = operation == DECIDE and copies or 1
+    for at = from, to, 2 do
+      local key, fit = input[at], nil
+      if key > 0 then
+        fit = fits(key, input[at + 1], most)
+      else
+        fit = fits(-key, input[at + 1], 1) == 1 and most or 0
+      end
+      if fit < n then n = fit end
+      if n == 0 then break end
+    end
+    if operation == LOOK and n > 0 then n = copies end
+    for at = from, to, 2 do
+      local key, term = input[at], input[at + 1]
+      if key > 0 and n > 0 and operation == DECIDE then charge(key, term, n) end
+      if key < 0 then key = -key end
+      if logs and logs[key] then note_waits(key, term, n < copies) end
     end
     return n
   end
-  if of == FIXED then
-    used = 0
-    if first[key] >= floor(now / input[term + 3]) then used = second[key] end
-  elseif of == COUNTER then
-    used = rolled(key, input[term + 3])
-  else
-    used = first[key] + second[key]
-  end
-  local room = input[term + 2] - used
-  if room < cost or room < 0 then return 0 end
-  if cost == 0 then return copies end
-  n = floor(room / cost)
-  if n > copies then return copies end
-  return n
 end
 
--- Charges a check n times. It has to fit.
-local function charge(key, term, n)
-  local of, cost = input[term], input[term + 1]
-  if cost == 0 then return end
-  if of <= QUEUE then
-    local N = input[term + 2]
-    local used, nths = ahead_of_now(key, N)
-    local worth, worth_nths = input[term + 5], input[term + 6]
-    if n > 1 then
-      worth_nths = n * worth_nths
-      worth = n * worth + floor(worth_nths / N)
-      worth_nths = worth_nths % N
-    end
-    used = used + worth
-    -- nths + worth_nths could pass 2^53.
-    if nths >= N - worth_nths then
-      used, nths = used + 1, nths - (N - worth_nths)
-    else
-      nths = nths + worth_nths
-    end
-    first[key], second[key] = now + used, nths
-  elseif of == FIXED then
-    local present = floor(now / input[term + 3])
-    if first[key] < present then first[key], second[key] = present, 0 end
-    second[key] = second[key] + n * cost
-  elseif of == COUNTER then
-    local _, number, count, previous = rolled(key, input[term + 3])
-    first[key], second[key], third[key] = number, count + n * cost, previous
-  else
-    second[key] = second[key] + n * cost
-  end
-  changed[key] = true
-end
-
--- Notes what a node wants to know of a log to say when to come back: of a check that is denied, and of a debt.
-local function note_waits(key, term, denied)
-  local cost, limit = input[term + 1], input[term + 2]
-  local used = first[key] + second[key]
-  local waits = logs[key].waits
-  if denied and cost <= limit and used + cost > limit then waits[used + cost - limit] = true end
-  if used > limit then waits[used - limit], waits[used - limit + 1] = true, true end
-end
-
--- Settling upward is never denied, and ends in a debt of at most one capacity.
-local function owe(key, term)
-  local of = input[term]
-  if of <= QUEUE then
-    local N = input[term + 2]
-    local used, nths = ahead_of_now(key, N)
-    local fill, fill_nths = input[term + 3], input[term + 4]
-    local more, more_nths = input[term + 5], input[term + 6]
-    local most, most_nths = 2 * fill, fill_nths
-    if fill_nths >= N - fill_nths then
-      most, most_nths = most + 1, fill_nths - (N - fill_nths)
-    else
-      most_nths = 2 * fill_nths
-    end
-    if most < used or (most == used and most_nths < nths) then most, most_nths = used, nths end
-    used = used + more
-    if nths >= N - more_nths then
-      used, nths = used + 1, nths - (N - more_nths)
-    else
-      nths = nths + more_nths
-    end
-    if used > most or (used == most and nths > most_nths) then used, nths = most, most_nths end
-    first[key], second[key] = now + used, nths
-    changed[key] = true
-    return
-  end
-  local most, more = 2 * input[term + 2], input[term + 4]
-  if of == FIXED then
-    local present = floor(now / input[term + 3])
-    if first[key] < present then first[key], second[key] = present, 0 end
-    local count = second[key]
-    if count > most then most = count end
-    if more < most - count then second[key] = count + more else second[key] = most end
-  elseif of == COUNTER then
-    local used, number, count, previous = rolled(key, input[term + 3])
-    if used > most then used = most end
-    if more > most - used then more = most - used end
-    first[key], second[key], third[key] = number, count + more, previous
-  else
-    local used = first[key]
-    if used > most then used = most end
-    if more > most - used then more = most - used end
-    if more == 0 then return end
-    -- With as many entries as the limit allows, the newest takes the charge and moves to its time.
-    local log = logs[key]
-    if log.live < log.entries and log.entries - log.live >= input[term + 2] then
-      log.moved = log.newest > now and log.newest or now
-    end
-    second[key] = more
-  end
-  changed[key] = true
-end
-
--- Takes a cost off the entry of a log that was charged, if it still counts, and writes the log as it is then. Whichever
--- side of the entry is the shorter is counted anew.
-local function refund_log(key, term)
-  local log, units, charged = logs[key], input[term + 4], input[term + 5]
-  if log.entries == 0 or charged <= now - window[key] then return end
-  local index = first_later(log, charged - 1)
-  if index == log.entries then return end
-  local at, total = entry_at(log, index)
-  if at ~= charged then return end
-  local bytes = log.bytes
-  if #bytes < HEAD + log.entries * ENTRY then bytes = call('GET', log.key) end
-  local dropped, before = struct.unpack('<I4I4', bytes)
-  local previous = before
-  if index > dropped then
-    local _
-    _, previous = struct.unpack('<I8I4', bytes, HEAD + (index - 1) * ENTRY + 1)
-  end
-  local cost = (total - previous) % TOTALS
-  if units > cost then units = cost end
-  -- The totals fall from the entry on; or, which is the same to their differences, they rise before it.
-  local from, to, shift = index, log.entries - 1, -units
-  if index - dropped < log.entries - index then
-    from, to, shift = dropped, index - 1, units
-    before = (before + units) % TOTALS
-  end
-  local recounted, count = {}, 0
-  for i = from, to do
-    local t, sum = struct.unpack('<I8I4', bytes, HEAD + i * ENTRY + 1)
-    if i ~= index or units < cost then
-      count = count + 1
-      recounted[count] = struct.pack('<I8I4', t, (sum + shift) % TOTALS)
-    end
-  end
-  local left, right
-  if shift < 0 then
-    left = string.sub(bytes, HEAD + dropped * ENTRY + 1, HEAD + index * ENTRY) .. table.concat(recounted)
-    right = ''
-  else
-    left = table.concat(recounted)
-    right = string.sub(bytes, HEAD + (units < cost and index or index + 1) * ENTRY + 1)
-  end
-  log.rewritten = struct.pack('<I4I4', 0, before) .. left .. right
-  log.entries = log.entries - dropped - (units == cost and 1 or 0)
-  log.live = log.live - dropped
-  log.dropped = 0
-  log.bytes = log.rewritten
-  if log.entries > 0 then
-    log.newest, log.total = entry_at(log, log.entries - 1)
-    log.before = before
-    if log.live > 0 then
-      local _, sum = entry_at(log, log.live - 1)
-      log.before = sum
-    end
-  else
-    log.newest, log.total, log.before = -1, 0, 0
-  end
-  first[key] = (log.total - log.before) % TOTALS
-  changed[key] = true
-end
-
--- Gives back what was charged and turned out not to be used, where it still counts.
-local function refund(key, term)
-  local of = input[term]
-  if of <= QUEUE then
-    local N = input[term + 2]
-    if of == QUEUE then
-      -- Only the newest turn can be given back: it begins when it was charged.
-      local begin, nths = first[key] - input[term + 8], second[key] - input[term + 9]
-      if nths < 0 then begin, nths = begin - 1, nths + N end
-      if nths > 0 then begin = begin + 1 end
-      if begin ~= input[term + 7] then return end
-    end
-    local used, nths = ahead_of_now(key, N)
-    local less, less_nths = used - input[term + 5], nths - input[term + 6]
-    if less_nths < 0 then less, less_nths = less - 1, less_nths + N end
-    if less < 0 then less, less_nths = 0, 0 end
-    if now + less == first[key] and less_nths == second[key] then return end
-    first[key], second[key] = now + less, less_nths
-    changed[key] = true
-  elseif of == LOG then
-    refund_log(key, term)
-  else
-    local units, charged = input[term + 4], input[term + 5]
-    if charged == first[key] and second[key] > 0 then
-      second[key] = units < second[key] and second[key] - units or 0
-    elseif of == COUNTER and charged == first[key] - 1 and third[key] > 0 then
-      third[key] = units < third[key] and third[key] - units or 0
-    else
+if needs > 1 then
+  -- Settling upward is never denied, and ends in a debt of at most one capacity.
+  owe = function(key, term)
+    local of = input[term]
+    if of <= QUEUE then
+      local N = input[term + 2]
+      local used, nths = ahead_of_now(key, N)
+      local fill, fill_nths = input[term + 3], input[term + 4]
+      local more, more_nths = input[term + 5], input[term + 6]
+      local most, most_nths = 2 * fill, fill_nths
+      if fill_nths >= N - fill_nths then
+        most, most_nths = most + 1, fill_nths - (N - fill_nths)
+      else
+        most_nths = 2 * fill_nths
+      end
+      if most < used or (most == used and most_nths < nths) then most, most_nths = used, nths end
+      used = used + more
+      if nths >= N - more_nths then
+        used, nths = used + 1, nths - (N - more_nths)
+      else
+        nths = nths + more_nths
+      end
+      if used > most or (used == most and nths > most_nths) then used, nths = most, most_nths end
+      first[key], second[key] = now + used, nths
+      changed[key] = true
       return
     end
-    if second[key] == 0 and third[key] == 0 then first[key] = -1 end
+    local most, more = 2 * input[term + 2], input[term + 4]
+    if of == FIXED then
+      local present = floor(now / input[term + 3])
+      if first[key] < present then first[key], second[key] = present, 0 end
+      local count = second[key]
+      if count > most then most = count end
+      if more < most - count then second[key] = count + more else second[key] = most end
+    elseif of == COUNTER then
+      local used, number, count, previous = rolled(key, input[term + 3])
+      if used > most then used = most end
+      if more > most - used then more = most - used end
+      first[key], second[key], third[key] = number, count + more, previous
+    else
+      local used = first[key]
+      if used > most then used = most end
+      if more > most - used then more = most - used end
+      if more == 0 then return end
+      -- With as many entries as the limit allows, the newest takes the charge and moves to its time.
+      local log = logs[key]
+      if log.live < log.entries and log.entries - log.live >= input[term + 2] then
+        log.moved = log.newest > now and log.newest or now
+      end
+      second[key] = more
+    end
     changed[key] = true
   end
-end
 
--- One check after the other, where a key occurs twice in an ask: the second sees what the first charged. A denial takes
--- all of it back.
-local function decide_in_steps(from, to, keep)
-  local saved, all = {}, 1
-  for at = from, to, 2 do
-    local key, term = input[at], input[at + 1]
-    local charged = key > 0
-    if not charged then key = -key end
-    local n = fits(key, term, 1)
-    if logs and logs[key] then note_waits(key, term, n == 0) end
-    if n == 0 then
-      all = 0
-    elseif charged then
-      saved[#saved + 1] = {key, first[key], second[key], third[key], changed[key]}
-      charge(key, term, 1)
+  -- Takes a cost off the entry of a log that was charged, if it still counts, and writes the log as it is then.
+  -- Whichever side of the entry is the shorter is counted anew.
+  refund_log = function(key, term)
+    local log, units, charged = logs[key], input[term + 4], input[term + 5]
+    if log.entries == 0 or charged <= now - window[key] then return end
+    local index = first_later(log, charged - 1)
+    if index == log.entries then return end
+    local at, total = entry_at(log, index)
+    if at ~= charged then return end
+    local bytes = log.bytes
+    if #bytes < HEAD + log.entries * ENTRY then bytes = call('GET', log.key) end
+    local dropped, before = struct.unpack('<I4I4', bytes)
+    local previous = before
+    if index > dropped then
+      local _
+      _, previous = struct.unpack('<I8I4', bytes, HEAD + (index - 1) * ENTRY + 1)
     end
-  end
-  if all == 0 or not keep then
-    for i = #saved, 1, -1 do
-      local was = saved[i]
-      local key = was[1]
-      first[key], second[key], third[key], changed[key] = was[2], was[3], was[4], was[5]
+    local cost = (total - previous) % TOTALS
+    if units > cost then units = cost end
+    -- The totals fall from the entry on; or, which is the same to their differences, they rise before it.
+    local from, to, shift = index, log.entries - 1, -units
+    if index - dropped < log.entries - index then
+      from, to, shift = dropped, index - 1, units
+      before = (before + units) % TOTALS
     end
-    for at = from, logs and to or 0, 2 do
-      local key = input[at] > 0 and input[at] or -input[at]
-      if logs[key] then note_waits(key, input[at + 1], false) end
+    local recounted, count = {}, 0
+    for i = from, to do
+      local t, sum = struct.unpack('<I8I4', bytes, HEAD + i * ENTRY + 1)
+      if i ~= index or units < cost then
+        count = count + 1
+        recounted[count] = struct.pack('<I8I4', t, (sum + shift) % TOTALS)
+      end
     end
-  end
-  return all
-end
-
--- DECIDE and LOOK: how many copies are admitted. All checks admit, or none is charged.
-local function decide(operation, copies, from, to)
-  local n = copies
-  local most = operation == DECIDE and copies or 1
-  for at = from, to, 2 do
-    local key, fit = input[at], nil
-    if key > 0 then
-      fit = fits(key, input[at + 1], most)
+    local left, right
+    if shift < 0 then
+      left = string.sub(bytes, HEAD + dropped * ENTRY + 1, HEAD + index * ENTRY) .. table.concat(recounted)
+      right = ''
     else
-      fit = fits(-key, input[at + 1], 1) == 1 and most or 0
+      left = table.concat(recounted)
+      right = string.sub(bytes, HEAD + (units < cost and index or index + 1) * ENTRY + 1)
     end
-    if fit < n then n = fit end
-    if n == 0 then break end
+    log.rewritten = struct.pack('<I4I4', 0, before) .. left .. right
+    log.entries = log.entries - dropped - (units == cost and 1 or 0)
+    log.live = log.live - dropped
+    log.dropped = 0
+    log.bytes = log.rewritten
+    if log.entries > 0 then
+      log.newest, log.total = entry_at(log, log.entries - 1)
+      log.before = before
+      if log.live > 0 then
+        local _, sum = entry_at(log, log.live - 1)
+        log.before = sum
+      end
+    else
+      log.newest, log.total, log.before = -1, 0, 0
+    end
+    first[key] = (log.total - log.before) % TOTALS
+    changed[key] = true
   end
-  if operation == LOOK and n > 0 then n = copies end
-  for at = from, to, 2 do
-    local key, term = input[at], input[at + 1]
-    if key > 0 and n > 0 and operation == DECIDE then charge(key, term, n) end
-    if key < 0 then key = -key end
-    if logs and logs[key] then note_waits(key, term, n < copies) end
-  end
-  return n
-end
 
-local function settle(key, term)
-  local how = input[term + 1]
-  if how == REFUND then refund(key, term) elseif how == OWE then owe(key, term) end
-  if logs and logs[key] then
-    logs[key].settled = true
-    note_waits(key, term, false)
+  -- Gives back what was charged and turned out not to be used, where it still counts.
+  refund = function(key, term)
+    local of = input[term]
+    if of <= QUEUE then
+      local N = input[term + 2]
+      if of == QUEUE then
+        -- Only the newest turn can be given back: it begins when it was charged.
+        local begin, nths = first[key] - input[term + 8], second[key] - input[term + 9]
+        if nths < 0 then begin, nths = begin - 1, nths + N end
+        if nths > 0 then begin = begin + 1 end
+        if begin ~= input[term + 7] then return end
+      end
+      local used, nths = ahead_of_now(key, N)
+      local less, less_nths = used - input[term + 5], nths - input[term + 6]
+      if less_nths < 0 then less, less_nths = less - 1, less_nths + N end
+      if less < 0 then less, less_nths = 0, 0 end
+      if now + less == first[key] and less_nths == second[key] then return end
+      first[key], second[key] = now + less, less_nths
+      changed[key] = true
+    elseif of == LOG then
+      refund_log(key, term)
+    else
+      local units, charged = input[term + 4], input[term + 5]
+      if charged == first[key] and second[key] > 0 then
+        second[key] = units < second[key] and second[key] - units or 0
+      elseif of == COUNTER and charged == first[key] - 1 and third[key] > 0 then
+        third[key] = units < third[key] and third[key] - units or 0
+      else
+        return
+      end
+      if second[key] == 0 and third[key] == 0 then first[key] = -1 end
+      changed[key] = true
+    end
   end
-end
 
-local function forget(from, to)
-  for at = from, to, 2 do
-    local key = input[at]
-    first[key], second[key], third[key] = -1, 0, 0
-    changed[key] = false
+  -- One check after the other, where a key occurs twice in an ask: the second sees what the first charged. A denial
+  -- takes all of it back.
+  decide_in_steps = function(from, to, keep)
+    local saved, all = {}, 1
+    for at = from, to, 2 do
+      local key, term = input[at], input[at + 1]
+      local charged = key > 0
+      if not charged then key = -key end
+      local n = fits(key, term, 1)
+      if logs and logs[key] then note_waits(key, term, n == 0) end
+      if n == 0 then
+        all = 0
+      elseif charged then
+        saved[#saved + 1] = {key, first[key], second[key], third[key], changed[key]}
+        charge(key, term, 1)
+      end
+    end
+    if all == 0 or not keep then
+      for i = #saved, 1, -1 do
+        local was = saved[i]
+        local key = was[1]
+        first[key], second[key], third[key], changed[key] = was[2], was[3], was[4], was[5]
+      end
+      for at = from, logs and to or 0, 2 do
+        local key = input[at] > 0 and input[at] or -input[at]
+        if logs[key] then note_waits(key, input[at + 1], false) end
+      end
+    end
+    return all
+  end
+
+  settle = function(key, term)
+    local how = input[term + 1]
+    if how == REFUND then refund(key, term) elseif how == OWE then owe(key, term) end
+    if logs and logs[key] then
+      logs[key].settled = true
+      note_waits(key, term, false)
+    end
+  end
+
+  forget = function(from, to)
+    for at = from, to, 2 do
+      local key = input[at]
+      first[key], second[key], third[key] = -1, 0, 0
+      changed[key] = false
+    end
   end
 end
 
@@ -597,6 +609,33 @@ while at < last do
       admitted[evaluation] = 0
     end
     at = at + 3
+  elseif operation == DECIDE_ALIKE then
+    -- The same, so many times.
+    local copies, key, term = input[at + 1], input[at + 2], input[at + 3]
+    local N, n = input[term + 2], input[term + 7]
+    local used, nths = first[key] - now, second[key]
+    if nths >= N then used, nths = used + 1, 0 end
+    if used < 0 then used, nths = 0, 0 end
+    local room, room_nths = input[term + 3] - used, input[term + 4] - nths
+    if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
+    if n > copies then n = copies end
+    if room < 0 then n = 0 end
+    local worth, worth_nths = input[term + 5], input[term + 6]
+    n = fitting(room, room_nths, worth, worth_nths, N, n)
+    if n > 0 then
+      worth_nths = n * worth_nths
+      used = used + n * worth + floor(worth_nths / N)
+      worth_nths = worth_nths % N
+      if nths >= N - worth_nths then
+        used, nths = used + 1, nths - (N - worth_nths)
+      else
+        nths = nths + worth_nths
+      end
+      first[key], second[key] = now + used, nths
+      changed[key] = true
+    end
+    admitted[evaluation] = n
+    at = at + 4
   else
     local copies = input[at + 1]
     local from = at + 3
@@ -665,7 +704,7 @@ for key = buckets + 1, plain do
   if keep ~= nil then
     local number, count, previous, over = first[key], second[key], third[key], 0
     if keep then
-      local is_counter = input[input[3 + key - buckets]] == COUNTER
+      local is_counter = input[input[4 + key - buckets]] == COUNTER
       if count > 0 then
         over = (number + (is_counter and 2 or 1)) * window[key]
       elseif previous > 0 and is_counter then

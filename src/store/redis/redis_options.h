@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,8 @@ struct SentinelOptions {
   std::shared_ptr<const net::TlsClientContext> tls;
 };
 
+enum class News : std::uint8_t { good, bad };
+
 struct RedisOptions {
   // One server; or some of a cluster, which name the others. With Sentinel: none.
   std::vector<net::Endpoint> servers;
@@ -42,7 +45,7 @@ struct RedisOptions {
   Breaker::Options breaker;  // `slow` is the timeout
 
   // One line, when something changes; on the loop's thread.
-  std::function<void(const std::string& line)> log;
+  std::function<void(News news, const std::string& line)> log;
 };
 
 }  // namespace weir::store::redis

@@ -103,7 +103,7 @@ bool RedisStore::on_refused(Lane& lane, const Flight& flight, std::string_view e
 void RedisStore::on_master(const net::Endpoint& master) {
   Lane& lane = *servers_.front().lane;
   if (lane.leads_to(master)) return;
-  if (lane.connected()) log("the master is now " + master.text());
+  if (lane.connected()) log(News::good, "the master is now " + master.text());
   lane.connect(master);
 }
 
@@ -124,14 +124,15 @@ void RedisStore::tell(Server& server) {
   const Lane& lane = *server.lane;
   if (lane.state() == BreakerState::closed && lane.connected() && server.told != Told::answers) {
     server.told = Told::answers;
-    log(lane.endpoint().text() + " answers");
+    log(News::good, lane.endpoint().text() + " answers");
     if (lane.evicts()) {
-      log(lane.endpoint().text() + " may evict keys, and so forget limits; set its maxmemory-policy to noeviction");
+      log(News::bad,
+          lane.endpoint().text() + " may evict keys, and so forget limits; set its maxmemory-policy to noeviction");
     }
   }
   if (lane.state() == BreakerState::open && server.told != Told::away && !closing_) {
     server.told = Told::away;
-    log(lane.complaint() + "; limits are judged as on_store_failure says until it answers");
+    log(News::bad, lane.complaint() + "; limits are judged as on_store_failure says until it answers");
   }
 }
 
@@ -160,8 +161,8 @@ void RedisStore::tick(Moment now) {
   if (topology_ == Topology::cluster) tick_cluster(now);
 }
 
-void RedisStore::log(const std::string& line) const {
-  if (options_.log) options_.log("store: " + line);
+void RedisStore::log(News news, const std::string& line) const {
+  if (options_.log) options_.log(news, "store: " + line);
 }
 
 void RedisStore::refund(const SharedCheck& charged, Instant charged_at, Slot slot) {

@@ -79,7 +79,7 @@ class RedisStore final : public SharedStore,
 
   Lane& add_lane();
   void tick(Moment now);
-  void log(const std::string& line) const;
+  void log(News news, const std::string& line) const;
   void tell(Server& server);
   void sum_up();
 

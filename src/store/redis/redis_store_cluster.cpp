@@ -163,7 +163,7 @@ void RedisStore::take_map(Lane& lane, const wire::resp::Reply& reply) {
     // A slot that nobody has for the moment stays where it was: its server may come back.
     if (master != nullptr) routes_.set(slot, lanes[static_cast<std::size_t>(master - map->masters().data())]);
   }
-  if (servers_.size() != before) log("a cluster of " + std::to_string(lanes.size()) + " masters");
+  if (servers_.size() != before) log(News::good, "a cluster of " + std::to_string(lanes.size()) + " masters");
 }
 
 void RedisStore::tick_cluster(Moment now) {

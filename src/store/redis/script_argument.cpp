@@ -1,5 +1,7 @@
 #include "store/redis/script_argument.h"
 
+#include <algorithm>
+
 #include "store/redis/number_array.h"
 #include "wire/resp/command_writer.h"
 
@@ -9,7 +11,8 @@ namespace {
 
 // Of decide.lua.
 enum class Section : std::uint8_t { buckets, windows, logs };
-constexpr std::int64_t decide_one = 1;
+enum : std::int64_t { decide_one = 1, decide_alike };
+enum : std::int64_t { only_short = 0, decide_and_look, any };
 
 Section section_of(const ScriptPlan::KeyUse& use) noexcept {
   if (use.is_log) return Section::logs;
@@ -43,7 +46,7 @@ void ScriptArgument::write(std::string& out, std::string_view name, std::string_
 }
 
 void ScriptArgument::write_numbers(const ScriptPlan& plan) {
-  constexpr std::size_t head = 3;
+  constexpr std::size_t head = 4;
   const std::size_t with_term = order_.size() - bucket_keys_;
   numbers_.assign(head + with_term, 0);
   add_terms(plan, numbers_.size());
@@ -53,7 +56,9 @@ void ScriptArgument::write_numbers(const ScriptPlan& plan) {
   for (std::size_t i = 0; i < with_term; ++i) {
     numbers_[head + i] = place_of_term(plan.use(order_[bucket_keys_ + i]).term);
   }
+  needs_ = only_short;
   for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) add_evaluation(plan, evaluation);
+  numbers_[3] = needs_;
 
   packed_.clear();
   append_array_head(packed_, numbers_.size());
@@ -79,14 +84,18 @@ std::int64_t ScriptArgument::place_of_term(std::uint32_t term) const noexcept {
 
 void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation) {
   const auto checks = plan.checks_of(evaluation);
-  const bool is_short = evaluation.operation == ScriptPlan::Operation::decide && evaluation.copies == 1 &&
-                        checks.size() == 1 && !checks[0].is_guard && term_is_simple_[checks[0].term];
+  const auto copies = static_cast<std::int64_t>(evaluation.copies);
+  const bool is_short = evaluation.operation == ScriptPlan::Operation::decide && checks.size() == 1 &&
+                        !checks[0].is_guard && term_is_simple_[checks[0].term];
   if (is_short) {
-    numbers_.push_back(decide_one);
+    numbers_.push_back(copies == 1 ? decide_one : decide_alike);
+    if (copies > 1) numbers_.push_back(copies);
   } else {
     numbers_.push_back(static_cast<std::int64_t>(evaluation.operation));
-    numbers_.push_back(static_cast<std::int64_t>(evaluation.copies));
+    numbers_.push_back(copies);
     numbers_.push_back(static_cast<std::int64_t>(checks.size()));
+    needs_ =
+        std::max<std::int64_t>(needs_, evaluation.operation <= ScriptPlan::Operation::look ? decide_and_look : any);
   }
   for (const ScriptPlan::Check& check : checks) {
     const std::int64_t key = std::int64_t{places_[check.key]} + 1;

@@ -36,6 +36,7 @@ class ScriptArgument {
   std::size_t bucket_keys_ = 0;
   std::size_t plain_keys_ = 0;         // buckets or windows
   std::vector<std::int64_t> numbers_;  // the array
+  std::int64_t needs_ = 0;             // which operations it has
   std::string packed_;
 };
 

@@ -27,8 +27,8 @@ class ScriptPlan {
   static constexpr std::size_t most_asks = 4096;
   static constexpr std::size_t most_checks = 2 * most_asks;
 
-  // Of decide.lua; 1 is a short way to write some of `decide`.
-  enum class Operation : std::uint8_t { decide = 2, look, decide_in_steps, look_in_steps, settle, forget };
+  // Of decide.lua; 1 and 2 are short ways to write some of `decide`.
+  enum class Operation : std::uint8_t { decide = 3, look, decide_in_steps, look_in_steps, settle, forget };
 
   struct Evaluation {
     Operation operation = Operation::decide;
