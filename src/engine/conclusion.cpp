@@ -31,13 +31,14 @@ bool waits_longer(const std::optional<Duration>& a, const std::optional<Duration
 }
 
 void deny_for_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept {
-  if (decision.admitted || waits_longer(block_wait, decision.retry_after)) decision.retry_after = block_wait;
+  if (decision.admitted) decision.retry_after = block_wait;
   decision.admitted = false;
-  decision.remaining = 0;
+  begin_block(decision, block_wait);
 }
 
 void begin_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept {
   if (waits_longer(block_wait, decision.retry_after)) decision.retry_after = block_wait;
+  decision.reset_after = std::max(decision.reset_after, block_wait.value_or(Duration::zero()));
   decision.remaining = 0;
 }
 

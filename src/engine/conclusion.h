@@ -29,7 +29,7 @@ struct Deniers {
 // Whether `a` waits longer than `b`. Nothing is longer than never.
 [[nodiscard]] bool waits_longer(const std::optional<Duration>& a, const std::optional<Duration>& b) noexcept;
 
-// Denied outright by a block: nothing is left, and the wait is the longer of the two.
+// Denied outright by a block: nothing is left, and the waits are the longer of the two.
 void deny_for_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept;
 
 // A denial has filled the count, and the block has begun.

@@ -82,7 +82,11 @@ void Judgement::judge_live() noexcept {
   const bool only_look = peek_ || blocked_ || coverage_.denied_without_key != Verdict::no_limit;
   if (only_look) {
     for (std::size_t c = 0; c < live_; ++c) {
-      decisions_[c] = checks_[c].table->peek(*checks_[c].rule, checks_[c].ask, now_);
+      table::Ask ask = checks_[c].ask;
+      decisions_[c] = checks_[c].table->peek(*checks_[c].rule, ask, now_);
+      if (peek_ || !blocked_ || !decisions_[c].admitted) continue;
+      ask.cost = Cost{0};  // the block denies it: what is left uncharged is told
+      decisions_[c] = checks_[c].table->peek(*checks_[c].rule, ask, now_);
     }
   } else if (live_ > 0) {
     std::ignore = table::decide_together(checks_.first(live_), now_, decisions_.first(live_));

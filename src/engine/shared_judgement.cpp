@@ -1,6 +1,7 @@
 #include "engine/shared_judgement.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/outage.h"
 #include "engine/owed.h"
@@ -18,6 +19,14 @@ void take(Outcome& outcome, const store::SharedAnswer& answer) noexcept {
   outcome.decision = answer.decision;
   outcome.is_shared = true;
   outcome.more_after = answer.more_after;
+}
+
+// Until its block ends a consumer has nothing left. Then more is left, if the limit has something now; if not, when it
+// has. Before the decision is made that of a block.
+void wait_for_block(Outcome& outcome, const std::optional<Duration>& block_wait) noexcept {
+  const Duration wait = block_wait.value_or(Duration::zero());
+  const Duration own = outcome.more_after.value_or(Duration::zero());
+  outcome.more_after = outcome.decision.remaining > 0 ? wait : std::max(own, wait);
 }
 
 }  // namespace
@@ -119,9 +128,8 @@ void SharedJudgement::read_live() {
     if (block.decision.admitted) continue;
     blocked_ = true;
     Outcome& outcome = outcomes_[subjects_[b]];
+    wait_for_block(outcome, block.decision.retry_after);
     deny_for_block(outcome.decision, block.decision.retry_after);
-    outcome.more_after =
-        std::max(outcome.more_after.value_or(Duration::zero()), block.decision.retry_after.value_or(Duration::zero()));
   }
   conclude_live();
 }
@@ -220,7 +228,9 @@ void SharedJudgement::read_blocks() {
     const SharedAsk& answer = ask(a);
     if (answer.failure != StoreFailure::none) continue;
     const Decision& block = answer.answers[0].decision;
-    begin_block(outcomes_[subjects_[a]].decision, block.admitted ? block.reset_after : block.retry_after);
+    const std::optional<Duration> wait = block.admitted ? block.reset_after : block.retry_after;
+    wait_for_block(outcomes_[subjects_[a]], wait);
+    begin_block(outcomes_[subjects_[a]].decision, wait);
   }
   conclude(false);
 }

@@ -25,11 +25,14 @@ std::optional<Duration> until_more(const Plan& plan, const Outcome& outcome, std
   const auto peek = [&](Cost cost) {
     return rule->table->peek(rule->rule, {outcome.consumer, cost, Duration::max()}, now);
   };
+  // What the limit has is more than nothing, which a block leaves until it ends.
+  const Duration blocked = until_unblocked(limit, outcome, now);
+  if (blocked > Duration::zero() && peek(Cost{0}).remaining > 0) return blocked;
   const std::optional<Duration> own = core::visit_rule(rule->rule, [&]<class A>(const core::RuleOf<A>& of) {
     return core::until_more<A>(of.limit, outcome.decision, outcome.max_wait, peek);
   });
   if (!own) return std::nullopt;
-  return std::max(*own, until_unblocked(limit, outcome, now));
+  return std::max(*own, blocked);
 }
 
 Duration time_to_fill(const Limit& limit) noexcept {

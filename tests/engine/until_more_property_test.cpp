@@ -7,6 +7,7 @@
 #include <array>
 
 #include "tests/engine/engine_fixture.h"
+#include "tests/engine/hearing_fixture.h"
 
 namespace weir::engine {
 namespace {
@@ -100,6 +101,45 @@ TEST_F(UntilMoreTest, ABlockedConsumerWaitsForTheEndOfTheBlock) {
   const Verdict verdict = send(Request::to("GET /"));
   ASSERT_EQ(verdict.reason, Reason::blocked);
   EXPECT_EQ(until_more(judge_->plan(), verdict.outcomes[0], verdict.tier, now_), 10min - 30s);
+}
+
+// Four of nine are used when six are asked for, which begins a block: the other five are there when it ends.
+constexpr std::array blocking{"token_bucket, rate: 9/day", "leaky_bucket, rate: 9/day, burst: 9",
+                              "fixed_window, rate: 9/day", "sliding_window_log, rate: 9/day",
+                              "sliding_window_counter, rate: 9/day"};
+
+std::string blocking_policy(std::string_view algorithm) {
+  return "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: " + std::string(algorithm) +
+         ", penalty: {after: 1, within: 1min, block: 10min}}]}";
+}
+
+TEST_F(UntilMoreTest, WhatALimitHasIsThereWhenTheBlockEnds) {
+  for (const char* algorithm : blocking) {
+    SCOPED_TRACE(algorithm);
+    load(blocking_policy(algorithm));
+    ASSERT_TRUE(passes(Request::to("GET /").costing(4)));
+    const Verdict denied = send(Request::to("GET /").costing(6));
+    EXPECT_EQ(denied.reason, Reason::exceeded);
+    EXPECT_EQ(until_more(judge_->plan(), denied.outcomes[0], denied.tier, now_), 10min);
+    const Verdict blocked = send(Request::to("GET /"));
+    EXPECT_EQ(blocked.reason, Reason::blocked);
+    EXPECT_EQ(until_more(judge_->plan(), blocked.outcomes[0], blocked.tier, now_), 10min);
+  }
+}
+
+TEST_F(UntilMoreTest, WhatASharedLimitHasIsThereWhenTheBlockEnds) {
+  for (const char* algorithm : blocking) {
+    SCOPED_TRACE(algorithm);
+    SharedEngine shared(blocking_policy(algorithm));
+    shared.at(now_);
+    ASSERT_TRUE(shared.passes(Request::to("GET /").costing(4)));
+    const Verdict denied = *shared.send(Request::to("GET /").costing(6));
+    EXPECT_EQ(denied.reason, Reason::exceeded);
+    EXPECT_EQ(until_more(shared.hearing->plan(), denied.outcomes[0], denied.tier, now_), 10min);
+    const Verdict blocked = *shared.send(Request::to("GET /"));
+    EXPECT_EQ(blocked.reason, Reason::blocked);
+    EXPECT_EQ(until_more(shared.hearing->plan(), blocked.outcomes[0], blocked.tier, now_), 10min);
+  }
 }
 
 }  // namespace
