@@ -44,7 +44,7 @@ class Hearing::Item {
         if (!descriptors_) descriptors_ = std::make_unique<SharedDescriptors>(store_, owner_, room_);
         return descriptors_->begin(plan, text, asks);
       case Kind::throttle:
-        if (!throttle_) throttle_ = std::make_unique<SharedThrottle>(store_, owner_);
+        if (!throttle_) throttle_ = std::make_unique<SharedThrottle>(store_, owner_, room_);
         return throttle_->begin(plan, text, limit, quantity);
       case Kind::reset:
         return begin_reset(judge, plan);
@@ -176,7 +176,7 @@ void Hearing::add_throttle(std::string_view key, const core::Gcra::Limit& limit,
 }
 
 void Hearing::begin(std::function<void()> done) {
-  const auto held = hold();
+  const auto held = judge_.hold();
   plan_ = judge_.plan_;
   begun_ = judge_.witness_ == nullptr ? std::chrono::nanoseconds{} : judge_.witness_->begin();
   over_ = false;
@@ -190,8 +190,15 @@ void Hearing::begin(std::function<void()> done) {
   }
 }
 
-std::unique_lock<std::recursive_mutex> Hearing::hold() {
-  return judge_.hold();
+// Who waits is told without the hold: what he does then may take other locks, or long.
+void Hearing::answered(SharedCase& answered) {
+  const auto self = shared_from_this();
+  {
+    const auto held = judge_.hold();
+    answered.advance();
+  }
+  if (!over_) return;
+  if (const auto done = std::exchange(done_, nullptr)) done();
 }
 
 void Hearing::ended(SharedCase& /*ended*/) {
@@ -210,7 +217,6 @@ void Hearing::conclude() {
     }
   }
   over_ = true;
-  if (const auto done = std::exchange(done_, nullptr)) done();
 }
 
 void Hearing::abandon() noexcept {

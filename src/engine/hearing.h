@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -79,7 +78,7 @@ class Hearing final : public std::enable_shared_from_this<Hearing>, private Shar
 
   [[nodiscard]] Item& new_item();
   void ended(SharedCase& ended) override;
-  [[nodiscard]] std::unique_lock<std::recursive_mutex> hold() override;
+  void answered(SharedCase& answered) override;
   void conclude();
 
   Judge& judge_;

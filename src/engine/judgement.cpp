@@ -15,6 +15,7 @@ void begin_outcome(const Plan& plan, const Covered& covered, Outcome& outcome) n
   outcome.decision = Decision{};
   outcome.decision.admitted = true;
   outcome.candidate.reset();
+  outcome.is_local_share = false;
   outcome.is_shared = false;
 }
 

@@ -52,12 +52,15 @@ Verdict judge_without_store(const Plan& plan, Coverage& coverage, bool peek, Ins
   }
   // Where one limit is closed the others only look.
   Verdict verdict = Judgement(plan, coverage, peek || closed.has_value(), now, outcomes, room).pass();
+  for (Outcome& outcome : outcomes) outcome.is_local_share = true;
   if (!closed) {
     if (all_open && verdict.admitted && !coverage.covered.empty()) verdict.reason = Reason::store_away;
     return verdict;
   }
   Outcome& outcome = outcomes[*closed];
   outcome.decision = closed_decision(plan.limits()[outcome.limit].source->live.by_tier[tier]->capacity(), now);
+  outcome.is_shared = true;
+  outcome.more_after = closed_retry_after;
   if (!verdict.admitted) return verdict;  // another denies by itself, and knows for how long
   verdict.admitted = false;
   verdict.reason = Reason::store_away;

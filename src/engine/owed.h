@@ -35,10 +35,7 @@ struct LocalShare {
 
 // At most as much as the share has.
 inline void owe(const LocalShare& share, std::uint64_t cost, Instant now) noexcept {
-  if (cost == 0) return;
-  const table::KeyHash key = owed_key(share.consumer);
-  const std::uint64_t most = share.table.peek(share.rule, {key, Cost{0}}, now).remaining;
-  (void)share.table.decide(share.rule, {key, Cost{std::min(cost, most)}}, now);
+  if (cost > 0) share.table.add_usage(share.rule, owed_key(share.consumer), Cost{cost}, now);
 }
 
 // It is not owed any more. What no longer counts here is not asked for there.

@@ -12,6 +12,7 @@ store::SharedAsk& SharedCase::new_ask(store::SharedOperation operation) {
   ask.failure = store::StoreFailure::none;
   ask.answers.clear();
   ask.admitted = false;
+  ask.deadline = deadline_;
   return ask;
 }
 
@@ -46,9 +47,16 @@ void SharedCase::go_on() {
   }
 }
 
+void SharedCase::start() {
+  used_ = 0;
+  deadline_ = store_.deadline();
+}
+
 void SharedCase::answered(store::SharedAsk& /*ask*/) {
-  if (--out_ > 0) return;
-  const auto held = owner_.hold();
+  if (--out_ == 0) owner_.answered(*this);
+}
+
+void SharedCase::advance() {
   if (step()) {
     go_on();
   } else {

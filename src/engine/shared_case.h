@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <string_view>
 
 #include "engine/plan.h"
@@ -19,8 +18,8 @@ class SharedCase : public store::SharedAsker {
   class Owner {
    public:
     virtual void ended(SharedCase& ended) = 0;
-    // While it is held no states move to other tables.
-    [[nodiscard]] virtual std::unique_lock<std::recursive_mutex> hold() = 0;
+    // All that it asked is answered: calls advance(), under the hold that keeps states where they are.
+    virtual void answered(SharedCase& answered) = 0;
 
    protected:
     ~Owner() = default;
@@ -32,6 +31,8 @@ class SharedCase : public store::SharedAsker {
   virtual ~SharedCase() = default;
 
   void answered(store::SharedAsk& ask) final;
+  // By its owner, when it is told.
+  void advance();
 
  protected:
   // What the step needs next; empty, but for the memory it has.
@@ -48,6 +49,8 @@ class SharedCase : public store::SharedAsker {
   [[nodiscard]] store::SharedAsk& ask(std::size_t i) noexcept { return asks_[i]; }
   [[nodiscard]] std::size_t asks() const noexcept { return used_; }
   void clear_asks() noexcept { used_ = 0; }
+  // Before anything is asked.
+  void start();
 
  private:
   // False if something is out.
@@ -58,6 +61,7 @@ class SharedCase : public store::SharedAsker {
   std::deque<store::SharedAsk> asks_;  // only grows; those in use come first
   std::size_t used_ = 0;
   std::size_t out_ = 0;
+  store::AskDeadline deadline_{};  // of all steps together
 };
 
 }  // namespace weir::engine

@@ -12,7 +12,7 @@ using store::StoreFailure;
 void SharedThrottle::begin(const Plan& plan, std::string_view key, const core::Gcra::Limit& limit, Cost quantity) {
   rule_ = core::RuleOf<core::Gcra>{limit};
   decision_.reset();
-  clear_asks();
+  start();
   store::SharedCheck& check = new_ask(SharedOperation::decide).checks.emplace_back();
   plan.shared_keys()->write(plan.throttle_name(), key, check.key);
   check.rule = &rule_;
@@ -23,13 +23,15 @@ void SharedThrottle::begin(const Plan& plan, std::string_view key, const core::G
 bool SharedThrottle::step() {
   const SharedAsk& answer = ask(0);
   at_ = answer.now;
-  if (answer.failure == StoreFailure::none) decision_ = answer.answers[0].decision;
+  const bool is_judged = answer.failure == StoreFailure::none;
+  if (is_judged) decision_ = answer.answers[0].decision;
+  room_.paths.raise(is_judged ? StorePath::shared : StorePath::local);  // who asked judges it himself
   return false;
 }
 
 // One ask for each state: they are of one consumer, but a live limit's windows may differ between tiers.
 void SharedReset::begin(const Plan& plan, const PlannedLimit& limit, std::string_view consumer) {
-  clear_asks();
+  start();
   std::vector<const store::SharedName*> names;
   const auto forget = [&](const std::optional<TableRule>& rule) {
     if (!rule || std::ranges::find(names, rule->name) != names.end()) return;

@@ -7,6 +7,7 @@
 #include "core/rule.h"
 #include "engine/named.h"
 #include "engine/shared_case.h"
+#include "engine/shared_judgement.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/result.h"
@@ -15,7 +16,8 @@ namespace weir::engine {
 
 class SharedThrottle final : public SharedCase {
  public:
-  using SharedCase::SharedCase;
+  SharedThrottle(store::SharedStore& store, Owner& owner, SharedRoom& room) noexcept
+      : SharedCase(store, owner), room_(room) {}
 
   void begin(const Plan& plan, std::string_view key, const core::Gcra::Limit& limit, Cost quantity);
 
@@ -26,6 +28,7 @@ class SharedThrottle final : public SharedCase {
  private:
   bool step() override;
 
+  SharedRoom& room_;
   core::Rule rule_;
   std::optional<Decision> decision_;
   Instant at_{};

@@ -27,7 +27,7 @@ void SharedDescriptors::begin(const Plan& plan, std::string_view domain, std::sp
   at_ = room_.clock.now();
   statuses_.assign(asks.size(), {});
   subjects_.clear();
-  clear_asks();
+  start();
   const auto& domains = plan.ruleset().domains;
   const auto found = std::ranges::find(domains, domain, &policy::Domain::name);
   if (found != domains.end()) {
@@ -97,9 +97,20 @@ void SharedDescriptors::ask_shadows() {
 
 void SharedDescriptors::read_shadows() {
   for (std::size_t a = 0; a < subjects_.size(); ++a) {
-    if (ask(a).failure == StoreFailure::none) statuses_[subjects_[a]].decision = ask(a).answers[0].decision;
+    if (ask(a).failure == StoreFailure::none) {
+      statuses_[subjects_[a]].decision = ask(a).answers[0].decision;
+    } else {
+      judge_shadow_locally(subjects_[a]);
+    }
   }
   over_ = true;
+}
+
+void SharedDescriptors::judge_shadow_locally(std::size_t i) noexcept {
+  const DescriptorPart& part = parts_[i];
+  const core::Rule rule = local_rule(i);
+  const Instant now = room_.clock.now();
+  statuses_[i].decision = admitted_ ? part.table->decide(rule, part.ask, now) : part.table->peek(rule, part.ask, now);
 }
 
 // What this process admits of a limit while the store is away.
@@ -138,6 +149,7 @@ void SharedDescriptors::judge_locally() {
       room_.paths.raise(StorePath::closed);
     } else if (choice == policy::OnStoreFailure::open) {
       statuses_[i].kind = DescriptorStatus::Kind::unmatched;  // nothing is known of it
+      statuses_[i].decision.admitted = true;
       room_.paths.raise(StorePath::open);
     } else {
       checks[count] = {part.table, &rules[c], part.ask};
@@ -159,6 +171,9 @@ void SharedDescriptors::judge_locally() {
       room_.owes.store(true, std::memory_order_relaxed);
       owe({*checks[k].table, *checks[k].rule, checks[k].ask.key}, checks[k].ask.cost.units(), at_);
     }
+  }
+  for (std::size_t i = 0; i < statuses_.size(); ++i) {
+    if (parts_[i].table != nullptr && parts_[i].shadow) judge_shadow_locally(i);
   }
   over_ = true;
 }

@@ -39,6 +39,7 @@ class SharedDescriptors final : public SharedCase {
   void judge_locally();
   void ask_shadows();
   void read_shadows();
+  void judge_shadow_locally(std::size_t i) noexcept;
   [[nodiscard]] core::Rule local_rule(std::size_t i) const noexcept;
   [[nodiscard]] std::uint64_t take_owed(std::size_t i) noexcept;
 

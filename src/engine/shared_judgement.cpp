@@ -38,7 +38,7 @@ void SharedJudgement::begin(const Plan& plan, bool peek) {
   over_ = too_many_ = blocked_ = false;
   verdict_ = {};
   verdict_.at = room_.clock.now();
-  clear_asks();
+  start();
   gather();
   if (!too_many_ && !live_.empty()) ask_live();
   go_on();

@@ -20,7 +20,7 @@ Duration until_unblocked(const PlannedLimit& limit, const Outcome& outcome, Inst
 std::optional<Duration> until_more(const Plan& plan, const Outcome& outcome, std::uint32_t tier, Instant now) noexcept {
   if (outcome.is_shared) return outcome.more_after;
   const PlannedLimit& limit = plan.limits()[outcome.limit];
-  const TableRule* rule = rule_of(limit.live, tier);
+  const TableRule* rule = rule_of(outcome.is_local_share ? limit.local : limit.live, tier);
   if (rule == nullptr) return std::nullopt;
   const auto peek = [&](Cost cost) {
     return rule->table->peek(rule->rule, {outcome.consumer, cost, Duration::max()}, now);

@@ -43,7 +43,9 @@ struct Outcome {
   Decision decision;
   std::optional<Decision> candidate;
 
-  // Decided by a shared store, which also says when more will be left than now; nothing if all is there.
+  // Decided by this process's share of the limit, a shared store being away.
+  bool is_local_share = false;
+  // Decided elsewhere, where it is also known when more will be left than now; nothing if all is there.
   bool is_shared = false;
   std::optional<Duration> more_after;
 

@@ -266,6 +266,19 @@ void Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
   });
 }
 
+void Table::add_usage(const core::Rule& rule, KeyHash key, Cost cost, Instant now) noexcept {
+  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    const Slot slot = cells.find_or_claim(key, core::micros(now));
+    if (!slot.overflowed) {
+      LockedState<A, Payload> locked(of.limit, cells, slot, now);
+      const std::uint64_t most = A::peek(of.limit, locked.state(), Cost{0}, now).remaining;
+      std::ignore = A::decide(of.limit, locked.state(), std::min(cost, Cost{most}), now);
+      locked.keep();
+    }
+    unlock(slot);
+  });
+}
+
 std::uint64_t Table::take_usage(const core::Rule& rule, KeyHash key, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     std::uint64_t used = 0;

@@ -74,6 +74,8 @@ class Table {
   void refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept;
   void settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept;
   void reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
+  // Charges as much as fits, to a key that has a state of its own; nothing to one that shares an overflow state.
+  void add_usage(const core::Rule& rule, KeyHash key, Cost cost, Instant now) noexcept;
   // Forgets the key, and says what it had used and not got back: for those who count it elsewhere from now on. Nothing
   // for a key that shares an overflow state.
   [[nodiscard]] std::uint64_t take_usage(const core::Rule& rule, KeyHash key, Instant now) noexcept;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "engine/until_more.h"
 #include "tests/engine/hearing_fixture.h"
 
 namespace weir::engine {
@@ -285,6 +288,64 @@ TEST(Outage, WhatIsChargedBackStillCountsHereInTheNextOutage) {
   EXPECT_TRUE(shared.passes(request));
   shared.store.away = true;
   EXPECT_EQ(shared.passing(request, 4), 1);
+}
+
+TEST(Outage, WhenMoreIsLeftIsToldOfTheShare) {
+  for (const char* algorithm : {"token_bucket, rate: 10/min", "sliding_window_log, rate: 10/min",
+                                "sliding_window_counter, rate: 10/min", "fixed_window, rate: 10/min"}) {
+    SCOPED_TRACE(algorithm);
+    SharedEngine shared("{version: 1, limits: [{name: api, consumer_key: ip, algorithm: " + std::string(algorithm) +
+                        "}]}");
+    shared.store.away = true;
+    const Request request = Request::to("GET /");
+    EXPECT_EQ(shared.passing(request, 5), 5);
+    const Verdict denied = *shared.send(request);
+    ASSERT_FALSE(denied.admitted);
+    EXPECT_EQ(until_more(shared.hearing->plan(), denied.outcomes[0], denied.tier, denied.at), denied.retry_after);
+  }
+}
+
+TEST(Outage, AClosedLimitSaysWhenToTryAgain) {
+  SharedEngine shared(
+      "{version: 1, limits: [{name: api, consumer_key: ip, algorithm: gcra, rate: 10/min, "
+      "on_store_failure: closed}]}");
+  shared.store.away = true;
+  const Verdict denied = *shared.send(Request::to("GET /"));
+  EXPECT_EQ(until_more(shared.hearing->plan(), denied.outcomes[0], denied.tier, denied.at), denied.retry_after);
+}
+
+TEST(Outage, ShadowDescriptorsAreJudgedByTheShare) {
+  SharedEngine shared(R"(
+domain: messaging
+descriptors:
+  - { key: quiet, rate_limit: { unit: minute, requests_per_unit: 4 }, shadow_mode: true }
+)");
+  shared.store.away = true;
+  const std::vector<DescriptorEntry> entries{{"quiet", "x"}};
+  const std::vector<DescriptorAsk> asks{{entries, Cost{1}, {}}};
+  for (const bool within : {true, true, false}) {
+    shared.hearing->clear();
+    shared.hearing->add("messaging", asks);
+    shared.hearing->begin([] {});
+    ASSERT_TRUE(shared.hearing->over());
+    EXPECT_TRUE(shared.hearing->admitted(0));
+    EXPECT_EQ(shared.hearing->statuses(0)[0].decision.admitted, within);
+  }
+}
+
+// What the one who waits does may take locks that a reload has.
+TEST(Hearing, WhoWaitsIsToldWithoutTheHold) {
+  SharedEngine shared(one_limit);
+  const Asked asked(Request::to("GET /"));
+  bool free = false;
+  shared.hearing->clear();
+  shared.hearing->add(asked.query());
+  shared.hearing->begin([&] {
+    std::thread other([&] { free = Judge::Hold(shared.judge->hold()).owns_lock(); });
+    other.join();
+  });
+  shared.store.deliver_all();
+  EXPECT_TRUE(free);
 }
 
 TEST(Outage, AClosedLimitDeniesWithoutChargingTheOthers) {

@@ -81,7 +81,7 @@ class Restart(SnapshotTest):
         with self.start() as weir:
             self.assertEqual(self.use(weir, "alice", 7), everywhere(993))
         with self.start() as weir:
-            self.assertIn("restored the states of 4 tables", weir.log)
+            eventually(lambda: "restored the states of 4 tables" in weir.log, "the log")
             self.assert_clean_start(weir)
             self.assertEqual(self.left(weir, "alice"), everywhere(993))
             self.assertEqual(self.left(weir, "bob"), everywhere(1000))

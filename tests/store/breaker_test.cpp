@@ -125,6 +125,45 @@ TEST(Breaker, AnswersOlderThanASecondAreForgotten) {
   EXPECT_EQ(breaker.state(), closed);
 }
 
+TEST(Breaker, GoodAnswersBetweenTimeoutsDoNotKeepItClosed) {
+  Breaker breaker = closed_breaker();
+  for (int i = 0; i < 9; ++i) {
+    breaker.timed_out(1, start);
+    breaker.answered(1ms, start);
+  }
+  breaker.answered(1ms, start);
+  EXPECT_EQ(breaker.state(), closed) << "of nineteen";
+  breaker.timed_out(1, start + 1s);
+  EXPECT_EQ(breaker.state(), open);
+}
+
+TEST(Breaker, TimeoutsTogetherAreOneErrorButAsManySlowAnswers) {
+  Breaker breaker = closed_breaker();
+  breaker.timed_out(19, start);
+  EXPECT_EQ(breaker.state(), closed);
+  breaker.timed_out(0, start + 2s);
+  EXPECT_EQ(breaker.state(), closed) << "the first are forgotten";
+  breaker.timed_out(20, start + 2s);
+  EXPECT_EQ(breaker.state(), open);
+}
+
+TEST(Breaker, FiveTimeoutsInARowOpenIt) {
+  Breaker breaker = closed_breaker();
+  for (int i = 0; i < 4; ++i) breaker.timed_out(1, start);
+  EXPECT_EQ(breaker.state(), closed);
+  breaker.timed_out(1, start);
+  EXPECT_EQ(breaker.state(), open);
+}
+
+TEST(Breaker, AProbeThatTimesOutOpensItAgain) {
+  Breaker breaker = closed_breaker();
+  breaker.lost(start);
+  const auto due = breaker.probe_at();
+  ASSERT_TRUE(breaker.begin_probe(due));
+  breaker.timed_out(1, due);
+  EXPECT_EQ(breaker.state(), open);
+}
+
 TEST(Breaker, OneProbeAtATimeDecides) {
   Breaker breaker = closed_breaker();
   breaker.lost(start);

@@ -24,6 +24,8 @@ class MemorySharedStore final : public SharedStore {
     return true;
   }
 
+  [[nodiscard]] AskDeadline deadline() const override { return AskDeadline::max(); }
+
   bool away = false;  // the breaker is open
   Instant now{std::chrono::seconds(1'700'000'000)};
 

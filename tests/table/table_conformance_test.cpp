@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "table_fixture.h"
@@ -104,6 +105,12 @@ TEST_P(TableConformance, RefundsSettlesAndResetsAsTheCoreDoes) {
         const Decision seen = reference_->peek(key, Cost{0}, now_);
         ASSERT_EQ(table_.table().take_usage(table_.rule(), hash, now_), seen.limit - seen.remaining) << "step " << step;
         reference_->reset(key);
+        break;
+      }
+      case 4: {
+        const std::uint64_t most = reference_->peek(key, Cost{0}, now_).remaining;
+        table_.table().add_usage(table_.rule(), hash, Cost{cost}, now_);
+        std::ignore = reference_->decide(key, Cost{std::min(cost, most)}, now_);
         break;
       }
       default:

@@ -58,7 +58,7 @@ Decision HeardCommands::decide_here(const Throttle& throttle) const {
   const Rate rate{static_cast<std::uint64_t>(throttle.limit.count), Duration{throttle.limit.per}};
   const auto whole = Limit::gcra({rate, throttle.limit.burst});
   const core::Gcra::Limit share =
-      whole ? core::Gcra::Limit(engine::local_share_of(*whole, local_share, Cost{1})) : throttle.limit;
+      whole ? core::Gcra::Limit(engine::local_share_of(*whole, local_share, throttle.quantity)) : throttle.limit;
   return throttles_.decide(share, throttles_.hash(throttle.key), throttle.quantity, desk_.now());
 }
 

@@ -43,6 +43,7 @@ class RedisStore final : public SharedStore,
   ~RedisStore() override;
 
   [[nodiscard]] bool ask(SharedAsk& ask) override;
+  [[nodiscard]] AskDeadline deadline() const override { return AskDeadline::clock::now() + options_.timeout; }
 
   // Every server that is known answers.
   [[nodiscard]] bool connected() const noexcept;

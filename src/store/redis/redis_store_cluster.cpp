@@ -28,11 +28,13 @@ bool RedisStore::ask_cluster(SharedAsk& ask) {
 }
 
 bool RedisStore::ask_split(SharedAsk& ask) {
+  const Moment now = Moment::clock::now();
+  const Moment deadline = ask.deadline.value_or(now + options_.timeout);
   const bool all_there = std::ranges::all_of(slots_, [this](Slot slot) {
     const Lane* const lane = routes_.lane_of(slot);
     return lane != nullptr && lane->state() == BreakerState::closed;
   });
-  if (!all_there) {
+  if (!all_there || deadline <= now) {
     counts_.turned_away.raise();
     return false;
   }
@@ -44,7 +46,6 @@ bool RedisStore::ask_split(SharedAsk& ask) {
   free_splits_.pop_back();
   counts_.split_asks.raise();
   split.begin(ask, slots_);
-  const Moment deadline = Moment::clock::now() + options_.timeout;
   for (SplitAsk::Part& part : split.parts()) routes_.lane_of(part.slot)->gather(part.ask, deadline, part.slot);
   return true;
 }
@@ -71,6 +72,10 @@ bool RedisStore::redirect(Lane& lane, const Flight& flight, std::string_view err
       if (!asking) {
         routes_.set(redirect->slot, &there);
         want_map();
+      }
+      if (there.state() == BreakerState::open) {
+        for (SharedAsk* const member : members) fail(*member, StoreFailure::away, counts_);
+        return true;
       }
       for (std::size_t i = 0; i < members.size(); ++i) {
         if (asking) {

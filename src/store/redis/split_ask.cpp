@@ -5,6 +5,14 @@
 
 namespace weir::store::redis {
 
+namespace {
+
+bool may_have_charged(StoreFailure failure) noexcept {
+  return failure != StoreFailure::none && failure != StoreFailure::away && failure != StoreFailure::refused;
+}
+
+}  // namespace
+
 void SplitAsk::begin(SharedAsk& whole, std::span<const Slot> slots) {
   whole_ = &whole;
   used_ = 0;
@@ -25,6 +33,7 @@ SplitAsk::Part& SplitAsk::part_of(Slot slot) {
   part.slot = slot;
   part.ask.operation = whole_->operation;
   part.ask.settlement = whole_->settlement;
+  part.ask.deadline = whole_->deadline;
   part.ask.asker = this;
   part.ask.checks.clear();
   part.places.clear();
@@ -44,8 +53,14 @@ void SplitAsk::merge() {
   whole.failure = StoreFailure::none;
   whole.admitted = true;
   whole.now = Instant{};
-  for (const Part& part : parts()) {
-    if (part.ask.failure != StoreFailure::none) whole.failure = part.ask.failure;
+  for (Part& part : parts()) {
+    // Of several failures the one that leaves most in doubt counts.
+    if (may_have_charged(part.ask.failure) || whole.failure == StoreFailure::none) {
+      if (part.ask.failure != StoreFailure::none) whole.failure = part.ask.failure;
+    }
+    if (part.ask.failure == StoreFailure::none || may_have_charged(part.ask.failure)) {
+      for (SharedCheck& check : part.ask.checks) check.charge_back = 0;  // it is charged, or may be
+    }
     whole.admitted = whole.admitted && part.ask.failure == StoreFailure::none && part.ask.admitted;
     whole.now = std::max(whole.now, part.ask.now);
   }
@@ -79,6 +94,7 @@ SharedAsk& RefundAsk::prepare(const SharedCheck& charged, Instant charged_at) {
   ask_.operation = SharedOperation::settle;
   ask_.asker = this;
   ask_.settlement = core::Settlement{.reserved = charged.cost, .actual = Cost{0}, .charged_at = charged_at};
+  ask_.deadline.reset();
   ask_.checks.resize(1);
   ask_.checks.front() = charged;
   ask_.checks.front().rule = &*rule_;

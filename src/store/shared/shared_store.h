@@ -4,6 +4,7 @@
 // does, on states that it keeps under the keys of the checks.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -55,11 +56,13 @@ enum class StoreFailure : std::uint8_t {
   away,         // no connection, or the breaker is open: nothing was sent
   timeout,      // sent, and no answer within the time: it may have been charged
   lost,         // sent, and the connection ended before the answer: it may have been charged
-  refused,      // the store answered with an error
+  refused,      // the store answered with an error, and has done nothing
   disagreement  // the answer is not what the core makes of the states in it
 };
 
 class SharedAsk;
+
+using AskDeadline = std::chrono::steady_clock::time_point;
 
 // Who asked. Called on the loop's thread, never from within SharedStore::ask, once for each ask.
 class SharedAsker {
@@ -76,6 +79,8 @@ class SharedAsk {
   SharedOperation operation = SharedOperation::decide;
   std::vector<SharedCheck> checks;             // at least one; at most table::most_together
   std::optional<core::Settlement> settlement;  // of `settle`
+  // Until when the answer is of use. None: as SharedStore::deadline says when it is asked.
+  std::optional<AskDeadline> deadline;
   SharedAsker* asker = nullptr;
 
   // The answer: one for each check, if nothing failed. Where `decide` denies, the checks that would have admitted say
@@ -94,8 +99,12 @@ class SharedStore {
   SharedStore& operator=(const SharedStore&) = delete;
   virtual ~SharedStore() = default;
 
-  // False, at once, if the store is away (the breaker is open): then nothing was sent and `ask` is not kept.
+  // False, at once, if the store is away (the breaker is open) or the deadline has passed: then nothing was sent, and
+  // `ask` is not kept.
   [[nodiscard]] virtual bool ask(SharedAsk& ask) = 0;
+
+  // Of a decision that begins now, for all asks that it takes.
+  [[nodiscard]] virtual AskDeadline deadline() const = 0;
 };
 
 }  // namespace weir::store
