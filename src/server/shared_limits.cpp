@@ -1,5 +1,6 @@
 #include "server/shared_limits.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -10,9 +11,9 @@ namespace weir::server {
 void StoreLog::say(store::redis::News news, const std::string& line) {
   const std::lock_guard guard(mutex_);
   const auto now = std::chrono::steady_clock::now();
-  if (line == last_ && now - said_at_ < together) return;
-  last_ = line;
-  said_at_ = now;
+  const auto is_this = [&](const Said& said) { return said.line == line && now - said.at < together; };
+  if (std::ranges::any_of(said_, is_this)) return;
+  said_[next_++ % said_.size()] = {line, now};
   if (news == store::redis::News::good) {
     log_.info(line);
   } else {

@@ -1,7 +1,9 @@
 // What the stations need to share their limits through Redis.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,12 +24,17 @@ class StoreLog {
   void say(store::redis::News news, const std::string& line);
 
  private:
+  struct Said {
+    std::string line;
+    std::chrono::steady_clock::time_point at;
+  };
+
   static constexpr std::chrono::seconds together{2};
 
   Log& log_;
   std::mutex mutex_;
-  std::string last_;
-  std::chrono::steady_clock::time_point said_at_{};
+  std::array<Said, 8> said_;  // the last lines: several servers may change at once
+  std::size_t next_ = 0;      // of said_, to be forgotten
 };
 
 struct SharedLimits {

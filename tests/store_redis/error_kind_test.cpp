@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 namespace weir::store::redis {
 namespace {
 
@@ -25,6 +28,7 @@ TEST(ErrorKind, IsToldByTheFirstWord) {
       {"NOREPLICAS Not enough good replicas to write.", ErrorKind::no_replicas},
       {"MISCONF Redis is configured to save RDB snapshots", ErrorKind::misconfigured},
       {"WRONGTYPE Operation against a key holding the wrong kind of value", ErrorKind::wrong_type},
+      {"FOREIGN the value of weir:{api:...}:gcra is not a state of weir: remove it", ErrorKind::foreign},
       {"NOAUTH Authentication required.", ErrorKind::no_auth},
       {"WRONGPASS invalid username-password pair or user is disabled.", ErrorKind::wrong_pass},
       {"NOPERM User weir has no permissions to run the 'ping' command", ErrorKind::no_permission},
@@ -37,6 +41,30 @@ TEST(ErrorKind, IsToldByTheFirstWord) {
       {"", ErrorKind::other},
   };
   for (const auto& row : rows) EXPECT_EQ(error_kind(row.error), row.kind) << row.error;
+}
+
+TEST(ErrorKind, IsToldByWhatAnOldServerWrapsIntoAnErrorOfTheScript) {
+  const std::string_view script = "ERR Error running script (call to f_0a1b2c): @user_script:50: ";
+  const struct {
+    std::string_view error;
+    ErrorKind kind;
+  } rows[] = {
+      {"@user_script: 50: -READONLY You can't write against a read only replica.", ErrorKind::read_only},
+      {"@user_script: 50: -OOM command not allowed when used memory > 'maxmemory'.", ErrorKind::out_of_memory},
+      {"@user_script: 50: -MISCONF Errors writing to the AOF file: No space left on device", ErrorKind::misconfigured},
+      {"-NOREPLICAS Not enough good replicas to write.", ErrorKind::no_replicas},
+      {"WRONGTYPE Operation against a key holding the wrong kind of value", ErrorKind::wrong_type},
+      {"@user_script: 50: Unknown Redis command called from Lua script", ErrorKind::other},
+      {"@user_script: 50: -OOMPH", ErrorKind::other},
+      {"attempt to index a nil value", ErrorKind::other},
+      {"", ErrorKind::other},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(error_kind(std::string(script) + std::string(row.error)), row.kind) << row.error;
+  }
+  EXPECT_EQ(error_kind("ERR Error running script: -READONLY"), ErrorKind::read_only);
+  EXPECT_EQ(error_kind("ERR Error running script"), ErrorKind::other);
+  EXPECT_EQ(error_kind("ERR of another kind: -READONLY"), ErrorKind::other);
 }
 
 const net::Endpoint asked{"10.0.0.9", 6379, ""};

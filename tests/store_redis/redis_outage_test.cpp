@@ -152,6 +152,50 @@ TEST(RedisOutage, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
   EXPECT_TRUE(visitor.admits("weir:{api:bob}:gcra", rule()));
 }
 
+TEST(RedisOutage, WhatIsNotAStateHarmsNobodyWhoAsksInTheSameBatch) {
+  const std::string bob = "weir:{api:bob}:gcra";
+  RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  for (const bool of_another_type : {false, true}) {
+    server.ask({"DEL", key});
+    of_another_type ? server.ask({"RPUSH", key, "x"}) : server.ask({"SET", key, "not a state"});
+    for (int i = 0; i < 6; ++i) {
+      const StoreVisitor::Question* alices = nullptr;
+      const StoreVisitor::Question* bobs = nullptr;
+      visitor.in_one_turn([&] {
+        alices = &visitor.ask(key, rule());
+        bobs = &visitor.ask(bob, rule());
+      });
+      ASSERT_TRUE(visitor.all_answered());
+      EXPECT_EQ(alices->failure, StoreFailure::refused);
+      EXPECT_TRUE(bobs->admitted);
+    }
+  }
+  const auto& last = visitor.ask(bob, rule());
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(last.answers.at(0).decision.remaining, 1'000'000U - 13) << "each is charged once";
+  EXPECT_EQ(visitor.errors(StoreError::refused), 24U) << "of the batch, and of the ask";
+  EXPECT_EQ(visitor.counts().opened.value(), 0U);
+}
+
+TEST(RedisOutage, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
+  RedisProcess server;
+  RedisOptions options = options_for(server.endpoint());
+  options.timeout = 2s;
+  StoreVisitor visitor(options);
+  ASSERT_TRUE(visitor.is_connected());
+  server.pause();
+  visitor.ask(key, rule());
+  ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
+  visitor.ask(key, rule());
+  EXPECT_TRUE(eventually([&] { return visitor.counts().batches.value() == 2; })) << "though nobody asks after it";
+  EXPECT_EQ(visitor.errors(StoreError::timeout), 0U);
+  server.resume();
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.admitted(), 2U);
+}
+
 TEST(RedisOutage, AnOpenBreakerMakesNobodyWait) {
   RedisProcess server;
   RedisOptions options = options_for(server.endpoint());

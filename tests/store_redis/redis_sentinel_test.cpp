@@ -4,10 +4,13 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "store/redis/redis_store.h"
+#include "tests/net/server.h"
 #include "tests/store_redis/redis_process.h"
 #include "tests/store_redis/store_visitor.h"
 #include "tests/temporary_folder.h"
@@ -65,6 +68,29 @@ TEST_F(RedisSentinel, ASentinelThatIsDownIsPassedOver) {
   with_gone.sentinel->servers.insert(with_gone.sentinel->servers.begin(), gone.endpoint());
   StoreVisitor visitor(with_gone);
   EXPECT_TRUE(visitor.is_connected());
+}
+
+// Lets everybody in, and says nothing more.
+class Silent final : public net::Session {
+ public:
+  std::size_t on_input(std::span<char> input, net::Output& out) override {
+    if (!std::exchange(greeted_, true)) out.append("+OK\r\n");
+    return input.size();
+  }
+
+ private:
+  bool greeted_ = false;
+};
+
+TEST_F(RedisSentinel, ASentinelThatFallsSilentIsPassedOver) {
+  const net::Server silent([](const net::Peer&, const net::Link&) { return std::make_unique<Silent>(); });
+  RedisOptions with_silent = options();
+  with_silent.patience = 100ms;
+  with_silent.sentinel->servers.insert(with_silent.sentinel->servers.begin(),
+                                       {"127.0.0.1", silent.listener->bound().port(), ""});
+  StoreVisitor visitor(with_silent);
+  EXPECT_TRUE(visitor.is_connected());
+  EXPECT_NE(visitor.counts().last_error.get().text.find("does not say where the master is"), std::string::npos);
 }
 
 TEST_F(RedisSentinel, AnUnknownMasterIsToldAsSuch) {

@@ -26,8 +26,7 @@ void Breaker::answered(Duration took, Moment now) {
     return close();
   }
   if (state_ == BreakerState::open) return;
-  answers_.push_back({now, slow});
-  slow_ += slow ? 1 : 0;
+  judge(slow, now);
   if (!slow) {
     errors_ = 0;
     wait_ = options_.shortest_wait;
@@ -43,6 +42,19 @@ void Breaker::failed(Moment now) {
   if (state_ == BreakerState::open) return;
   ++errors_;
   if (state_ == BreakerState::half_open || errors_ >= options_.errors_in_a_row) open(now);
+}
+
+// An error in a row is forgotten with the next good answer; a slow answer counts for as long as it is judged.
+void Breaker::timed_out(std::size_t answers, Moment now) {
+  if (state_ != BreakerState::closed) return failed(now);
+  for (std::size_t i = 0; i < answers; ++i) judge(true, now);
+  failed(now);
+  if (state_ == BreakerState::closed && too_slow(now)) open(now);
+}
+
+void Breaker::judge(bool slow, Moment now) {
+  answers_.push_back({now, slow});
+  slow_ += slow ? 1 : 0;
 }
 
 void Breaker::lost(Moment now) {
@@ -63,7 +75,7 @@ void Breaker::close() noexcept {
 }
 
 bool Breaker::too_slow(Moment now) {
-  while (answers_.size() > most_answers || now - answers_.front().at > options_.judged) {
+  while (!answers_.empty() && (answers_.size() > most_answers || now - answers_.front().at > options_.judged)) {
     slow_ -= answers_.front().slow ? 1U : 0U;
     answers_.pop_front();
   }

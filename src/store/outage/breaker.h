@@ -1,6 +1,6 @@
 // The circuit breaker before one server: while it is open nobody asks, so nobody waits.
 //
-//   closed --5 errors in a row, or half of the answers slow, or the connection lost--> open
+//   closed --5 errors in a row, or half of the answers slow or missing, or the connection lost--> open
 //   open --after a while--> half-open: one probe
 //   half-open --a good answer--> closed
 //   half-open --anything else--> open, for twice as long
@@ -49,6 +49,8 @@ class Breaker {
   // An answer that proves life, but not that asks are answered: the next wait is as long as if it had failed.
   void alive() noexcept;
   void failed(Moment now);
+  // So many answers are due and have not come: each is a slow one, and all together are an error.
+  void timed_out(std::size_t answers, Moment now);
   // The connection is gone: open, whatever it was.
   void lost(Moment now);
 
@@ -58,6 +60,7 @@ class Breaker {
     bool slow;
   };
 
+  void judge(bool slow, Moment now);
   void open(Moment now);
   void close() noexcept;
   [[nodiscard]] bool too_slow(Moment now);

@@ -12,7 +12,7 @@
 namespace weir::store::redis {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ErrorKind>, 18> words{{
+constexpr std::array<std::pair<std::string_view, ErrorKind>, 19> words{{
     {"MOVED", ErrorKind::moved},
     {"ASK", ErrorKind::ask},
     {"TRYAGAIN", ErrorKind::try_again},
@@ -27,6 +27,7 @@ constexpr std::array<std::pair<std::string_view, ErrorKind>, 18> words{{
     {"NOREPLICAS", ErrorKind::no_replicas},
     {"MISCONF", ErrorKind::misconfigured},
     {"WRONGTYPE", ErrorKind::wrong_type},
+    {"FOREIGN", ErrorKind::foreign},
     {"NOAUTH", ErrorKind::no_auth},
     {"WRONGPASS", ErrorKind::wrong_pass},
     {"NOPERM", ErrorKind::no_permission},
@@ -40,9 +41,22 @@ std::string_view take_word(std::string_view& text) noexcept {
   return word;
 }
 
+// What is wrapped into a script's error: `ERR Error running script (call to f_...): @user_script:50: @user_script: 50:
+// -READONLY You can't...`, from a command that was called `...: @user_script:50: WRONGTYPE Operation...`. Otherwise the
+// error itself.
+std::string_view unwrapped(std::string_view error) noexcept {
+  if (!error.starts_with("ERR Error running script")) return error;
+  for (const std::string_view before : {": -", ": "}) {
+    const std::size_t at = error.rfind(before);
+    if (at != std::string_view::npos) return error.substr(at + before.size());
+  }
+  return error;
+}
+
 }  // namespace
 
 ErrorKind error_kind(std::string_view error) noexcept {
+  error = unwrapped(error);
   const std::string_view first = take_word(error);
   const auto* const found = std::ranges::find(words, first, [](const auto& known) { return known.first; });
   return found == words.end() ? ErrorKind::other : found->second;

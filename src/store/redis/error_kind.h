@@ -1,4 +1,5 @@
-// What a Redis server means by an error, by its first word; and where MOVED and ASK point to. Pure; callable from
+// What a Redis server means by an error, by its first word; and where MOVED and ASK point to. Before Redis 7.0 an error
+// within a script is wrapped into one of the script's: then by the first word of what is in it. Pure; callable from
 // anywhere.
 #pragma once
 
@@ -27,11 +28,13 @@ enum class ErrorKind : std::uint8_t {
   out_of_memory,
   no_replicas,
   misconfigured,  // MISCONF: it cannot save, and so does not write
-  wrong_type,
   no_auth,
   wrong_pass,
   no_permission,
   denied,  // protected mode
+  // As before; but it is about one key, and the server is well.
+  wrong_type,
+  foreign,  // our script: the value is not a state of ours
 };
 
 [[nodiscard]] ErrorKind error_kind(std::string_view error) noexcept;

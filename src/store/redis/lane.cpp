@@ -1,5 +1,6 @@
 #include "store/redis/lane.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/redis/error_kind.h"
@@ -15,6 +16,7 @@ using wire::resp::ReplyType;
 
 constexpr std::size_t large_batch = 64;
 constexpr std::size_t most_batches_out = 4;
+constexpr int shares_of_timeout = 8;  // a batch leaves one of these after the one before it at the latest
 
 Moment the_time() noexcept {
   return Moment::clock::now();
@@ -24,9 +26,19 @@ Duration since(Moment then, Moment now) noexcept {
   return std::chrono::duration_cast<Duration>(now - then);
 }
 
+bool is_of_one_key(ErrorKind kind) noexcept {
+  return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type;
+}
+
 }  // namespace
 
 bool Lane::ask(SharedAsk& ask, Slot slot) {
+  const Moment now = turn_time();
+  const Moment deadline = ask.deadline.value_or(now + options_.timeout);
+  if (deadline <= now) {
+    counts_.turned_away.raise();
+    return false;
+  }
   if (breaker_.state() != BreakerState::closed) {
     if (!probe_wanted_) {
       counts_.turned_away.raise();
@@ -34,9 +46,8 @@ bool Lane::ask(SharedAsk& ask, Slot slot) {
     }
     probe_wanted_ = false;
   }
-  const Moment now = turn_time();
-  gathering_.add(ask, now + options_.timeout, slot);
-  arm(now + options_.timeout);
+  gathering_.add(ask, deadline, slot);
+  arm(deadline);
   schedule(now);
   return true;
 }
@@ -66,13 +77,14 @@ Moment Lane::turn_time() noexcept {
 
 // When the loop's handler is done: then all that it brought goes together.
 void Lane::schedule(Moment now) {
-  if (scheduled_ || !may_depart(now)) return;
+  if (scheduled_) return;
+  if (!may_depart(now)) return wait_to_depart();
   scheduled_ = true;
   loop_.post([self = self_] {
     Lane* const lane = *self;
     if (lane == nullptr) return;
     lane->scheduled_ = false;
-    if (const Moment later = the_time(); lane->may_depart(later)) lane->depart(later);
+    lane->depart_or_wait(the_time());
   });
 }
 
@@ -80,7 +92,23 @@ bool Lane::may_depart(Moment now) const noexcept {
   if (!greeted_ || held_ || gathering_.empty()) return false;
   if (batches_out_ == 0) return true;
   if (batches_out_ >= most_batches_out) return false;
-  return gathering_.asks() >= large_batch * batches_out_ || now - departed_at_ > options_.timeout / 8;
+  return gathering_.asks() >= large_batch * batches_out_ || now - departed_at_ >= options_.timeout / shares_of_timeout;
+}
+
+void Lane::depart_or_wait(Moment now) {
+  may_depart(now) ? depart(now) : wait_to_depart();
+}
+
+// For the share of the timeout to be over, unless a reply is sooner. With as many batches out as may be, or without a
+// server, there is only a reply to wait for.
+void Lane::wait_to_depart() {
+  if (waits_to_depart_ || !greeted_ || held_ || gathering_.empty()) return;
+  if (batches_out_ == 0 || batches_out_ >= most_batches_out) return;
+  waits_to_depart_ = true;
+  departure_.set(departed_at_ + options_.timeout / shares_of_timeout, [this] {
+    waits_to_depart_ = false;
+    depart_or_wait(the_time());
+  });
 }
 
 void Lane::depart(Moment now) {
@@ -118,7 +146,7 @@ void Lane::on_reply(const Reply& reply) {
   if (expected.ends_batch) --batches_out_;
   if (expected.flight != nullptr) take_evaluation(std::move(expected.flight), reply);
   if (expected.told) expected.told(&reply);
-  if (const Moment now = the_time(); may_depart(now)) depart(now);
+  depart_or_wait(the_time());
 }
 
 void Lane::take_evaluation(std::unique_ptr<Flight> flight, const Reply& reply) {
@@ -126,20 +154,19 @@ void Lane::take_evaluation(std::unique_ptr<Flight> flight, const Reply& reply) {
   const Duration took = since(flight->sent_at, now);
   counts_.round_trip.add(static_cast<std::uint64_t>(took.count()));
   if (flight->given_up) {
-    counts_.late_answers.raise();
-    if (breaker_.state() == BreakerState::closed) breaker_.answered(took, now);
-    gathering_.put_down(std::move(flight));
-    return note_state();
+    counts_.late_answers.raise();  // the breaker knew of it when it was given up
+    return gathering_.put_down(std::move(flight));
   }
   if (reply.is(ReplyType::error)) return take_error(std::move(flight), reply.text(), now);
   if (!flight->batch.read(reply)) {
     complain(StoreError::garbled, "answers an evaluation with what is no answer to it");
     breaker_.failed(now);
     note_state();
-    return fail(std::move(flight), StoreFailure::refused);
+    return fail(std::move(flight), StoreFailure::disagreement);  // the script has run
   }
   note_clock(flight->batch.members().front()->now, took);
-  breaker_.answered(took, now);
+  // Slow is what its oldest ask has waited, here and there.
+  breaker_.answered(since(std::min(flight->sent_at, flight->oldest - options_.timeout), now), now);
   answer(std::move(flight));
   note_state();
 }
@@ -155,9 +182,25 @@ void Lane::take_error(std::unique_ptr<Flight> flight, std::string_view text, Mom
     return note_state();
   }
   complain(store_error(kind), text);
+  if (is_of_one_key(kind)) return take_error_of_one_key(std::move(flight));
   breaker_.failed(now);
   note_state();
   fail(std::move(flight), StoreFailure::refused);
+}
+
+// Nothing was done. Of several asks each goes anew and alone, so that only the one that has the key is refused.
+void Lane::take_error_of_one_key(std::unique_ptr<Flight> flight) {
+  if (breaker_.state() == BreakerState::half_open) breaker_.alive();
+  note_state();
+  const auto members = flight->batch.members();
+  if (members.size() == 1 || breaker_.state() == BreakerState::open) {
+    return fail(std::move(flight), StoreFailure::refused);
+  }
+  counts_.sent_again.raise();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    gather_alone(*members[i], flight->deadlines[i], flight->slot, flight->asking);
+  }
+  gathering_.put_down(std::move(flight));
 }
 
 // The script and the evaluation follow each other on the connection: no answer has to be waited for between them.

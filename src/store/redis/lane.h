@@ -2,14 +2,15 @@
 // All on the loop's thread.
 //
 // Batch while in flight: an idle lane sends what one turn of the loop gathered. While a batch is at the server the next
-// gathers, and leaves when the answer is in; or sooner, when it is large or the answer takes long, so that nobody
-// waits for a whole slow round trip before his own begins.
+// gathers, and leaves when the answer is in; or sooner, when it is large or the answer takes longer than an eighth of
+// the timeout, so that nobody waits for a whole slow round trip before his own begins.
 //
 //  1. What was sent is sent again only if the server said that it did not begin with it.
 //  2. A batch that is not answered within the time of its oldest ask is given up as a whole. It may have been done.
 //  3. Nobody is answered from within ask() or gather().
 //  4. While the breaker is open nothing waits here. It is probed from the loop's ticks: by an ask, or by a PING if
 //     nobody asks; without a connection, by connecting.
+//  5. An error about one key says nothing against the server, nor against the other asks of the batch.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +50,7 @@ class Lane final : private ServerConnection::Owner {
     // It is time to connect(), there or elsewhere.
     virtual void on_unconnected(Lane& lane) = 0;
     // The server answers an evaluation with an error that may mean: not here, not now. True: the owner has gathered the
-    // asks anew, there or elsewhere. False: the lane answers them.
+    // asks anew, there or elsewhere, or has answered them. False: the lane answers them.
     [[nodiscard]] virtual bool on_refused(Lane& lane, const Flight& flight, std::string_view error) = 0;
     // Its breaker or its connection is not what it was.
     virtual void on_change(Lane& lane) = 0;
@@ -111,10 +112,13 @@ class Lane final : private ServerConnection::Owner {
   [[nodiscard]] Moment turn_time() noexcept;
   void schedule(Moment now);
   [[nodiscard]] bool may_depart(Moment now) const noexcept;
+  void depart_or_wait(Moment now);
+  void wait_to_depart();
   void depart(Moment now);
   void send(std::unique_ptr<Flight> flight, Moment now);
   void take_evaluation(std::unique_ptr<Flight> flight, const wire::resp::Reply& reply);
   void take_error(std::unique_ptr<Flight> flight, std::string_view text, Moment now);
+  void take_error_of_one_key(std::unique_ptr<Flight> flight);
   void repeat_with_script(std::unique_ptr<Flight> flight, Moment now);
   void answer(std::unique_ptr<Flight> flight);
   void fail(std::unique_ptr<Flight> flight, StoreFailure failure);
@@ -162,6 +166,8 @@ class Lane final : private ServerConnection::Owner {
   std::string bytes_;
   bool scheduled_ = false;
   Moment turn_{};
+  net::Timer departure_;
+  bool waits_to_depart_ = false;  // departure_ is set
   net::Timer timer_;
   Moment armed_for_ = Moment::max();  // the oldest deadline, or earlier; Moment::max(): not armed
   std::shared_ptr<Lane*> self_;       // null inside: what was posted finds it gone

@@ -42,6 +42,7 @@ Lane::Lane(net::Loop& loop, const RedisOptions& options, StoreCounts& counts, Ow
       counts_(counts),
       owner_(owner),
       breaker_(breaker_options(options), seed_of(this), Moment::clock::now()),
+      departure_(loop),
       timer_(loop),
       self_(std::make_shared<Lane*>(this)) {}
 
@@ -141,11 +142,12 @@ void Lane::on_lost(const Error& error) {
   lose(unknown ? StoreError::credentials : StoreError::unreachable, error.what);
 }
 
+// Others are told when it is disconnected, so that they ask nothing more of it.
 void Lane::lose(StoreError kind, std::string_view what) {
   complain(kind, what);
   breaker_.lost(Moment::clock::now());
-  note_state();
   disconnect();
+  note_state();
   fail_gathered();
   owner_.on_change(*this);
 }
@@ -214,6 +216,7 @@ void Lane::expire() {
   const Moment now = Moment::clock::now();
   std::vector<SharedAsk*> unsent;
   std::vector<SharedAsk*> sent;
+  std::size_t flights = 0;
   gathering_.drop_expired(now, unsent);
   Moment next = gathering_.oldest();
   for (const Expected& expected : expected_) {
@@ -224,12 +227,13 @@ void Lane::expire() {
       continue;
     }
     flight->given_up = true;
+    ++flights;
     sent.insert(sent.end(), flight->batch.members().begin(), flight->batch.members().end());
   }
   arm(next);
   if (unsent.empty() && sent.empty()) return;
   complain(StoreError::timeout, "does not answer in time");
-  breaker_.failed(now);
+  breaker_.timed_out(flights, now);
   note_state();
   for (SharedAsk* const ask : unsent) redis::fail(*ask, StoreFailure::away, counts_);
   for (SharedAsk* const ask : sent) redis::fail(*ask, StoreFailure::timeout, counts_);

@@ -89,6 +89,7 @@ class RedisStore final : public SharedStore,
   [[nodiscard]] bool ask_split(SharedAsk& ask);
   [[nodiscard]] Lane& lane_to(const net::Endpoint& endpoint);
   [[nodiscard]] bool redirect(Lane& lane, const Flight& flight, std::string_view error);
+  void send_on(Lane& there, const Flight& flight, bool asking);
   void try_again(Lane& lane, const Flight& flight);
   void defer(const Flight& flight);
   void resume_deferred();

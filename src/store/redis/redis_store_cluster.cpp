@@ -61,7 +61,6 @@ Lane& RedisStore::lane_to(const net::Endpoint& endpoint) {
 }
 
 bool RedisStore::redirect(Lane& lane, const Flight& flight, std::string_view error) {
-  const auto members = flight.batch.members();
   switch (error_kind(error)) {
     case ErrorKind::moved:
     case ErrorKind::ask: {
@@ -73,17 +72,7 @@ bool RedisStore::redirect(Lane& lane, const Flight& flight, std::string_view err
         routes_.set(redirect->slot, &there);
         want_map();
       }
-      if (there.state() == BreakerState::open) {
-        for (SharedAsk* const member : members) fail(*member, StoreFailure::away, counts_);
-        return true;
-      }
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        if (asking) {
-          there.gather_alone(*members[i], flight.deadlines[i], flight.slot, true);
-        } else {
-          there.gather(*members[i], flight.deadlines[i], flight.slot);
-        }
-      }
+      send_on(there, flight, asking);
       return true;
     }
     case ErrorKind::try_again:
@@ -97,6 +86,21 @@ bool RedisStore::redirect(Lane& lane, const Flight& flight, std::string_view err
       return true;
     default:
       return false;
+  }
+}
+
+// Nothing waits behind an open breaker.
+void RedisStore::send_on(Lane& there, const Flight& flight, bool asking) {
+  const auto members = flight.batch.members();
+  const bool away = there.state() == BreakerState::open;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (away) {
+      fail(*members[i], StoreFailure::away, counts_);
+    } else if (asking) {
+      there.gather_alone(*members[i], flight.deadlines[i], flight.slot, true);
+    } else {
+      there.gather(*members[i], flight.deadlines[i], flight.slot);
+    }
   }
 }
 

@@ -24,7 +24,10 @@ void SentinelWatch::find() {
 }
 
 void SentinelWatch::tick(Moment now) {
-  if (waiting_ && now >= retry_at_) connect();
+  if (waiting_ && now >= retry_at_) return connect();
+  if (asked_ && now - asked_at_ > options_.patience) {
+    on_lost({connection_->endpoint().text(), "does not say where the master is"});
+  }
 }
 
 void SentinelWatch::connect() {
@@ -37,7 +40,7 @@ void SentinelWatch::connect() {
                                 .password = sentinel.password,
                                 .database = 0,
                                 .tls = sentinel.tls,
-                                .server_name = {},
+                                .server_name = options_.server_name,
                                 .client_name = options_.client_name,
                                 .patience = options_.patience,
                                 .reply_limits = {}},
@@ -50,6 +53,7 @@ void SentinelWatch::on_ready() {
   wire::resp::append_command(commands, {"SENTINEL", "get-master-addr-by-name", options_.sentinel->master});
   wire::resp::append_command(commands, {"SUBSCRIBE", "+switch-master"});
   asked_ = true;
+  asked_at_ = Moment::clock::now();
   connection_->send(commands);
 }
 

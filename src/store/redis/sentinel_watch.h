@@ -1,4 +1,5 @@
 // Asks the Sentinels, one after the other, where the master is, and listens to the one that answered for news of it.
+// One that does not answer within the patience is given up.
 // All on the loop's thread.
 #pragma once
 
@@ -47,6 +48,7 @@ class SentinelWatch final : private ServerConnection::Owner {
   std::unique_ptr<ServerConnection> connection_;
   std::size_t next_ = 0;  // of the Sentinels
   bool asked_ = false;    // the first reply is still to come
+  Moment asked_at_{};
   bool finding_ = false;
   bool waiting_ = false;  // for retry_at_
   Moment retry_at_{};
