@@ -92,6 +92,9 @@ class Conversation {
     return std::exchange(out_.bytes(), {});
   }
 
+  // The peer sends no more.
+  void end() { session_->on_end(out_); }
+
   void hang_up() { session_.reset(); }
 
   [[nodiscard]] bool idle() const { return session_->idle(); }

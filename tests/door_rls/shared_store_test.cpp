@@ -42,10 +42,10 @@ class SharedRls : public SharedDesk {
   void exchange() {
     for (std::string bytes = client.bytes(); !bytes.empty(); bytes = client.bytes()) client.hear(talk.say(bytes));
   }
-  // The store answers, for as long as the door waits.
+  // The store answers, for as long as it is asked.
   void hear_out() {
     exchange();
-    while (talk.paused()) {
+    while (store.waiting() > 0) {
       store.deliver_all();
       client.hear(talk.resume());
       exchange();
@@ -71,13 +71,11 @@ TEST(SharedRls, CallsOfOneReadAreOneHearing) {
   const auto third = rls.ask_for("alice");
   const auto health = rls.client.ask(post(health_check, {}), framed(""));
   rls.exchange();
-  EXPECT_TRUE(rls.talk.paused());
   EXPECT_FALSE(rls.talk.idle());
   EXPECT_EQ(rls.store.waiting(), 4U);
   EXPECT_EQ(status_of(rls.client.reply(health)), "0") << "what needs no verdict does not wait";
   rls.store.deliver();
   EXPECT_EQ(rls.talk.resume(), "");
-  EXPECT_TRUE(rls.talk.paused());
   rls.hear_out();
   EXPECT_EQ(rls.told(first).number(1), ok);
   EXPECT_EQ(rls.told(second).number(1), ok);
@@ -176,14 +174,73 @@ TEST(SharedRls, ConnectionThatGoesAwayIsNotAnswered) {
 
 TEST(SharedRls, PeerThatBreaksTheProtocolMeanwhileIsToldSo) {
   SharedRls rls(two_per_user);
-  const auto waiting = rls.ask_for("alice");
+  (void)rls.ask_for("alice");
   rls.exchange();
-  (void)rls.talk.say("this is no frame of HTTP/2 at all, nor the beginning of one");
-  rls.store.deliver_all();
-  rls.client.hear(rls.talk.resume());
-  EXPECT_EQ(rls.told(waiting).number(1), ok);
+  rls.client.hear(rls.talk.say("this is no frame of HTTP/2 at all, nor the beginning of one"));
   EXPECT_TRUE(rls.talk.closing());
   EXPECT_EQ(rls.client.goaways().size(), 1U);
+  rls.talk.hang_up();
+  rls.store.deliver_all();
+}
+
+TEST(SharedRls, CallsOfALaterReadDoNotWaitForThoseBefore) {
+  SharedRls rls(two_per_user);
+  const auto first = rls.ask_for("alice");
+  rls.exchange();
+  const auto second = rls.ask_for("bob");
+  rls.exchange();
+  EXPECT_FALSE(rls.talk.paused());
+  EXPECT_EQ(rls.store.waiting(), 2U);
+  rls.store.deliver_last();
+  rls.client.hear(rls.talk.resume());
+  EXPECT_EQ(rls.told(second).number(1), ok);
+  EXPECT_FALSE(rls.client.reply(first).ended);
+  rls.store.deliver_all();
+  rls.client.hear(rls.talk.resume());
+  EXPECT_EQ(rls.told(first).number(1), ok);
+}
+
+TEST(SharedRls, WhoAsksWithoutEndIsMadeToWait) {
+  SharedRls rls(two_per_user);
+  std::vector<std::int32_t> calls;
+  for (int i = 0; i < 20; ++i) {
+    calls.push_back(rls.ask_for("user-" + std::to_string(i)));
+    rls.exchange();
+  }
+  EXPECT_TRUE(rls.talk.paused());
+  EXPECT_EQ(rls.store.waiting(), 8U);
+  rls.hear_out();
+  EXPECT_FALSE(rls.talk.paused());
+  for (const auto call : calls) EXPECT_EQ(rls.told(call).number(1), ok);
+}
+
+TEST(SharedRls, CallThatIsGivenUpWhileOthersComeIsNotTouched) {
+  SharedRls rls(two_per_user);
+  const auto given_up = rls.ask_for("alice");
+  rls.exchange();
+  rls.client.reset(given_up);
+  rls.exchange();
+  const auto later = rls.ask_for("alice");  // its exchange is another one
+  rls.exchange();
+  EXPECT_EQ(rls.store.waiting(), 2U);
+  rls.hear_out();
+  EXPECT_EQ(rls.told(later).number(1), ok);
+  EXPECT_FALSE(rls.client.reply(given_up).ended);
+  const auto last = rls.ask_for("bob");
+  rls.hear_out();
+  EXPECT_EQ(rls.told(last).number(1), ok);
+}
+
+TEST(SharedRls, PeerThatSendsNoMoreGetsItsAnswers) {
+  SharedRls rls(two_per_user);
+  const auto call = rls.ask_for("alice");
+  rls.exchange();
+  rls.talk.end();
+  EXPECT_TRUE(rls.talk.paused());
+  rls.store.deliver_all();
+  rls.client.hear(rls.talk.resume());
+  EXPECT_FALSE(rls.talk.paused());
+  EXPECT_EQ(rls.told(call).number(1), ok);
 }
 
 TEST(SharedRls, StoreThatIsAwayMakesNobodyWait) {

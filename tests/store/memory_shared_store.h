@@ -45,6 +45,14 @@ class MemorySharedStore final : public SharedStore {
     ask.asker->answered(ask);
   }
 
+  // The one that came last.
+  void deliver_last() {
+    SharedAsk& ask = *waiting_.back();
+    waiting_.pop_back();
+    judge(ask);
+    ask.asker->answered(ask);
+  }
+
   void fail(StoreFailure failure) {
     SharedAsk& ask = take();
     ask.failure = failure;

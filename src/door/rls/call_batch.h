@@ -29,6 +29,13 @@ struct CallBatch {
     DescriptorQuestion question;
   };
 
+  // Calls work(exchange) for each call.
+  template <class Work>
+  void for_each_exchange(const Work& work) const {
+    for (const Queries& call : by_query) work(*call.exchange);
+    for (const Descriptors& call : by_descriptors) work(*call.exchange);
+  }
+
   void clear() noexcept {
     queries.clear();
     by_query.clear();

@@ -96,14 +96,14 @@ std::unique_ptr<CallBatch> RateLimitService::end(wire::http2::Server& server, co
   for (const auto& call : current_->by_descriptors) add_descriptors(hearing, call.question, current_->arena);
   current_->inquiry.begin(link);
   if (current_->inquiry.waiting()) return std::move(current_);
-  answer(std::move(current_), server, out);
+  answer(*current_, server, out);
+  drop(std::move(current_));
   return nullptr;
 }
 
-void RateLimitService::answer(std::unique_ptr<CallBatch> batch, wire::http2::Server& server, std::string& out) {
-  answer_queries(*batch, Ruling(batch->inquiry.heard()), server, out);
-  answer_descriptors(*batch, server, out);
-  drop(std::move(batch));
+void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& server, std::string& out) {
+  answer_queries(batch, Ruling(batch.inquiry.heard()), server, out);
+  answer_descriptors(batch, server, out);
 }
 
 void RateLimitService::drop(std::unique_ptr<CallBatch> batch) noexcept {
@@ -115,6 +115,7 @@ void RateLimitService::drop(std::unique_ptr<CallBatch> batch) noexcept {
 void RateLimitService::answer_queries(const CallBatch& batch, const Ruling& ruling, wire::http2::Server& server,
                                       std::string& out) {
   for (const CallBatch::Queries& call : batch.by_query) {
+    if (call.exchange->gone()) continue;
     door::answer(server, *call.exchange, [&](std::string& reply) { write(ruling, call, reply); });
     server.write_answers(out);
   }
@@ -124,6 +125,7 @@ void RateLimitService::answer_descriptors(const CallBatch& batch, wire::http2::S
   std::size_t number = batch.queries.size();
   for (const auto& [exchange, question] : batch.by_descriptors) {
     const DescriptorRuling ruling = heard_descriptors(batch.inquiry.heard(), number++, question, statuses_);
+    if (exchange->gone()) continue;
     door::answer(server, *exchange, [&](std::string& reply) { write(ruling, reply); });
     server.write_answers(out);
   }

@@ -39,8 +39,8 @@ class RateLimitService {
   void call(wire::http2::Server& server, Exchange& exchange, std::string_view message);
   [[nodiscard]] std::unique_ptr<CallBatch> end(wire::http2::Server& server, const net::Link& link, std::string& out);
 
-  // The batch is judged, and all its exchanges are there.
-  void answer(std::unique_ptr<CallBatch> batch, wire::http2::Server& server, std::string& out);
+  // The batch is judged. Exchanges that are gone are not answered.
+  void answer(const CallBatch& batch, wire::http2::Server& server, std::string& out);
   // Nobody waits for it any more.
   void drop(std::unique_ptr<CallBatch> batch) noexcept;
 

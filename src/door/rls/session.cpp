@@ -62,6 +62,10 @@ RlsDoor::Session::Session(RlsDoor& door, const net::Link& link)
       health_(server_, door.health_),
       longest_message_(door.options_.limits.body_bytes) {}
 
+RlsDoor::Session::~Session() {
+  for (auto& batch : waiting_) door_.rate_limits_.drop(std::move(batch));
+}
+
 std::size_t RlsDoor::Session::on_input(std::span<char> bytes, net::Output& out) {
   const bool alive = server_.receive(bytes);
   serve_stirred(out);
@@ -76,15 +80,38 @@ void RlsDoor::Session::serve_stirred(net::Output& out) {
     serve(*exchange);
     if (exchange->answered()) server_.write_answers(out.bytes());
   }
-  waiting_ = door_.rate_limits_.end(server_, link_, out.bytes());
-  if (waiting_) out.pause();
+  if (auto batch = door_.rate_limits_.end(server_, link_, out.bytes())) await(std::move(batch));
+  pause_if_due(out);
+}
+
+void RlsDoor::Session::await(std::unique_ptr<CallBatch> batch) {
+  batch->for_each_exchange([this](Exchange& exchange) {
+    server_.keep(exchange);
+    exchange.set_note(awaited);
+  });
+  waiting_.push_back(std::move(batch));
+}
+
+// Where no more can wait, and where the peer waits for nothing but them.
+void RlsDoor::Session::pause_if_due(net::Output& out) const {
+  if (waiting_.size() >= most_waiting || (peer_done_ && !waiting_.empty())) out.pause();
 }
 
 void RlsDoor::Session::on_resume(net::Output& out) {
-  if (!waiting_) return;
-  if (waiting_->inquiry.waiting()) return out.pause();
-  door_.rate_limits_.answer(std::move(waiting_), server_, out.bytes());
+  std::erase_if(waiting_, [&](std::unique_ptr<CallBatch>& batch) {
+    if (batch->inquiry.waiting()) return false;
+    door_.rate_limits_.answer(*batch, server_, out.bytes());
+    batch->for_each_exchange([this](Exchange& exchange) { server_.release(exchange); });
+    door_.rate_limits_.drop(std::move(batch));
+    return true;
+  });
+  pause_if_due(out);
   write(out);
+}
+
+void RlsDoor::Session::on_end(net::Output& out) {
+  peer_done_ = true;
+  pause_if_due(out);
 }
 
 void RlsDoor::Session::on_tick(net::Moment now, net::Output& out) {
@@ -112,7 +139,7 @@ bool RlsDoor::Session::idle() const {
 
 void RlsDoor::Session::serve(Exchange& exchange) {
   if (exchange.note() == reflected) return reflect_on(exchange);
-  if (exchange.answered()) return;
+  if (exchange.answered() || exchange.note() == awaited) return;
   const Method method = method_of(exchange.field(Field::path));
   const bool whole = exchange.complete() || exchange.fault() != Fault::none;
   if (!whole && method != Method::reflect) return;

@@ -83,6 +83,7 @@ class Exchange {
   bool ended_ = false;    // the answer is whole
   bool waiting_ = false;  // nghttp2 has sent all of the reply, and is to be told of more
   bool gone_ = false;
+  bool kept_ = false;  // Server::keep
   Fault fault_ = Fault::none;
   std::size_t head_bytes_ = 0;
   std::array<Place, kept_fields> places_{};

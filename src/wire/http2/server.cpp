@@ -137,7 +137,9 @@ void Server::reset(Exchange& exchange, std::uint32_t code) {
 
 void Server::write(std::string& out) {
   write_answers(out);
-  for (Exchange* exchange : left_) give_back(*exchange);
+  for (Exchange* exchange : left_) {
+    if (!exchange->kept_) give_back(*exchange);
+  }
   left_.clear();
   calm();
 }
@@ -206,9 +208,14 @@ void Server::close_exchange(Exchange& exchange) noexcept {
   exchange.gone_ = true;
   if (exchange.stirred_) {
     left_.push_back(&exchange);  // somebody may be looking at it
-  } else {
+  } else if (!exchange.kept_) {
     give_back(exchange);
   }
+}
+
+void Server::release(Exchange& exchange) noexcept {
+  exchange.kept_ = false;
+  if (exchange.gone_ && !exchange.stirred_) give_back(exchange);
 }
 
 void Server::give_back(Exchange& exchange) noexcept {

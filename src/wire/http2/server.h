@@ -40,6 +40,10 @@ class Server {
   // gone() by now.
   [[nodiscard]] std::span<Exchange* const> stirred() const noexcept { return stirred_; }
 
+  // It stays, with all that was received of it, also when it is gone(): until it is released.
+  void keep(Exchange& exchange) noexcept { exchange.kept_ = true; }
+  void release(Exchange& exchange) noexcept;
+
   // An answer of header fields alone, `:status` first.
   void refuse(Exchange& exchange, std::span<const Header> head);
 
