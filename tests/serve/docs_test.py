@@ -19,7 +19,7 @@ import unittest
 
 import server
 from redis_servers import Redis
-from server import DOORS, PROGRAM, ROOT, Server
+from server import DOORS, PROGRAM, ROOT, Server, eventually
 
 sys.path.append(str(ROOT / "tests/docs"))
 from extract import BLOCK  # noqa: E402
@@ -164,6 +164,8 @@ class Tables(unittest.TestCase):
     def metrics_of(self, config):
         """The labels of each metric of a server, by its name."""
         with Server(POLICY, config) as weir:
+            if "store:" in config:
+                eventually(lambda: "\nweir_store_connected 1\n" in weir.ask("GET", "/metrics", door="admin")[2], "Redis")
             for query in [{"user": "a"}, {"user": "a"}, {}]:
                 weir.ask("POST", "/v1/check", json.dumps(query))
             told = weir.ask("GET", "/metrics", door="admin")[2]
@@ -183,7 +185,7 @@ class Tables(unittest.TestCase):
 
     def test_metrics_of_a_shared_store_are_those_of_the_page(self):
         with Redis() as redis:
-            told = self.metrics_of(DOORS + f"store: {{ redis: {{ urls: {redis.url} }} }}\n")
+            told = self.metrics_of(DOORS + f"store: {{ redis: {{ urls: {redis.url}, timeout: 10s }} }}\n")
         self.assertEqual(self.metrics_on_the_page("## Metrics", "### Its metrics"), told)
 
     def test_the_fields_of_a_query(self):

@@ -21,7 +21,7 @@ class ChargeBack(unittest.TestCase):
     def setUp(self):
         self.redis = self.enterContext(Redis("--appendonly", "yes", "--appendfsync", "always"))
         self.one, self.other = (self.enterContext(contextlib.closing(Caller(
-            self.enterContext(Server(POLICY, stored_in(self.redis.url)))))) for _ in range(2))
+            self.enterContext(Server(POLICY, stored_in(self.redis.url, timeout="100ms")))))) for _ in range(2))
         self.await_shared()
 
     def await_shared(self):
