@@ -65,11 +65,16 @@ class SnapshotTest(unittest.TestCase):
     def temporary_files(self):
         return [path.name for path in self.state.rglob("*.states.*")]
 
+    @staticmethod
+    def told_at_the_start(weir):
+        """The log is written beside the work: its lines up to the limits, which come last."""
+        weir.await_log('"message":"limit ')
+        return [json.loads(line) for line in weir.log.splitlines(keepends=True) if line.endswith("\n")]
+
     def assert_clean_start(self, weir):
-        for line in weir.log.splitlines():
-            told = json.loads(line)
+        for told in self.told_at_the_start(weir):
             if not told["message"].startswith(str(weir.policy_file)):  # what lint says of it
-                self.assertEqual(told["level"], "info", line)
+                self.assertEqual(told["level"], "info", told)
 
 
 def everywhere(number):
@@ -81,7 +86,7 @@ class Restart(SnapshotTest):
         with self.start() as weir:
             self.assertEqual(self.use(weir, "alice", 7), everywhere(993))
         with self.start() as weir:
-            eventually(lambda: "restored the states of 4 tables" in weir.log, "the log")
+            weir.await_log("restored the states of 4 tables")
             self.assert_clean_start(weir)
             self.assertEqual(self.left(weir, "alice"), everywhere(993))
             self.assertEqual(self.left(weir, "bob"), everywhere(1000))
@@ -166,7 +171,7 @@ class Damaged(SnapshotTest):
         for file in files:
             file.write_bytes(change(file.read_bytes()))
         with self.start() as weir:
-            lines = [json.loads(line) for line in weir.log.splitlines()]
+            lines = self.told_at_the_start(weir)
             told = "\n".join(line["message"] for line in lines if line["level"] == "warning")
             for file in files:
                 self.assertIn(str(file), told)
