@@ -5,32 +5,15 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/decide_state.h"
 #include "table/cells.h"
 #include "table/packing.h"
 #include "table/table.h"
 
 namespace weir::table {
 
-// decide and peek with the wait that only a queue knows.
-template <class A>
-[[gnu::always_inline]] inline Decision decide_state(const typename A::Limit& limit, typename A::State& state, Cost cost,
-                                                    Duration max_wait, Instant now) noexcept {
-  if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-    return A::decide(limit, state, cost, now, max_wait);
-  } else {
-    return A::decide(limit, state, cost, now);
-  }
-}
-
-template <class A>
-Decision peek_state(const typename A::Limit& limit, const typename A::State& state, Cost cost, Duration max_wait,
-                    Instant now) noexcept {
-  if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-    return A::peek(limit, state, cost, now, max_wait);
-  } else {
-    return A::peek(limit, state, cost, now);
-  }
-}
+using core::decide_state;
+using core::peek_state;
 
 // Reads the state at construction, writes it back by keep() (and at the end, where the state owns memory).
 template <class A, class Payload>

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/decide_state.h"
 #include "core/rule.h"
 #include "core/settle.h"
 #include "store/shared/shared_store.h"
@@ -93,11 +94,7 @@ class MemorySharedStore final : public SharedStore {
 
   template <class A>
   static Decision decide(const core::RuleOf<A>& of, typename A::State& state, const SharedCheck& check, Instant now) {
-    if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-      return A::decide(of.limit, state, check.cost, now, check.max_wait);
-    } else {
-      return A::decide(of.limit, state, check.cost, now);
-    }
+    return core::decide_state<A>(of.limit, state, check.cost, check.max_wait, now);
   }
 
   void charge_back(const SharedCheck& check) {

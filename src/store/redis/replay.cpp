@@ -4,31 +4,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/decide_state.h"
 #include "core/until_more.h"
 #include "store/redis/state_text.h"
 
 namespace weir::store::redis {
 namespace {
 
-template <class A>
-Decision decide_state(const typename A::Limit& limit, typename A::State& state, Cost cost, Duration max_wait,
-                      Instant now) noexcept {
-  if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-    return A::decide(limit, state, cost, now, max_wait);
-  } else {
-    return A::decide(limit, state, cost, now);
-  }
-}
-
-template <class A>
-Decision peek_state(const typename A::Limit& limit, const typename A::State& state, Cost cost, Duration max_wait,
-                    Instant now) noexcept {
-  if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-    return A::peek(limit, state, cost, now, max_wait);
-  } else {
-    return A::peek(limit, state, cost, now);
-  }
-}
+using core::decide_state;
+using core::peek_state;
 
 core::LogRing::Handle copy_of(const core::LogRing::Handle& ring) noexcept {
   return ring ? ring->copy(ring->capacity()) : core::LogRing::Handle{};

@@ -1,0 +1,33 @@
+// decide and peek of any algorithm, with the wait that only a queue knows.
+#pragma once
+
+#include <type_traits>
+
+#include "core/algorithm/leaky_bucket.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/time.h"
+
+namespace weir::core {
+
+template <class A>
+[[gnu::always_inline]] inline Decision decide_state(const typename A::Limit& limit, typename A::State& state, Cost cost,
+                                                    Duration max_wait, Instant now) noexcept {
+  if constexpr (std::is_same_v<A, LeakyBucketQueue>) {
+    return A::decide(limit, state, cost, now, max_wait);
+  } else {
+    return A::decide(limit, state, cost, now);
+  }
+}
+
+template <class A>
+Decision peek_state(const typename A::Limit& limit, const typename A::State& state, Cost cost, Duration max_wait,
+                    Instant now) noexcept {
+  if constexpr (std::is_same_v<A, LeakyBucketQueue>) {
+    return A::peek(limit, state, cost, now, max_wait);
+  } else {
+    return A::peek(limit, state, cost, now);
+  }
+}
+
+}  // namespace weir::core
