@@ -22,7 +22,8 @@ namespace {
 constexpr auto footer =
     "Without a file: the doors on this machine's own addresses, and a policy that gives each caller 100\n"
     "requests a minute, 20 at once. FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or what\n"
-    "envoyproxy/ratelimit reads; weir.yaml says where to listen, who may ask, and where state is kept.\n"
+    "envoyproxy/ratelimit reads; weir.yaml says where to listen, who may ask, and where state is kept:\n"
+    "in this process, or for several nodes alike in Redis (store: redis), which --check visits.\n"
     "\n"
     "  http   127.0.0.1:8080   POST /v1/check; /v1/auth for nginx, Traefik, Caddy, HAProxy, Envoy\n"
     "  rls    127.0.0.1:8081   Envoy's rate limit service (gRPC)\n"
