@@ -15,9 +15,25 @@ struct KeyedLimiter::Body {
   std::shared_ptr<const Clock> clock;
   core::Rule rule;
   std::unique_ptr<table::Table> table;
+  table::Table::Way<bool> admit = table->way_for<bool>(rule);
+  table::Table::Way<Decision> check = table->way_for<Decision>(rule);
 
   Decision decide(table::KeyHash key, Cost cost, Duration max_wait) {
     return table->decide(rule, {key, cost, max_wait}, clock->now());
+  }
+
+  // As many as both spans hold.
+  template <class Answer>
+  void answer(const table::Table::Way<Answer>& way, std::span<const Request> requests, std::span<Answer> answers) {
+    const Instant now = clock->now();
+    std::array<table::Table::KeyAsk, table::Table::most_at_once> asks;
+    while (!requests.empty() && !answers.empty()) {
+      const std::size_t count = std::min({requests.size(), answers.size(), asks.size()});
+      for (std::size_t i = 0; i < count; ++i) asks[i] = {requests[i].key, requests[i].cost};
+      way.several(*table, rule, std::span(asks).first(count), now, answers.data());
+      requests = requests.subspan(count);
+      answers = answers.subspan(count);
+    }
   }
 };
 
@@ -48,25 +64,19 @@ KeyedLimiter& KeyedLimiter::operator=(KeyedLimiter&&) noexcept = default;
 KeyedLimiter::~KeyedLimiter() = default;
 
 Decision KeyedLimiter::check(std::string_view key, Cost cost) {
-  return body_->table->decide(body_->rule, table::Table::KeyAsk{key, cost}, body_->clock->now());
+  return body_->check.one(*body_->table, body_->rule, key, cost, body_->clock->now());
 }
 
 void KeyedLimiter::check(std::span<const Request> requests, std::span<Decision> decisions) {
-  requests = requests.first(std::min(requests.size(), decisions.size()));
-  const Instant now = body_->clock->now();
-  constexpr std::size_t most = 64;
-  std::array<std::string_view, most> keys;
-  std::array<table::KeyHash, most> hashes;
-  std::array<table::Ask, most> asks;
-  while (!requests.empty()) {
-    const std::size_t count = std::min(requests.size(), most);
-    for (std::size_t i = 0; i < count; ++i) keys[i] = requests[i].key;
-    body_->table->hash(std::span(keys).first(count), std::span(hashes).first(count));
-    for (std::size_t i = 0; i < count; ++i) asks[i] = {.key = hashes[i], .cost = requests[i].cost};
-    body_->table->decide(body_->rule, std::span(asks).first(count), now, decisions.first(count));
-    requests = requests.subspan(count);
-    decisions = decisions.subspan(count);
-  }
+  body_->answer(body_->check, requests, decisions);
+}
+
+bool KeyedLimiter::admit(std::string_view key, Cost cost) {
+  return body_->admit.one(*body_->table, body_->rule, key, cost, body_->clock->now());
+}
+
+void KeyedLimiter::admit(std::span<const Request> requests, std::span<bool> admitted) {
+  body_->answer(body_->admit, requests, admitted);
 }
 
 Decision KeyedLimiter::peek(std::string_view key, Cost cost) const {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -72,14 +71,13 @@ class alignas(64) Bucket : public BucketLock {
   // The cell with this tag; `cells` if there is none.
   [[nodiscard]] unsigned find(std::uint64_t tag) const noexcept { return find(tag, first_tag()); }
 
-  // The same for who knows the first tag. At most one cell has the tag, so the sum has at most one term: no
-  // branch, because which cell it is could not be predicted.
+  // The same for who knows the first tag. Without a branch, because which cell it is could not be predicted.
   [[nodiscard]] unsigned find(std::uint64_t tag, std::uint64_t first) const noexcept {
-    unsigned found = cells - cells * static_cast<unsigned>(first == tag);
-    found -= (cells - 1) * static_cast<unsigned>((tags_[0] & ~top_bit) == tag);
-    for (unsigned cell = 2; cell < cells; ++cell)
-      found -= (cells - cell) * static_cast<unsigned>(tags_[cell - 1] == tag);
-    return found;
+    std::uint64_t found = cells;
+    for (unsigned cell = cells - 1; cell >= 2; --cell) replace_if_equal(found, cell, tags_[cell - 1], tag);
+    replace_if_equal(found, 1, tags_[0] & ~top_bit, tag);
+    replace_if_equal(found, 0, first, tag);
+    return static_cast<unsigned>(found);
   }
 
   [[nodiscard]] std::uint64_t tag(unsigned cell) const noexcept {
@@ -107,6 +105,19 @@ class alignas(64) Bucket : public BucketLock {
   }
 
  private:
+  // The compiler would make it a branch.
+  [[gnu::always_inline]] static void replace_if_equal(std::uint64_t& found, std::uint64_t by, std::uint64_t a,
+                                                      std::uint64_t b) noexcept {
+#if defined(__x86_64__)
+    asm("cmpq %[b], %[a]\n\tcmoveq %[by], %[found]"
+        : [found] "+r"(found)
+        : [by] "r"(by), [a] "rm"(a), [b] "r"(b)
+        : "cc");
+#else
+    found = a == b ? by : found;
+#endif
+  }
+
   std::uint64_t tags_[cells - 1];
   Payload payloads_[cells];
 };

@@ -3,12 +3,16 @@
 // Layout. The upper bits of a hash choose a segment through a directory; the lower 32 choose a home bucket in
 // it, in proportion: home = low x homes / 2^32. A key lives in its home bucket or in one of the next `reach` - 1,
 // without wrapping: a segment has `reach` - 1 more buckets than homes. Each segment has a fixed slot of address
-// space and grows in place by an eighth; at the largest size it splits in two. So growing touches one segment
+// space and grows in place by about a sixteenth; at the largest size it splits in two. So growing touches one segment
 // of at most 128 KiB, needs no second copy of the table, and nothing is ever freed under a reader's feet.
+//
+// While the budget allows, a segment grows as soon as three quarters of the cells in its home buckets are taken: then
+// seven narrow states of eight lie in their home bucket, which is one wait for memory. Without budget it fills up until
+// there is no place within reach.
 //
 // Invariants.
 // 1. Any bucket lock of a segment freezes its shape: a change of shape takes all its bucket locks, in order.
-//    Whoever has locked a bucket therefore checks once that the shape is still the one it was found by.
+//    Whoever has locked a bucket and does not find its key there checks that the shape is still the one it came by.
 // 2. Locks are taken in the order of addresses.
 // 3. A key is in at most one cell. A search ends at the first bucket of the chain that does not go on.
 // 4. Only dead cells are overwritten. Without room a key is sent to one of the overflow cells, which are
@@ -41,6 +45,7 @@ struct KeyHash {
 struct Slot {
   std::byte* first = nullptr;
   unsigned held = 0;
+  std::uint32_t segment = 0;
   std::byte* bucket = nullptr;  // of the cell; null if the key has none
   unsigned cell = 0;
   bool fresh = false;       // the cell was just claimed
@@ -55,6 +60,9 @@ struct Place {
 };
 
 inline constexpr std::size_t bucket_bytes = 64;
+
+// After an attempt to make room that failed, how long the next one waits: a flood must not buy work.
+inline constexpr std::int64_t stuck_for = 100'000;
 
 inline BucketLock& lock_at(std::byte* bucket) noexcept {
   return *reinterpret_cast<BucketLock*>(bucket);
@@ -83,7 +91,7 @@ class Cells {
   static Bucket<Payload>& bucket_at(std::byte* bucket) noexcept { return *reinterpret_cast<Bucket<Payload>*>(bucket); }
   static Payload& payload(const Slot& slot) noexcept { return bucket_at(slot.bucket).payload(slot.cell); }
 
-  // The home bucket and the next: one key in five lies there.
+  // The home bucket and the next: one narrow state in eight lies there.
   void prefetch(KeyHash hash) const noexcept { prefetch(locate(hash)); }
   static void prefetch(const Place& place) noexcept {
     __builtin_prefetch(place.home, 1);
@@ -93,30 +101,30 @@ class Cells {
   // Locks the key's cell, or one claimed for it, or the shared one it overflows to. A claimed cell that is not
   // written is to be given up.
   [[nodiscard]] Slot find_or_claim(KeyHash hash, std::int64_t now) noexcept {
-    for (bool tidied = false;;) {
+    for (bool asked = false;;) {
       Slot slot;
       const Place place = locate(hash);
       if (!lock_home(place, slot)) continue;
       if (search(slot, tag_of(hash))) [[likely]]
         return slot;
-      const bool tidy = !tidied && worn(slot, hash);
-      if (!tidy && claim(slot, place, hash, now)) return slot;
+      const bool room_first = !asked && (worn(slot, hash) || wants_room(place, now));
+      if (!room_first && claim(slot, place, hash, now)) return slot;
       unlock(slot);
       const bool try_again = make_room(place, now);
-      if (!try_again && !tidy) return lock_overflow(overflow_index(hash));
-      tidied = true;
+      if (!try_again && !room_first) return lock_overflow(overflow_index(hash));
+      asked = true;
     }
   }
 
   // The pieces of find_or_claim, for callers that hold several locks (together.cpp).
 
-  [[nodiscard]] Place locate(KeyHash hash) const noexcept {
+  [[nodiscard]] [[gnu::always_inline]] Place locate(KeyHash hash) const noexcept {
     const Shape shape = directory_.at(hash.value);
     return {begin_of(shape) + home_of(hash.value, shape.homes()) * bucket_bytes, shape, hash};
   }
 
   // To be asked with the lock of a bucket of the place.
-  [[nodiscard]] bool still_there(const Place& place) const noexcept {
+  [[nodiscard]] [[gnu::always_inline]] bool still_there(const Place& place) const noexcept {
     return directory_.at(place.hash.value) == place.shape;
   }
 
@@ -144,6 +152,14 @@ class Cells {
       if (!bucket_at(at).goes_on() || i + 1 == reach) return false;
       lock_next(slot, i + 1);
     }
+  }
+
+  // Whether the segment of a place is so full, and the budget such, that room should be made before a claim; once, for
+  // it may turn out that there is none to make.
+  [[nodiscard]] bool wants_room(const Place& place, std::int64_t now) const noexcept {
+    constexpr std::size_t enough_for_a_split = 16 * Region::page;
+    return occupied_beyond(12, place.shape) && budget_.has(std::max(extra_bytes_, enough_for_a_split)) &&
+           !stuck(place.shape, now);
   }
 
   // Claims a dead cell within reach for a key that a search has not found. False if there is none, or no room
@@ -193,6 +209,7 @@ class Cells {
   void erase(const Slot& slot) noexcept {
     dispose(payload(slot));
     bucket_at(slot.bucket).set_tag(slot.cell, 0);
+    count_occupied(slot.segment, -1);
   }
 
   // Calls visit(hash, payload) for each cell that is alive, a segment at a time under its locks. A cell that
@@ -239,6 +256,7 @@ class Cells {
     lock_at(place.home).lock();
     slot.first = place.home;
     slot.held = 1;
+    slot.segment = place.shape.segment();
     if (still_there(place)) [[likely]]
       return true;
     unlock(slot);
@@ -307,7 +325,21 @@ class Cells {
     std::uint64_t prefix;                // the upper bits that its hashes share,
     unsigned depth;                      // and how many they are
     std::atomic<std::int64_t> stuck_at;  // when no room could be made
+    std::atomic<std::int32_t> occupied;  // cells with a tag
   };
+
+  void count_occupied(std::uint32_t segment, std::int32_t more) noexcept {
+    segment_info_[segment].occupied.fetch_add(more, std::memory_order_relaxed);
+  }
+  // Of the cells in home buckets, so many sixteenths.
+  [[nodiscard]] bool occupied_beyond(unsigned sixteenths, Shape shape) const noexcept {
+    const auto occupied = segment_info_[shape.segment()].occupied.load(std::memory_order_relaxed);
+    return occupied > static_cast<std::int32_t>(shape.homes() * bucket_cells * sixteenths / 16);
+  }
+  [[nodiscard]] bool stuck(Shape shape, std::int64_t now) const noexcept {
+    const std::int64_t since = now - segment_info_[shape.segment()].stuck_at.load(std::memory_order_relaxed);
+    return since >= 0 && since < stuck_for;
+  }
 
   // What a segment takes beside its buckets: itself and, on average, two entries on each level of the directory.
   static constexpr std::size_t segment_shape_bytes = sizeof(Segment) + 4 * sizeof(Shape);
@@ -319,7 +351,7 @@ class Cells {
   // Readable by all.
   Directory directory_;
 
-  // Guarded by shape_mutex_, which is taken before any bucket lock; stuck_at is readable by all.
+  // Guarded by shape_mutex_, which is taken before any bucket lock; the atomics in it are for all.
   std::mutex shape_mutex_;
   unsigned directory_bits_ = 1;  // at most
   std::uint32_t segments_ = 2;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -17,9 +18,6 @@
 #include "table/payload.h"
 
 namespace weir::table {
-
-// After an attempt to make room that failed, how long the next one waits: a flood must not buy work.
-inline constexpr std::int64_t stuck_for = 100'000;
 
 template <class Payload>
 Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, unsigned overflow_cells,
@@ -113,7 +111,10 @@ bool Cells<Payload>::move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t
     for (unsigned cell = 0; cell < bucket_cells; ++cell) {
       const std::uint64_t its_end = home_of(source.tag(cell), homes) + reach;
       if (home + vacancy.bucket >= its_end || taken(at, cell)) continue;
-      if (target.tag(vacancy.cell) != 0) dispose(target.payload(vacancy.cell));
+      if (target.tag(vacancy.cell) != 0) {
+        dispose(target.payload(vacancy.cell));
+        count_occupied(slot.segment, -1);
+      }
       target.set_tag(vacancy.cell, source.tag(cell));
       target.payload(vacancy.cell) = source.payload(cell);
       source.set_tag(cell, 0);
@@ -133,12 +134,12 @@ template <class Payload>
 bool Cells<Payload>::occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t tag) noexcept {
   slot.bucket = slot.first + i * bucket_bytes;
   slot.cell = cell;
-  if (bucket_at(slot.bucket).tag(cell) != 0) dispose(payload(slot));
+  if (bucket_at(slot.bucket).tag(cell) != 0) erase(slot);
   if (!budget_.take(extra_bytes_)) {
-    bucket_at(slot.bucket).set_tag(cell, 0);
     slot.bucket = nullptr;
     return false;
   }
+  count_occupied(slot.segment, 1);
   bucket_at(slot.bucket).set_tag(cell, tag);
   for (unsigned passed = 0; passed < i; ++passed) bucket_at(slot.first + passed * bucket_bytes).set_goes_on();
   slot.fresh = true;
@@ -147,23 +148,20 @@ bool Cells<Payload>::occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t
 
 template <class Payload>
 bool Cells<Payload>::make_room(const Place& place, std::int64_t now) noexcept {
-  auto& stuck_at = segment_info_[place.shape.segment()].stuck_at;
-  const std::int64_t since_stuck = now - stuck_at.load(std::memory_order_relaxed);
-  if (since_stuck >= 0 && since_stuck < stuck_for) return false;
-
+  if (stuck(place.shape, now)) return false;
   const std::lock_guard guard(shape_mutex_);
   if (!still_there(place)) return true;
   const std::uint32_t segment = place.shape.segment();
   std::uint32_t buckets = place.shape.homes() + reach - 1;
   lock_buckets(segment, 0, buckets);
   const std::uint32_t freed = clean(segment, buckets, now);
-  bool changed = freed > 0;
-  if (freed >= buckets * bucket_cells / 8) {
-    changed |= tidy(segment, buckets);
-  } else if (budget_.has(std::max<std::size_t>(extra_bytes_, Region::page))) {
-    changed |= grow(segment, buckets);
-  }
-  if (!changed) stuck_at.store(now, std::memory_order_relaxed);
+  // Growing while there are cells to clean would waste memory, cleaning again and again for a few cells time.
+  const bool wants_more = freed == 0 || occupied_beyond(11, place.shape);
+  const bool has_budget = budget_.has(std::max<std::size_t>(extra_bytes_, Region::page));
+  const bool grown = wants_more && has_budget && grow(segment, buckets);
+  const bool tidied = !grown && freed >= buckets * bucket_cells / 8 && tidy(segment, buckets);
+  const bool changed = grown || tidied || freed > 0;
+  if (!changed) segment_info_[segment].stuck_at.store(now, std::memory_order_relaxed);
   unlock_buckets(segment, buckets);
   return changed;
 }
@@ -182,15 +180,20 @@ void Cells<Payload>::unlock_buckets(std::uint32_t segment, std::uint32_t to) noe
 template <class Payload>
 std::uint32_t Cells<Payload>::clean(std::uint32_t segment, std::uint32_t buckets, std::int64_t now) noexcept {
   std::uint32_t freed = 0;
+  std::int32_t occupied = 0;
   for (std::uint32_t i = 0; i < buckets; ++i) {
     Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + i * bucket_bytes);
     for (unsigned cell = 0; cell < bucket_cells; ++cell) {
-      if (bucket.tag(cell) == 0 || !bucket.payload(cell).dead(now)) continue;
+      if (bucket.tag(cell) == 0) continue;
+      ++occupied;
+      if (!bucket.payload(cell).dead(now)) continue;
       dispose(bucket.payload(cell));
       bucket.set_tag(cell, 0);
       ++freed;
     }
   }
+  assert(occupied == segment_info_[segment].occupied.load(std::memory_order_relaxed));
+  segment_info_[segment].occupied.store(occupied - static_cast<std::int32_t>(freed), std::memory_order_relaxed);
   return freed;
 }
 
@@ -261,6 +264,7 @@ void Cells<Payload>::rebuild(std::uint32_t segment, const Entry* entries, std::u
     bucket.set_tag(cell, entry.tag);
     bucket.payload(cell) = entry.payload;
   }
+  segment_info_[segment].occupied.store(static_cast<std::int32_t>(count), std::memory_order_relaxed);
   publish(segment, segment_info_[segment].shape.page(), buckets);
 }
 
@@ -280,12 +284,12 @@ bool Cells<Payload>::tidy(std::uint32_t segment, std::uint32_t buckets) noexcept
   return true;
 }
 
-// By an eighth, or into two segments if it is as large as can be. `buckets` is what the segment has.
+// By about a sixteenth, or into two segments if it is as large as can be. `buckets` is what the segment has.
 template <class Payload>
 bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcept {
   Gathered live;
   if (!gather(segment, buckets, live)) return false;
-  const std::uint32_t step = std::max(page_buckets, buckets / 8 / page_buckets * page_buckets);
+  const std::uint32_t step = std::max(page_buckets, (buckets / 16 + page_buckets / 2) / page_buckets * page_buckets);
   std::uint32_t larger = buckets + step;
   if (larger > most_buckets || !plan_smallest(live.entries.get(), live.count, larger)) {
     return split(segment, live, buckets);
@@ -313,8 +317,8 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   const auto staying = static_cast<std::uint32_t>(middle - begin);
   const auto moving = static_cast<std::uint32_t>(end - middle);
   const auto roomy = [](std::uint32_t entries) {
-    const std::uint32_t at_four_fifths = entries * 5 / 4 / bucket_cells + reach;
-    return std::min(most_buckets, (at_four_fifths + page_buckets - 1) / page_buckets * page_buckets);
+    const std::uint32_t not_yet_crowded = entries * 7 / 5 / bucket_cells + reach;
+    return std::min(most_buckets, (not_yet_crowded + page_buckets - 1) / page_buckets * page_buckets);
   };
   std::uint32_t staying_buckets = roomy(staying);
   std::uint32_t moving_buckets = roomy(moving);

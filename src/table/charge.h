@@ -29,6 +29,8 @@ struct PackedCharge {
     return {charge};
   }
 
+  [[nodiscard]] bool admitted() const noexcept { return charge.admitted; }
+
   [[nodiscard]] Decision describe(const typename A::Limit& limit, std::int64_t now) const noexcept {
     return A::describe(limit, charge, now);
   }
@@ -42,7 +44,7 @@ struct PackedCharge<A, NarrowPayload> {
   std::int64_t before;
   std::int64_t after;
   std::int64_t fill;
-  bool admitted;
+  bool fits;
 
   [[gnu::always_inline]] static PackedCharge make(const core::ArrivalLimit& limit, NarrowPayload& payload, Cost cost,
                                                   std::int64_t now) noexcept {
@@ -59,15 +61,17 @@ struct PackedCharge<A, NarrowPayload> {
     return {before, after, fill, after <= fill};
   }
 
+  [[nodiscard]] bool admitted() const noexcept { return fits; }
+
   [[gnu::always_inline]] [[nodiscard]] Decision describe(const core::ArrivalLimit& limit,
                                                          std::int64_t now) const noexcept {
     if (!limit.counts_in_64_bits) [[unlikely]]
-      return A::describe(limit, {{whole(before), nths(before)}, {whole(after), nths(after)}, admitted}, now);
-    const core::Choice denied(!admitted);
+      return A::describe(limit, {{whole(before), nths(before)}, {whole(after), nths(after)}, fits}, now);
+    const core::Choice denied(!fits);
     const std::int64_t used = denied.of(before, after);
     const std::int64_t spent = std::min(used, fill);
     const std::int64_t left = limit.total_nths - (whole(spent) * limit.count + nths(spent));
-    return {.admitted = admitted,
+    return {.admitted = fits,
             .limit = limit.burst,
             .remaining = static_cast<std::uint64_t>(left) / static_cast<std::uint64_t>(limit.per),
             .retry_after = Duration{denied.or_zero(rounded_up(after - fill))},

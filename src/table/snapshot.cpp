@@ -13,7 +13,9 @@ namespace weir::table {
 namespace {
 
 constexpr std::array<char, 8> magic = {'W', 'E', 'I', 'R', 'S', 'N', 'A', 'P'};
-constexpr std::uint32_t version = 1;
+// The version says how keys are hashed, and nothing else so far.
+constexpr std::uint32_t siphash_version = 1;
+constexpr std::uint32_t aes_version = 2;
 
 enum class Record : std::uint8_t { key = 1, shared = 2, end = 3 };
 
@@ -22,7 +24,12 @@ struct Header {
   std::uint32_t version;
   std::uint32_t algorithm;
   std::int64_t window;  // 0 where the algorithm has none
-  HashKey hash_key;
+  std::uint64_t first_of_key;
+  std::uint64_t second_of_key;
+
+  [[nodiscard]] HashKey hash_key() const noexcept {
+    return {first_of_key, second_of_key, version == aes_version ? HashKind::aes : HashKind::siphash};
+  }
 };
 
 template <class A>
@@ -212,9 +219,16 @@ Result<Header> get_header(BlockReader& in, const std::filesystem::path& path) {
   const Result<Header> header = in.get<Header>();
   if (!header) return header;
   if (header->magic != magic) return failure(path.string(), "is not a snapshot of weir: delete it");
-  if (header->version != version) {
-    return failure(path.string(), "has version " + std::to_string(header->version) + ", this weir reads version " +
-                                      std::to_string(version) + ": delete it to begin with no states");
+  if (header->version != siphash_version && header->version != aes_version) {
+    return failure(path.string(), "has version " + std::to_string(header->version) + ", this weir reads versions " +
+                                      std::to_string(siphash_version) + " and " + std::to_string(aes_version) +
+                                      ": delete it to begin with no states");
+  }
+  if (!can_hash(header->hash_key().kind)) {
+    return failure(
+        path.string(),
+        "was saved on an x86-64 processor with AES instructions, which this is not: delete it to begin with no "
+        "states");
   }
   return header;
 }
@@ -233,8 +247,13 @@ Result<void> write(Table& table, const core::Rule& rule, const std::filesystem::
   if (!out) return tl::unexpected(out.error());
   const Result<void> written =
       table.with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-        out->put(
-            Header{magic, version, static_cast<std::uint32_t>(rule.index()), window_of<A>(of.limit), table.hash_key()});
+        const HashKey& key = table.hash_key();
+        out->put(Header{.magic = magic,
+                        .version = key.kind == HashKind::aes ? aes_version : siphash_version,
+                        .algorithm = static_cast<std::uint32_t>(rule.index()),
+                        .window = window_of<A>(of.limit),
+                        .first_of_key = key.first,
+                        .second_of_key = key.second});
         return put_cells<A>(*out, of.limit, cells, core::micros(now));
       });
   if (!written) return written;
@@ -258,7 +277,7 @@ Result<std::unique_ptr<Table>> read(const std::filesystem::path& path, const cor
   const Result<Header> header = get_header(*in, path);
   if (!header) return tl::unexpected(header.error());
   if (auto fits = check_meaning(*header, path, rule); !fits) return tl::unexpected(fits.error());
-  auto table = Table::create(rule, budget_bytes, header->hash_key);
+  auto table = Table::create(rule, budget_bytes, header->hash_key());
   if (!table) return table;
   if (auto got = read_cells(*in, **table, rule, path, now); !got) return tl::unexpected(got.error());
   return table;
@@ -270,7 +289,7 @@ Result<void> read_into(Table& fresh, const core::Rule& rule, const std::filesyst
   const Result<Header> header = get_header(*in, path);
   if (!header) return tl::unexpected(header.error());
   if (auto fits = check_meaning(*header, path, rule); !fits) return fits;
-  if (header->hash_key != fresh.hash_key()) {
+  if (header->hash_key() != fresh.hash_key()) {
     return failure(path.string(), "was saved under another hash key: delete it to begin with no states");
   }
   return read_cells(*in, fresh, rule, path, now);
@@ -302,7 +321,7 @@ Result<HashKey> saved_hash_key(const std::filesystem::path& path) {
   if (!in) return tl::unexpected(in.error());
   const Result<Header> header = get_header(*in, path);
   if (!header) return tl::unexpected(header.error());
-  return header->hash_key;
+  return header->hash_key();
 }
 
 }  // namespace weir::table

@@ -5,138 +5,11 @@
 #include <new>
 #include <utility>
 
-#include "table/charge.h"
+#include "table/deciding.h"
 #include "table/locked_state.h"
-#include "table/siphash_lanes.h"
 
 namespace weir::table {
 namespace {
-
-// Enough loads in flight to hide the latency of memory, few enough to stay in the first cache.
-constexpr std::size_t prefetch_ahead = 32;
-
-template <class A, class Payload>
-Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask, Instant now) noexcept {
-  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
-  Decision decision;
-  {
-    LockedState<A, Payload> locked(limit, cells, slot, now);
-    decision = peek_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
-  }
-  cells.give_up_if_fresh(slot);
-  unlock(slot);
-  return decision;
-}
-
-// Whether a cost can change a state: all others only look.
-template <class Limit>
-bool can_charge(const Limit& limit, Cost cost) noexcept {
-  return cost.units() - 1 < capacity_of(limit);
-}
-
-// Any key, any cost: what is seldom, one step at a time.
-template <class A, class Payload>
-[[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                      const Ask& ask, Instant now) noexcept {
-  if (!can_charge(limit, ask.cost)) return peek_one<A>(limit, cells, ask, now);
-  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
-  Decision decision;
-  {
-    LockedState<A, Payload> locked(limit, cells, slot, now);
-    decision = decide_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
-    if (decision.admitted) locked.keep();
-  }
-  if (!decision.admitted) cells.give_up_if_fresh(slot);
-  unlock(slot);
-  if (slot.overflowed) table.count_overflow();
-  return decision;
-}
-
-// Decides on a state under its lock, and gives the lock up by `unlock` as soon as the state is written.
-//
-// Decisions are made where they will be: each function has one to return, or passes on what another returns.
-// Copying one just after it was written would stall on every field.
-template <class A, class Payload, class Unlock>
-[[gnu::always_inline]] inline Decision decide_locked(Payload& payload, const typename A::Limit& limit, const Ask& ask,
-                                                     Instant now, Unlock unlock) noexcept {
-  if constexpr (describes_later<A>) {
-    const auto charge = PackedCharge<A, Payload>::make(limit, payload, ask.cost, core::micros(now));
-    unlock();
-    return charge.describe(limit, core::micros(now));
-  } else {
-    auto state = Packing<A, Payload>::unpack(limit, payload, core::micros(now));
-    Decision decision = decide_state<A>(limit, state, ask.cost, ask.max_wait, now);
-    if (decision.admitted) payload = Packing<A, Payload>::pack(limit, state);
-    unlock();
-    return decision;
-  }
-}
-
-// The home bucket is locked and has not the key: a known one lies in a bucket beyond.
-template <class A, class Payload>
-[[gnu::noinline]] Decision decide_beyond(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                         Bucket<Payload>* home, const Ask& ask, Instant now) noexcept {
-  const std::uint64_t tag = Cells<Payload>::tag_of(ask.key);
-  Bucket<Payload>* bucket = home;
-  unsigned cell = home->cells;
-  const auto unlock = [&] {
-    for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
-  };
-  while (cell == home->cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
-    (++bucket)->lock();
-    cell = bucket->find(tag);
-  }
-  if (cell < home->cells) [[likely]]
-    return decide_locked<A>(bucket->payload(cell), limit, ask, now, unlock);
-  unlock();
-  return decide_any<A>(table, limit, cells, ask, now);
-}
-
-// The usual case is a known key in its home bucket, with nothing but registers in between.
-template <class A, class Payload>
-[[gnu::always_inline]] inline Decision decide_at(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                                 const Place& place, const Ask& ask, Instant now) noexcept {
-  if constexpr (!std::is_same_v<Payload, LogPayload>) {
-    if (can_charge(limit, ask.cost)) [[likely]] {
-      Bucket<Payload>* const home = &Cells<Payload>::bucket_at(place.home);
-      const std::uint64_t first_tag = home->lock();
-      const unsigned cell = home->find(Cells<Payload>::tag_of(ask.key), first_tag);
-      if (cells.still_there(place)) [[likely]] {
-        if (cell == home->cells) [[unlikely]]
-          return decide_beyond<A>(table, limit, cells, home, ask, now);
-        return decide_locked<A>(home->payload(cell), limit, ask, now, [&] { home->unlock(first_tag); });
-      }
-      home->unlock(first_tag);
-    }
-  }
-  return decide_any<A>(table, limit, cells, ask, now);
-}
-
-template <class A, class Payload>
-[[gnu::noinline]] Decision decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                      const Ask& ask, Instant now) noexcept {
-  return decide_at<A>(table, limit, cells, cells.locate(ask.key), ask, now);
-}
-
-template <class A, class Payload>
-[[gnu::noinline]] Decision decide_key(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                      const Table::KeyAsk& ask, Instant now) noexcept {
-  const KeyHash key = table.hash(ask.key);
-  return decide_at<A>(table, limit, cells, cells.locate(key), {key, ask.cost}, now);
-}
-
-template <class A, class Payload>
-[[gnu::noinline]] void decide_batch(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                    std::span<const Ask> asks, Instant now, Decision* decisions) noexcept {
-  std::array<Place, prefetch_ahead> places;
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    places[i] = cells.locate(asks[i].key);
-    Cells<Payload>::prefetch(places[i]);
-  }
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    new (decisions + i) Decision(decide_at<A>(table, limit, cells, places[i], asks[i], now));
-  }
-}
 
 template <class Payload>
 Result<void> make_cells(std::unique_ptr<Cells<Payload>>& cells, Budget& budget, unsigned overflow_cells,
@@ -155,6 +28,8 @@ unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
 }  // namespace
 
 Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key) {
+  if (!can_hash(hash_key.kind))
+    return failure("hash_key", "is for x86-64 processors with AES instructions, and this is none: make another");
   std::unique_ptr<Table> table(new Table(budget_bytes, hash_key));
   const Result<void> made = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) -> Result<void> {
@@ -171,16 +46,6 @@ Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size
       widest);
   if (!made) return tl::unexpected(made.error());
   return table;
-}
-
-void Table::hash(std::span<const std::string_view> keys, std::span<KeyHash> hashes) const noexcept {
-  std::size_t i = 0;
-  std::array<std::uint64_t, siphash_lanes> lanes;
-  for (; i + siphash_lanes <= keys.size(); i += siphash_lanes) {
-    siphash13_lanes(hash_key_, &keys[i], lanes.data());
-    for (std::size_t lane = 0; lane < siphash_lanes; ++lane) hashes[i + lane] = {lanes[lane]};
-  }
-  for (; i < keys.size(); ++i) hashes[i] = hash(keys[i]);
 }
 
 bool Table::holds(const core::Rule& rule) const noexcept {
@@ -206,13 +71,7 @@ std::uint64_t Table::estimated_entries(Instant now) const noexcept {
 
 Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    return decide_one<A>(*this, of.limit, cells, ask, now);
-  });
-}
-
-Decision Table::decide(const core::Rule& rule, const KeyAsk& ask, Instant now) noexcept {
-  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    return decide_key<A>(*this, of.limit, cells, ask, now);
+    return decide_one<Decision, A>(*this, of.limit, cells, ask, now);
   });
 }
 
@@ -225,12 +84,27 @@ Decision Table::peek(const core::Rule& rule, const Ask& ask, Instant now) noexce
 void Table::decide(const core::Rule& rule, std::span<const Ask> asks, Instant now,
                    std::span<Decision> decisions) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    for (std::size_t begin = 0; begin < asks.size(); begin += prefetch_ahead) {
-      const auto piece = asks.subspan(begin, std::min(prefetch_ahead, asks.size() - begin));
+    for (std::size_t begin = 0; begin < asks.size(); begin += most_at_once) {
+      const auto piece = asks.subspan(begin, std::min(most_at_once, asks.size() - begin));
       decide_batch<A>(*this, of.limit, cells, piece, now, &decisions[begin]);
     }
   });
 }
+
+template <class Answer>
+Table::Way<Answer> Table::way_for(const core::Rule& rule) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>&) -> Way<Answer> {
+#if defined(__x86_64__)
+    if (hash_key().kind == HashKind::aes) {
+      return {decide_key_by_aes<Answer, A, Payload>, decide_keys_by_aes<Answer, A, Payload>};
+    }
+#endif
+    return {decide_key_by_siphash<Answer, A, Payload>, decide_keys_by_siphash<Answer, A, Payload>};
+  });
+}
+
+template Table::Way<Decision> Table::way_for(const core::Rule& rule) noexcept;
+template Table::Way<bool> Table::way_for(const core::Rule& rule) noexcept;
 
 void Table::refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {

@@ -1,9 +1,9 @@
 // Key -> state in memory, for one limit: compact, bounded, concurrent. Callable from any thread.
 //
-// A key costs 16 bytes and the slack of an open table (21 at most at scale) where the state is one time with
-// a small remainder or count; 32 and the slack where it is not; a log adds 16 bytes and 12 per entry of its
-// limit. The key itself is not kept, only a keyed hash: at 50 million live keys the odds that any two share a
-// state are about 1 in 15,000. A state that is as good as never seen is free space.
+// A key costs 16 bytes and the slack of an open table (23 at most at scale, as long as the budget allows) where the
+// state is one time with a small remainder or count; 32 and the slack where it is not; a log adds 16 bytes and 12 per
+// entry of its limit. The key itself is not kept, only a keyed hash: at 50 million live keys the odds that any two
+// share a state are about 1 in 15,000. A state that is as good as never seen is free space.
 //
 // The rule is passed to each call, because numbers may change under a state (a tier, a reload). All rules of
 // one table have the same algorithm and window, and states that the table's layout holds: see holds().
@@ -20,8 +20,8 @@
 #include "table/budget.h"
 #include "table/cells.h"
 #include "table/hash_key.h"
+#include "table/keyed_hash.h"
 #include "table/packing.h"
-#include "table/siphash.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/result.h"
@@ -39,30 +39,36 @@ class Table {
  public:
   static constexpr unsigned overflow_states = 4096;
 
-  // `widest` is the rule with the largest numbers that the table will see.
+  // `widest` is the rule with the largest numbers that the table will see. The hash must be one that this processor
+  // can do.
   static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key);
 
-  [[nodiscard]] [[gnu::always_inline]] KeyHash hash(std::string_view key) const noexcept {
-    return {siphash13(hash_key_, key)};
-  }
-
-  // The same for several keys; `hashes` has the length of `keys`.
-  void hash(std::span<const std::string_view> keys, std::span<KeyHash> hashes) const noexcept;
+  [[nodiscard]] KeyHash hash(std::string_view key) const noexcept { return {keyed_hash_(key)}; }
 
   // Whether this table can keep states of `rule`: the same algorithm, and numbers that fit.
   [[nodiscard]] bool holds(const core::Rule& rule) const noexcept;
 
   Decision decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
-  // The same for a key that is asked about once: hashed and decided in one go.
-  struct KeyAsk {
-    std::string_view key;
-    Cost cost{1};
-  };
-  Decision decide(const core::Rule& rule, const KeyAsk& ask, Instant now) noexcept;
   [[nodiscard]] Decision peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
 
   // The same as deciding each in order, with the memory latencies overlapped.
   void decide(const core::Rule& rule, std::span<const Ask> asks, Instant now, std::span<Decision> decisions) noexcept;
+
+  // From a key to its answer in one go, for who asks about one rule again and again: the way is chosen once. An Answer
+  // is a Decision, or a bool for who asks only whether.
+  struct KeyAsk {
+    std::string_view key;
+    Cost cost{1};
+  };
+  template <class Answer>
+  struct Way {
+    Answer (*one)(Table&, const core::Rule&, std::string_view key, Cost cost, Instant now) noexcept;
+    // Of at most `most_at_once`, the same as deciding each in order.
+    void (*several)(Table&, const core::Rule&, std::span<const KeyAsk>, Instant now, Answer*) noexcept;
+  };
+  static constexpr std::size_t most_at_once = 32;
+  template <class Answer>
+  [[nodiscard]] Way<Answer> way_for(const core::Rule& rule) noexcept;
 
   // Brings the key's bucket on its way into the cache.
   void prefetch(KeyHash key) const noexcept {
@@ -85,7 +91,8 @@ class Table {
   // How many keys have a live state, by a look at some of them: a few percent off in a large table.
   [[nodiscard]] std::uint64_t estimated_entries(Instant now) const noexcept;
   [[nodiscard]] std::uint64_t overflowed() const noexcept { return overflowed_.load(std::memory_order_relaxed); }
-  [[nodiscard]] const HashKey& hash_key() const noexcept { return hash_key_; }
+  [[nodiscard]] const HashKey& hash_key() const noexcept { return keyed_hash_.key(); }
+  [[nodiscard]] const KeyedHash& keyed_hash() const noexcept { return keyed_hash_; }
 
   // Calls work(algorithm tag, cells, limit) with the types that `rule` has in this table.
   template <class Work>
@@ -102,15 +109,26 @@ class Table {
     });
   }
 
+  template <class Payload>
+  [[nodiscard]] Cells<Payload>& cells() noexcept {
+    if constexpr (std::is_same_v<Payload, NarrowPayload>) {
+      return *narrow_;
+    } else if constexpr (std::is_same_v<Payload, WidePayload>) {
+      return *wide_;
+    } else {
+      return *log_;
+    }
+  }
+
   void count_overflow() noexcept { overflowed_.fetch_add(1, std::memory_order_relaxed); }
 
   // At most the budget that the table was created with. States beyond a smaller one stay.
   void resize_budget(std::size_t bytes) noexcept { budget_.resize(bytes); }
 
  private:
-  Table(std::size_t budget_bytes, HashKey hash_key) noexcept : hash_key_(hash_key), budget_(budget_bytes) {}
+  Table(std::size_t budget_bytes, HashKey hash_key) noexcept : keyed_hash_(hash_key), budget_(budget_bytes) {}
 
-  const HashKey hash_key_;
+  const KeyedHash keyed_hash_;
   Budget budget_;
   std::atomic<std::uint64_t> overflowed_{0};
 

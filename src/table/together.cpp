@@ -88,6 +88,7 @@ class Query {
   struct Part {
     Place place;
     Slot slot;
+    bool asked_for_room = false;
     bool overflows = false;  // found no room: judged on a shared cell
     std::size_t leader = 0;  // the first check on the same cell, which has the copy
     alignas(WidePayload) std::array<std::byte, sizeof(WidePayload)> copy;
@@ -115,7 +116,8 @@ class Query {
       part.place = cells.locate(check.ask.key);
       part.slot =
           Slot{.first = part.overflows ? cells.overflow_bucket(cells.overflow_index(check.ask.key)) : part.place.home,
-               .held = 1};
+               .held = 1,
+               .segment = part.place.shape.segment()};
     });
   }
 
@@ -136,6 +138,12 @@ class Query {
         slot.held = n + 1;
       };
       if (cells.search(part.slot, tag, lock_next)) return true;
+      if (!part.asked_for_room && cells.wants_room(part.place, core::micros(now_))) {
+        part.asked_for_room = true;
+        locks_.unlock_all();
+        std::ignore = cells.make_room(part.place, core::micros(now_));
+        return false;
+      }
       const auto taken = [&](std::byte* bucket, unsigned cell) { return is_taken(i, bucket, cell); };
       if (cells.claim(part.slot, part.place, check.ask.key, core::micros(now_), lock_next, taken)) return true;
       locks_.unlock_all();

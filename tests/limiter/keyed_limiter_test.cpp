@@ -118,6 +118,45 @@ TEST_F(KeyedLimiterTest, BatchEqualsItsRequestsCheckedInOrder) {
   }
 }
 
+TEST_F(KeyedLimiterTest, AdmitSaysWhatCheckWouldAndChargesTheSame) {
+  for (const Limit& limit : one_of_each(3, 10s)) {
+    limit_to(limit);
+    KeyedLimiter checked = KeyedLimiter::create(limit, clock_).value();
+    for (int i = 0; i < 500; ++i) {
+      const std::string key = "key" + std::to_string(i * i % 37);
+      const Cost cost{static_cast<std::uint64_t>(i) % 5};
+      EXPECT_EQ(limiter_.admit(key, cost), checked.check(key, cost).admitted) << name_of(limit.algorithm()) << " " << i;
+      EXPECT_EQ(remaining(key), checked.peek(key, Cost{0}).remaining) << name_of(limit.algorithm()) << " " << i;
+      clock_->advance(100ms);
+    }
+  }
+}
+
+TEST_F(KeyedLimiterTest, AdmittingABatchEqualsAdmittingItsRequestsInOrder) {
+  for (const Limit& limit : one_of_each(3, 10s)) {
+    limit_to(limit);
+    KeyedLimiter one_by_one = KeyedLimiter::create(limit, clock_).value();
+    std::vector<std::string> keys;
+    for (int i = 0; i < 200; ++i) keys.push_back("key" + std::to_string(i * i % 37));
+    std::vector<KeyedLimiter::Request> requests;
+    for (std::size_t i = 0; i < keys.size(); ++i) requests.push_back({.key = keys[i], .cost = Cost{i % 5}});
+    std::array<bool, 200> admitted{};
+    limiter_.admit(requests, admitted);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      EXPECT_EQ(admitted[i], one_by_one.admit(requests[i].key, requests[i].cost))
+          << name_of(limit.algorithm()) << " request " << i;
+    }
+  }
+}
+
+TEST_F(KeyedLimiterTest, BatchDecidesAsManyAsThereIsRoomForAnswers) {
+  const std::array<KeyedLimiter::Request, 3> requests{{{"anna"}, {"bert"}, {"carl"}}};
+  std::array<bool, 2> admitted{};
+  limiter_.admit(requests, admitted);
+  EXPECT_EQ(remaining("bert"), 2U);
+  EXPECT_EQ(remaining("carl"), 3U);
+}
+
 TEST_F(KeyedLimiterTest, KeyThatOccursTwiceInABatchSeesItsFirstCharge) {
   const std::array<KeyedLimiter::Request, 3> requests{{{"anna", Cost{2}}, {"bert", Cost{2}}, {"anna", Cost{2}}}};
   std::array<Decision, 3> decisions;

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "table_fixture.h"
@@ -26,6 +28,25 @@ TEST_P(TableGrowth, KeepsEveryStateThroughGrowthAndSplits) {
   EXPECT_EQ(table.table().overflowed(), 0U);
 }
 
+TEST_P(TableGrowth, KeepsEveryStateOfBatchesThatGrowAndSplitUnderTheirOwnKeys) {
+  LimitedTable table(limit(), 256 * mebibyte);
+  const auto decide = table.table().way_for<bool>(table.rule()).several;
+  for (int first = 0; first < many; first += 32) {
+    std::array<std::string, 32> names;
+    std::array<Table::KeyAsk, 32> asks;
+    for (int i = 0; i < 32; ++i) {
+      names[static_cast<std::size_t>(i)] = name_of(first + i);
+      asks[static_cast<std::size_t>(i)] = {names[static_cast<std::size_t>(i)], Cost{charge_of(first + i)}};
+    }
+    std::array<bool, 32> admitted{};
+    decide(table.table(), table.rule(), asks, noon, admitted.data());
+    ASSERT_EQ(std::count(admitted.begin(), admitted.end(), true), 32);
+  }
+  for (int key = 0; key < many; ++key) {
+    ASSERT_EQ(table.left(name_of(key), noon), capacity() - charge_of(key)) << key;
+  }
+}
+
 TEST_P(TableGrowth, ReusesTheRoomOfStatesThatAreAsGoodAsNeverSeen) {
   LimitedTable table(limit(), 256 * mebibyte);
   Instant now = noon;
@@ -48,6 +69,15 @@ TEST(TableSize, ANarrowStateTakesAtMostTwentyFourBytesAtScale) {
   for (int key = 0; key < keys; ++key) std::ignore = table.decide(std::to_string(key), noon);
   EXPECT_EQ(table.table().overflowed(), 0U);
   EXPECT_LE(table.table().bytes_used() / keys, 24U);
+}
+
+TEST(TableSize, WhereTheBudgetAllowsNoMoreStatesAreKeptCloserTogether) {
+  constexpr std::size_t budget = 4 * mebibyte;
+  LimitedTable table(*Limit::gcra({.rate = {1, 1h}, .burst = 20}), budget);
+  std::size_t keys = 0;
+  for (; table.table().overflowed() == 0; ++keys) std::ignore = table.decide(std::to_string(keys), noon);
+  EXPECT_GT(keys * 20, budget);
+  EXPECT_LE(table.table().bytes_used(), budget);
 }
 
 TEST(TableSize, AnEmptyTableIsSmallWhateverItsBudget) {

@@ -2,13 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <random>
 #include <set>
-#include <string>
 #include <string_view>
-
-#include "table/siphash_lanes.h"
 
 namespace weir::table {
 namespace {
@@ -41,22 +36,6 @@ TEST(SipHash, AgreesWithAnotherImplementationAtEveryKindOfLength) {
       {"the quick brown fox jumps over the lazy dog", 0x80a65583f613da2d},
   };
   for (const Row& row : rows) EXPECT_EQ(siphash13({0, 0}, row.text), row.hash) << row.text;
-}
-
-TEST(SipHash, OfSeveralKeysSideBySideIsTheSameForAnyLengths) {
-  std::mt19937_64 random{3};
-  const std::string text = "the quick brown fox jumps over the lazy dog, and over the lazy dog again";
-  for (int round = 0; round < 5'000; ++round) {
-    const HashKey key{random(), random()};
-    std::array<std::string_view, siphash_lanes> keys;
-    for (auto& one : keys) {
-      const std::size_t from = random() % text.size();
-      one = std::string_view(text).substr(from, random() % (round % 2 == 0 ? 9 : text.size()));
-    }
-    std::array<std::uint64_t, siphash_lanes> hashes{};
-    siphash13_lanes(key, keys.data(), hashes.data());
-    for (std::size_t i = 0; i < siphash_lanes; ++i) ASSERT_EQ(hashes[i], siphash13(key, keys[i])) << keys[i];
-  }
 }
 
 TEST(SipHash, DependsOnBothHalvesOfTheKey) {

@@ -231,6 +231,20 @@ TEST_F(ForeignSnapshot, OfOtherNumbersIsTakenAndClampedToThem) {
   EXPECT_EQ(refusal(*Limit::gcra({.rate = {10'007, 1h}, .burst = 2})), "taken");
 }
 
+TEST_F(ForeignSnapshot, IsTakenOverWithTheHashThatItsKeysWereFoundBy) {
+  for (const HashKind hash : hash_kinds()) {
+    LimitedTable table(gcra_, 64 * mebibyte, hash);
+    for (int key = 0; key < 100; ++key) std::ignore = table.decide(std::to_string(key), noon, 3);
+    ASSERT_TRUE(table::save(table.table(), table.rule(), folder_.file(), noon).has_value());
+    const auto restored = table::restore(folder_.file(), table.rule(), mebibyte, noon);
+    ASSERT_TRUE(restored.has_value()) << restored.error().message();
+    for (int key = 0; key < 100; ++key) {
+      const KeyHash hashed = (*restored)->hash(std::to_string(key));
+      EXPECT_EQ((*restored)->peek(table.rule(), {hashed, Cost{0}}, noon).remaining, 17U) << key;
+    }
+  }
+}
+
 TEST_F(ForeignSnapshot, ThatIsNoSnapshotIsRefused) {
   folder_.write("\x7f\x45LF and so on, not ours at all");
   EXPECT_EQ(refusal(gcra_), about("is not a snapshot of weir, or damaged: delete it to begin with no states, or "

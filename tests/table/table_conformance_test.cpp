@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <string>
@@ -133,6 +134,59 @@ TEST_P(TableConformance, ABatchEqualsItsChecksDecidedInOrder) {
     table_.table().decide(table_.rule(), asks, now_, decisions);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       ASSERT_EQ(decisions[i], reference_->decide(keys[i], asks[i].cost, now_)) << "round " << round << " item " << i;
+    }
+  }
+}
+
+TEST_P(TableConformance, FromTheKeyOnItDecidesAsTheCoreDoesByEitherHash) {
+  for (const HashKind hash : hash_kinds()) {
+    LimitedTable table(limit(), 64 * mebibyte, hash);
+    const auto reference = reference_for(table.rule());
+    const auto decide = table.table().way_for<Decision>(table.rule()).one;
+    const auto admit = table.table().way_for<bool>(table.rule()).one;
+    for (int step = 0; step < 20'000; ++step) {
+      const int key = any_key();
+      const Cost cost{any_cost()};
+      pass_time();
+      const Decision expected = reference->decide(key, cost, now_);
+      if (step % 2 == 0) {
+        ASSERT_EQ(decide(table.table(), table.rule(), name_of(key), cost, now_), expected) << "step " << step;
+      } else {
+        ASSERT_EQ(admit(table.table(), table.rule(), name_of(key), cost, now_), expected.admitted) << "step " << step;
+      }
+    }
+  }
+}
+
+TEST_P(TableConformance, SeveralKeysAreDecidedInOrderByEitherHash) {
+  for (const HashKind hash : hash_kinds()) {
+    LimitedTable table(limit(), 64 * mebibyte, hash);
+    const auto reference = reference_for(table.rule());
+    const auto decide = table.table().way_for<Decision>(table.rule()).several;
+    const auto admit = table.table().way_for<bool>(table.rule()).several;
+    std::array<Decision, Table::most_at_once> decisions;
+    std::array<bool, Table::most_at_once> admitted{};
+    for (int round = 0; round < 600; ++round) {
+      pass_time();
+      std::vector<int> keys(static_cast<std::size_t>(std::uniform_int_distribution(0, 32)(random_)));
+      std::generate(keys.begin(), keys.end(), [&] { return any_key() % 40; });
+      std::vector<std::string> names;
+      for (const int key : keys) names.push_back(name_of(key));
+      std::vector<Table::KeyAsk> asks;
+      for (const std::string& name : names) asks.push_back({name, Cost{any_cost()}});
+      if (round % 2 == 0) {
+        decide(table.table(), table.rule(), asks, now_, decisions.data());
+      } else {
+        admit(table.table(), table.rule(), asks, now_, admitted.data());
+      }
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        const Decision expected = reference->decide(keys[i], asks[i].cost, now_);
+        if (round % 2 == 0) {
+          ASSERT_EQ(decisions[i], expected) << "round " << round << " item " << i;
+        } else {
+          ASSERT_EQ(admitted[i], expected.admitted) << "round " << round << " item " << i;
+        }
+      }
     }
   }
 }

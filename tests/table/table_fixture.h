@@ -51,11 +51,16 @@ inline std::vector<NamedLimit> all_limits() {
   };
 }
 
+// The ways to hash that this processor has.
+inline std::vector<HashKind> hash_kinds() {
+  return can_hash(HashKind::aes) ? std::vector{HashKind::siphash, HashKind::aes} : std::vector{HashKind::siphash};
+}
+
 // A table for one limit.
 class LimitedTable {
  public:
-  explicit LimitedTable(const Limit& limit, std::size_t budget = 64 * mebibyte)
-      : rule_(core::compile(limit)), table_(*Table::create(rule_, budget, HashKey{1, 2})) {}
+  explicit LimitedTable(const Limit& limit, std::size_t budget = 64 * mebibyte, HashKind hash = hash_kinds().back())
+      : rule_(core::compile(limit)), table_(*Table::create(rule_, budget, HashKey{1, 2, hash})) {}
 
   Decision decide(const std::string& key, Instant now, std::uint64_t cost = 1) {
     return table_->decide(rule_, ask(key, cost), now);

@@ -1,7 +1,6 @@
 #include "door/resp/throttle_batch.h"
 
 #include <cstdint>
-#include <span>
 #include <utility>
 
 #include "wire/resp/throttle.h"
@@ -10,8 +9,10 @@ namespace weir::door {
 
 void ThrottleBatch::answer(Instant now, std::string& out) {
   const std::size_t size = std::exchange(size_, 0);
-  table_.hash(std::span(keys_).first(size), std::span(hashes_).first(size));
-  for (std::size_t i = 0; i < size; ++i) table_.prefetch(hashes_[i]);
+  for (std::size_t i = 0; i < size; ++i) {
+    hashes_[i] = table_.hash(keys_[i]);
+    table_.prefetch(hashes_[i]);
+  }
   std::uint64_t limited = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const Decision decision = table_.decide(*asks_[i].limit, hashes_[i], asks_[i].quantity, now);

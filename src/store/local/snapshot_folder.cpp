@@ -73,19 +73,18 @@ void SnapshotFolder::remove_temporaries() const {
 
 SavedStates::SavedStates(SnapshotFolder folder, Instant now) : folder_(std::move(folder)), now_(now) {
   folder_.remove_temporaries();
-  using Words = std::pair<std::uint64_t, std::uint64_t>;
-  std::map<Words, std::vector<std::string>> by_key;
+  std::map<table::HashKey, std::vector<std::string>> by_key;
   for (const std::string& name : folder_.names()) {
     const auto key = table::saved_hash_key(folder_.file(name));
     if (key) {
-      by_key[{key->first, key->second}].push_back(name);
+      by_key[*key].push_back(name);
     } else {
       problems_.push_back(key.error());
     }
   }
   const auto most = std::ranges::max_element(by_key, {}, [](const auto& entry) { return entry.second.size(); });
   if (most == by_key.end()) return;
-  hash_key_ = table::HashKey{most->first.first, most->first.second};
+  hash_key_ = most->first;
   for (const auto& [key, names] : by_key) {
     for (const std::string& name : names) {
       if (key == most->first) {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "core/algorithm/gcra.h"
@@ -30,10 +29,6 @@ class ThrottleTable {
   static Result<std::unique_ptr<ThrottleTable>> create(std::size_t budget_bytes, table::HashKey hash_key);
 
   [[nodiscard]] table::KeyHash hash(std::string_view key) const noexcept { return table_->hash(key); }
-  // The same for several keys, quicker; `hashes` has their number.
-  void hash(std::span<const std::string_view> keys, std::span<table::KeyHash> hashes) const noexcept {
-    table_->hash(keys, hashes);
-  }
 
   // Brings the key's state on its way into the cache.
   void prefetch(table::KeyHash key) const noexcept { cells_->prefetch(key); }

@@ -1,0 +1,246 @@
+// One key's decision, from the hash to the answer, in the cells of a table.
+//
+// The usual case is a known key in its home bucket: a lock, a charge, and what to say about it, with nothing but
+// registers in between. All else goes one step at a time.
+//
+// An Answer is a Decision, or a bool for who asks only whether.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "table/aes_hash.h"
+#include "table/charge.h"
+#include "table/locked_state.h"
+#include "table/table.h"
+
+namespace weir::table {
+
+template <class A, class Payload>
+Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask, Instant now) noexcept {
+  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
+  Decision decision;
+  {
+    LockedState<A, Payload> locked(limit, cells, slot, now);
+    decision = peek_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
+  }
+  cells.give_up_if_fresh(slot);
+  unlock(slot);
+  return decision;
+}
+
+// Whether a cost can change a state: all others only look.
+template <class Limit>
+bool can_charge(const Limit& limit, Cost cost) noexcept {
+  return cost.units() - 1 < capacity_of(limit);
+}
+
+// What is seldom takes its Ask by value, so that usually there is none in memory.
+
+// Any key, any cost.
+template <class A, class Payload>
+[[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                      const Ask& ask, Instant now) noexcept {
+  if (!can_charge(limit, ask.cost)) return peek_one<A>(limit, cells, ask, now);
+  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
+  Decision decision;
+  {
+    LockedState<A, Payload> locked(limit, cells, slot, now);
+    decision = decide_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
+    if (decision.admitted) locked.keep();
+  }
+  if (!decision.admitted) cells.give_up_if_fresh(slot);
+  unlock(slot);
+  if (slot.overflowed) table.count_overflow();
+  return decision;
+}
+
+// Decides on a state under its lock, and gives the lock up by `unlock` as soon as the state is written.
+//
+// Decisions are made where they will be: each function has one to return, or passes on what another returns.
+// Copying one just after it was written would stall on every field.
+template <class Answer, class A, class Payload, class Unlock>
+[[gnu::always_inline]] inline Answer decide_locked(Payload& payload, const typename A::Limit& limit, const Ask& ask,
+                                                   std::int64_t now, Unlock unlock) noexcept {
+  if constexpr (describes_later<A>) {
+    const auto charge = PackedCharge<A, Payload>::make(limit, payload, ask.cost, now);
+    unlock();
+    if constexpr (std::same_as<Answer, bool>) {
+      return charge.admitted();
+    } else {
+      return charge.describe(limit, now);
+    }
+  } else {
+    auto state = Packing<A, Payload>::unpack(limit, payload, now);
+    Decision decision = decide_state<A>(limit, state, ask.cost, ask.max_wait, core::instant_at(now));
+    if (decision.admitted) payload = Packing<A, Payload>::pack(limit, state);
+    unlock();
+    if constexpr (std::same_as<Answer, bool>) {
+      return decision.admitted;
+    } else {
+      return decision;
+    }
+  }
+}
+
+template <class Answer, class A, class Payload>
+[[gnu::noinline]] Answer decide_seldom(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, Ask ask,
+                                       std::int64_t now) noexcept {
+  if constexpr (std::same_as<Answer, bool>) {
+    return decide_any<A>(table, limit, cells, ask, core::instant_at(now)).admitted;
+  } else {
+    return decide_any<A>(table, limit, cells, ask, core::instant_at(now));
+  }
+}
+
+// The home bucket is locked and has not the key: a known one lies in a bucket beyond.
+template <class Answer, class A, class Payload>
+[[gnu::noinline]] Answer decide_beyond(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                       Bucket<Payload>* home, Ask ask, std::int64_t now) noexcept {
+  const std::uint64_t tag = Cells<Payload>::tag_of(ask.key);
+  Bucket<Payload>* bucket = home;
+  unsigned cell = home->cells;
+  const auto unlock = [&] {
+    for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
+  };
+  while (cell == home->cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
+    (++bucket)->lock();
+    cell = bucket->find(tag);
+  }
+  if (cell < home->cells) [[likely]]
+    return decide_locked<Answer, A>(bucket->payload(cell), limit, ask, now, unlock);
+  unlock();
+  return decide_seldom<Answer, A>(table, limit, cells, ask, now);
+}
+
+// A tag that is found where a key's home was is that key's: cells move only under the locks of their buckets. So
+// only who finds none asks whether the segment still has the shape that it was searched by.
+template <class Answer, class A, class Payload>
+[[gnu::always_inline]] inline Answer decide_at(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                               const Place& place, const Ask& ask, std::int64_t now) noexcept {
+  if constexpr (!std::is_same_v<Payload, LogPayload>) {
+    if (can_charge(limit, ask.cost)) [[likely]] {
+      Bucket<Payload>* const home = &Cells<Payload>::bucket_at(place.home);
+      const std::uint64_t first_tag = home->lock();
+      const unsigned cell = home->find(Cells<Payload>::tag_of(ask.key), first_tag);
+      if (cell != home->cells) [[likely]]
+        return decide_locked<Answer, A>(home->payload(cell), limit, ask, now, [&] { home->unlock(first_tag); });
+      if (cells.still_there(place)) [[likely]]
+        return decide_beyond<Answer, A>(table, limit, cells, home, ask, now);
+      home->unlock(first_tag);
+    }
+  }
+  return decide_seldom<Answer, A>(table, limit, cells, ask, now);
+}
+
+template <class Answer, class A, class Payload>
+[[gnu::noinline]] Answer decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask,
+                                    Instant now) noexcept {
+  return decide_at<Answer, A>(table, limit, cells, cells.locate(ask.key), ask, core::micros(now));
+}
+
+// At most `most_at_once` keys.
+template <class A, class Payload>
+[[gnu::noinline]] void decide_batch(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
+                                    std::span<const Ask> asks, Instant now, Decision* decisions) noexcept {
+  const std::int64_t micros = core::micros(now);
+  std::array<Place, Table::most_at_once> places;
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    places[i] = cells.locate(asks[i].key);
+    Cells<Payload>::prefetch(places[i]);
+  }
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    new (decisions + i) Decision(decide_at<Decision, A>(table, limit, cells, places[i], asks[i], micros));
+  }
+}
+
+// From the keys on, by either hash. The compiler weaves the hash into the rest, so each is written out.
+
+template <class A>
+[[nodiscard]] const typename A::Limit& limit_of(const core::Rule& rule) noexcept {
+  const auto* of = std::get_if<core::RuleOf<A>>(&rule);
+  if (of == nullptr) __builtin_unreachable();
+  return of->limit;
+}
+
+template <class Answer, class A, class Payload>
+[[gnu::always_inline]] inline Answer decide_hashed(Table& table, const core::Rule& rule, KeyHash hash, Cost cost,
+                                                   Instant now) noexcept {
+  Cells<Payload>& cells = table.cells<Payload>();
+  const Ask ask{hash, cost};
+  return decide_at<Answer, A>(table, limit_of<A>(rule), cells, cells.locate(hash), ask, core::micros(now));
+}
+
+template <class Answer, class A, class Payload>
+Answer decide_key_by_siphash(Table& table, const core::Rule& rule, std::string_view key, Cost cost,
+                             Instant now) noexcept {
+  const KeyHash hash{table.keyed_hash().by_siphash(key)};
+  return decide_hashed<Answer, A, Payload>(table, rule, hash, cost, now);
+}
+
+using Places = std::array<Place, Table::most_at_once>;
+
+template <class Answer, class A, class Payload>
+[[gnu::always_inline]] inline void decide_placed(Table& table, const core::Rule& rule,
+                                                 std::span<const Table::KeyAsk> asks, const Places& places, Instant now,
+                                                 Answer* answers) noexcept {
+  const std::int64_t micros = core::micros(now);
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    const Ask ask{places[i].hash, asks[i].cost};
+    new (answers + i)
+        Answer(decide_at<Answer, A>(table, limit_of<A>(rule), table.cells<Payload>(), places[i], ask, micros));
+  }
+}
+
+// Hashes come in groups, and so do the prefetches: one after each hash would take a fourth longer.
+inline constexpr std::size_t hashed_at_once = 8;
+
+template <class Answer, class A, class Payload>
+void decide_keys_by_siphash(Table& table, const core::Rule& rule, std::span<const Table::KeyAsk> asks, Instant now,
+                            Answer* answers) noexcept {
+  Places places;
+  for (std::size_t begin = 0; begin < asks.size(); begin += hashed_at_once) {
+    const std::size_t end = std::min(begin + hashed_at_once, asks.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      places[i] = table.cells<Payload>().locate({table.keyed_hash().by_siphash(asks[i].key)});
+    }
+    for (std::size_t i = begin; i < end; ++i) Cells<Payload>::prefetch(places[i]);
+  }
+  decide_placed<Answer, A, Payload>(table, rule, asks, places, now, answers);
+}
+
+#if defined(__x86_64__)
+
+template <class Answer, class A, class Payload>
+[[gnu::target("aes")]] Answer decide_key_by_aes(Table& table, const core::Rule& rule, std::string_view key, Cost cost,
+                                                Instant now) noexcept {
+  const KeyHash hash{aes_hash(table.keyed_hash().aes_keys(), key)};
+  return decide_hashed<Answer, A, Payload>(table, rule, hash, cost, now);
+}
+
+template <class Answer, class A, class Payload>
+[[gnu::target("aes")]] void decide_keys_by_aes(Table& table, const core::Rule& rule,
+                                               std::span<const Table::KeyAsk> asks, Instant now,
+                                               Answer* answers) noexcept {
+  Places places;
+  for (std::size_t begin = 0; begin < asks.size(); begin += hashed_at_once) {
+    const std::size_t end = std::min(begin + hashed_at_once, asks.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      places[i] = table.cells<Payload>().locate({aes_hash(table.keyed_hash().aes_keys(), asks[i].key)});
+    }
+    for (std::size_t i = begin; i < end; ++i) Cells<Payload>::prefetch(places[i]);
+  }
+  decide_placed<Answer, A, Payload>(table, rule, asks, places, now, answers);
+}
+
+#endif
+
+}  // namespace weir::table
