@@ -23,6 +23,8 @@ def contenders_in(build, foreign_programs):
     return [
         Contender("weir", "Weir, one at a time", (program, "weir")),
         Contender("weir-batch", "Weir, batches of 32", (program, "weir-batch")),
+        Contender("weir-check", "Weir, one whole decision", (program, "weir-check")),
+        Contender("weir-check-batch", "Weir, 32 whole decisions", (program, "weir-check-batch")),
         Contender("absl", "absl::flat_hash_map, 256 stripes", (program, "absl")),
         Contender("unordered_map", "std::unordered_map, one mutex", (program, "unordered_map")),
         *(Contender(name, FOREIGN[name], (path,)) for name, path in foreign_programs.items() if path),
@@ -78,9 +80,9 @@ def main():
     workload_program = f"{build}/table_workload"
     uniform = measure(UNIFORM, contenders, workload_program)
     zipf = measure(ZIPF, contenders, workload_program)
-    # A table grows one key at a time, whoever asks: batches have no row of their own here.
+    # A table grows one key at a time, whatever is asked of it.
     longest = {contender.name: longest_insert(ZIPF, contender, workload_program)
-               for contender in contenders if contender.name != "weir-batch"}
+               for contender in contenders if not contender.name.startswith("weir-")}
     print_table(contenders, uniform, zipf, longest)
     print_notes({UNIFORM: uniform, ZIPF: zipf}, foreign_programs)
     print()

@@ -61,6 +61,8 @@ int serve(const Assignment& assignment) {
 int serve(std::string_view name, const Assignment& assignment) {
   if (name == "weir") return serve<WeirSingle>(assignment);
   if (name == "weir-batch") return serve<WeirBatch>(assignment);
+  if (name == "weir-check") return serve<WeirCheckSingle>(assignment);
+  if (name == "weir-check-batch") return serve<WeirCheckBatch>(assignment);
   if (name == "absl") return serve<AbslStriped>(assignment);
   if (name == "unordered_map") return serve<StdMutex>(assignment);
   std::cerr << name << ": no such contender\n";

@@ -22,4 +22,8 @@ WeirSingle::WeirSingle(Quota quota) : limiter_(keyed_limiter(quota)) {}
 
 WeirBatch::WeirBatch(Quota quota) : limiter_(keyed_limiter(quota)) {}
 
+WeirCheckSingle::WeirCheckSingle(Quota quota) : limiter_(keyed_limiter(quota)) {}
+
+WeirCheckBatch::WeirCheckBatch(Quota quota) : limiter_(keyed_limiter(quota)) {}
+
 }  // namespace bench::table

@@ -1,8 +1,10 @@
 // Weir's keyed table, through the public API: one key at a time, and 32 at once.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "table/contender.h"
@@ -10,11 +12,19 @@
 
 namespace bench::table {
 
+// The block's keys as requests, kept from one block to the next, as a server keeps them.
+inline std::span<const weir::KeyedLimiter::Request> requests_for(const KeyBlock& block) {
+  static thread_local std::array<weir::KeyedLimiter::Request, block_length> requests;
+  for (std::size_t i = 0; i < block_length; ++i) requests[i].key = block[i];
+  return requests;
+}
+
+// Asks for what the baselines answer: yes or no.
 class WeirSingle {
  public:
   explicit WeirSingle(Quota quota);
 
-  bool decide(std::string_view key) { return limiter_.check(key).admitted; }
+  bool decide(std::string_view key) { return limiter_.admit(key); }
   std::size_t decide(const KeyBlock& block) { return decide_one_by_one(*this, block); }
 
  private:
@@ -25,14 +35,40 @@ class WeirBatch {
  public:
   explicit WeirBatch(Quota quota);
 
+  bool decide(std::string_view key) { return limiter_.admit(key); }
+
+  std::size_t decide(const KeyBlock& block) {
+    std::array<bool, block_length> admitted;
+    limiter_.admit(requests_for(block), admitted);
+    return static_cast<std::size_t>(std::count(admitted.begin(), admitted.end(), true));
+  }
+
+ private:
+  weir::KeyedLimiter limiter_;
+};
+
+// Asks for a whole Decision: what is left, when to come back, when all is as if never used.
+class WeirCheckSingle {
+ public:
+  explicit WeirCheckSingle(Quota quota);
+
+  bool decide(std::string_view key) { return limiter_.check(key).admitted; }
+  std::size_t decide(const KeyBlock& block) { return decide_one_by_one(*this, block); }
+
+ private:
+  weir::KeyedLimiter limiter_;
+};
+
+class WeirCheckBatch {
+ public:
+  explicit WeirCheckBatch(Quota quota);
+
   bool decide(std::string_view key) { return limiter_.check(key).admitted; }
 
   std::size_t decide(const KeyBlock& block) {
     // Kept from one block to the next, as a server keeps them.
-    static thread_local std::array<weir::KeyedLimiter::Request, block_length> requests;
     static thread_local std::array<weir::Decision, block_length> decisions;
-    for (std::size_t i = 0; i < block_length; ++i) requests[i].key = block[i];
-    limiter_.check(requests, decisions);
+    limiter_.check(requests_for(block), decisions);
     std::size_t admitted = 0;
     for (const weir::Decision& decision : decisions) admitted += decision.admitted ? 1U : 0U;
     return admitted;
@@ -43,5 +79,6 @@ class WeirBatch {
 };
 
 static_assert(Contender<WeirSingle> && Contender<WeirBatch>);
+static_assert(Contender<WeirCheckSingle> && Contender<WeirCheckBatch>);
 
 }  // namespace bench::table
