@@ -46,6 +46,13 @@ std::span<const DescriptorAsk> askable(std::span<const DescriptorAsk> asks, std:
   return looks;
 }
 
+// The same, kept in the arena.
+std::span<const DescriptorAsk> askable(std::span<const DescriptorAsk> asks, QuestionArena& arena) {
+  std::vector<DescriptorAsk> looks;
+  const std::span<const DescriptorAsk> found = askable(asks, looks);
+  return looks.empty() ? found : arena.keep(found);
+}
+
 // What those say that allow nothing. True if none of them denies.
 bool say_nothing_is_allowed(std::span<const DescriptorAsk> asks, std::span<DescriptorStatus> statuses) noexcept {
   for (std::size_t i = 0; i < asks.size(); ++i) {
@@ -79,10 +86,31 @@ DescriptorRuling judge_descriptors(Desk& desk, const DescriptorQuestion& questio
   return ruling;
 }
 
+void DescriptorRulings::add(const DescriptorQuestion& question, QuestionArena& arena) {
+  cases_.push_back({question.domain, askable(question.asks, arena), {}});
+}
+
+void DescriptorRulings::judge(Desk& desk, Instant now) {
+  std::size_t count = 0;
+  for (const engine::DescriptorCase& asked : cases_) count += asked.asks.size();
+  if (statuses_.size() < count) statuses_.resize(count);
+  std::span rest(statuses_);
+  for (engine::DescriptorCase& asked : cases_) {
+    asked.statuses = rest.first(asked.asks.size());
+    rest = rest.subspan(asked.asks.size());
+  }
+  now_ = now;
+  desk.judge().judge(cases_, now);
+}
+
+DescriptorRuling DescriptorRulings::ruling(std::size_t number, const DescriptorQuestion& question) {
+  const engine::DescriptorCase& asked = cases_[number];
+  const bool allowed = say_nothing_is_allowed(question.asks, asked.statuses);
+  return {{}, question.domain, asked.statuses, allowed && asked.admitted, now_};
+}
+
 void add_descriptors(engine::Hearing& hearing, const DescriptorQuestion& question, QuestionArena& arena) {
-  std::vector<DescriptorAsk> looks;
-  const std::span<const DescriptorAsk> asks = askable(question.asks, looks);
-  hearing.add(question.domain, looks.empty() ? asks : arena.keep(asks));
+  hearing.add(question.domain, askable(question.asks, arena));
 }
 
 DescriptorRuling heard_descriptors(const engine::Hearing& hearing, std::size_t number,

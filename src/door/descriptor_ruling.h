@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "door/desk.h"
 #include "door/question_arena.h"
@@ -23,7 +24,7 @@ struct DescriptorQuestion {
 
 // Short-lived, as a Ruling is.
 struct DescriptorRuling {
-  engine::Judge::Hold hold;  // of a hearing: none
+  engine::Judge::Hold hold;  // of a hearing, and of one in a batch: none
   std::string_view domain;
   std::span<const engine::DescriptorStatus> statuses;  // one for each descriptor
   bool admitted = true;
@@ -38,6 +39,23 @@ struct DescriptorRuling {
 // then nobody is charged.
 [[nodiscard]] DescriptorRuling judge_descriptors(Desk& desk, const DescriptorQuestion& question, Instant now,
                                                  std::span<engine::DescriptorStatus> room);
+
+// Those of several requests as one batch: add them all, judge, and read the rulings under the judge's hold. What the
+// questions view, and the arena, stay until then. Meant to be used again.
+class DescriptorRulings {
+ public:
+  void clear() noexcept { cases_.clear(); }
+  void add(const DescriptorQuestion& question, QuestionArena& arena);
+  void judge(Desk& desk, Instant now);
+
+  // On the question that was added with this number; once.
+  [[nodiscard]] DescriptorRuling ruling(std::size_t number, const DescriptorQuestion& question);
+
+ private:
+  std::vector<engine::DescriptorCase> cases_;
+  std::vector<engine::DescriptorStatus> statuses_;  // only grows
+  Instant now_{};
+};
 
 // The same at a hearing: what the question views, and the arena, stay until it is over. Then the ruling on it, which
 // has the number that it was added as.

@@ -42,6 +42,14 @@ struct DescriptorStatus {
   Decision decision;
 };
 
+// The descriptors of one request, and what is decided on them.
+struct DescriptorCase {
+  std::string_view domain;
+  std::span<const DescriptorAsk> asks;
+  std::span<DescriptorStatus> statuses;  // one for each
+  bool admitted = true;
+};
+
 // Writes the counter's key into `key`. None if nothing is configured for these entries.
 [[nodiscard]] const policy::Descriptor* match_descriptor(const policy::Domain& domain,
                                                          std::span<const DescriptorEntry> entries, std::string& key);

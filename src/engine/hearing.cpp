@@ -62,7 +62,8 @@ class Hearing::Item {
     if (kind == Kind::query) witness.judged(judge, {&query, 1}, {&*verdict, 1}, now);
     if (kind == Kind::named) witness.judged_by_name(judge, {&named, 1}, {&verdict, 1}, now);
     if (kind == Kind::descriptors) {
-      witness.judged(judge, {text, asks, descriptors_->statuses(), descriptors_->admitted()}, now);
+      const DescriptorVerdict told{text, asks, descriptors_->statuses(), descriptors_->admitted()};
+      witness.judged(judge, {&told, 1}, now);
     }
   }
 

@@ -94,20 +94,35 @@ void Judge::point_to_outcomes(Verdict& verdict, std::size_t& first) noexcept {
 
 bool Judge::judge(std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
                   std::span<DescriptorStatus> statuses) {
+  DescriptorCase only{domain, asks, statuses};
+  judge({&only, 1}, now);
+  return only.admitted;
+}
+
+void Judge::judge(std::span<DescriptorCase> cases, Instant now) {
   const std::lock_guard guard(busy_);
   if (witness_ != nullptr) witness_->begin();
+  descriptor_verdicts_.clear();
   const auto& domains = plan_->ruleset().domains;
-  const auto found = std::ranges::find(domains, domain, &policy::Domain::name);
-  if (found == domains.end()) {
-    std::ranges::fill(statuses, DescriptorStatus{});
-    return true;
+  for (DescriptorCase& asked : cases) {
+    const auto found = std::ranges::find(domains, asked.domain, &policy::Domain::name);
+    if (found == domains.end()) {
+      std::ranges::fill(asked.statuses, DescriptorStatus{});
+      asked.admitted = true;
+      continue;
+    }
+    asked.admitted = judge_case(*found, asked, now);
+    descriptor_verdicts_.push_back({asked.domain, asked.asks, asked.statuses, asked.admitted});
   }
-  DescriptorJudgement judgement(*plan_, *found, asks, statuses, descriptor_room_);
+  if (witness_ != nullptr) witness_->judged(*this, descriptor_verdicts_, now);
+}
+
+bool Judge::judge_case(const policy::Domain& domain, const DescriptorCase& asked, Instant now) {
+  DescriptorJudgement judgement(*plan_, domain, asked.asks, asked.statuses, descriptor_room_);
   const bool admitted = judgement.pass(now);
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    count_descriptor(*plan_, judgement.limit_of(i), asks[i], statuses[i], admitted);
+  for (std::size_t i = 0; i < asked.asks.size(); ++i) {
+    count_descriptor(*plan_, judgement.limit_of(i), asked.asks[i], asked.statuses[i], admitted);
   }
-  if (witness_ != nullptr) witness_->judged(*this, {domain, asks, statuses, admitted}, now);
   return admitted;
 }
 

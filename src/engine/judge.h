@@ -74,6 +74,8 @@ class Judge {
   // of `asks`, at most `table::most_together`. Nothing is known of a domain that the policy does not have.
   [[nodiscard]] bool judge(std::string_view domain, std::span<const DescriptorAsk> asks, Instant now,
                            std::span<DescriptorStatus> statuses);
+  // Those of several requests, one after the other.
+  void judge(std::span<DescriptorCase> cases, Instant now);
 
   // One limit by its name. An error if the policy does not know the limit or the tier, or cannot read the consumer.
   [[nodiscard]] Result<Verdict> judge(const NamedAsk& ask, Instant now);
@@ -114,6 +116,7 @@ class Judge {
   void point_to_outcomes(std::span<Verdict> verdicts) noexcept;
   void point_to_outcomes(Verdict& verdict, std::size_t& first) noexcept;
   void count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept;
+  [[nodiscard]] bool judge_case(const policy::Domain& domain, const DescriptorCase& asked, Instant now);
   void count_descriptor(const Plan& plan, std::uint32_t limit, const DescriptorAsk& ask, const DescriptorStatus& status,
                         bool admitted) noexcept;
 
@@ -130,7 +133,8 @@ class Judge {
   std::vector<Outcome> outcomes_;  // only grows; those in use come first
   std::size_t used_ = 0;
   DescriptorJudgement::Room descriptor_room_;
-  std::unique_ptr<Shared> shared_;  // null: all states are this process's own
+  std::vector<DescriptorVerdict> descriptor_verdicts_;  // for the witness
+  std::unique_ptr<Shared> shared_;                      // null: all states are this process's own
 };
 
 }  // namespace weir::engine

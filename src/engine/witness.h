@@ -41,7 +41,7 @@ class Witness {
 
   // It was; peeks are among them. The witness may ask the judge for its plan and for consumers, for nothing else.
   virtual void judged(Judge& judge, std::span<const Query> queries, std::span<const Verdict> verdicts, Instant now) = 0;
-  virtual void judged(Judge& judge, const DescriptorVerdict& verdict, Instant now) = 0;
+  virtual void judged(Judge& judge, std::span<const DescriptorVerdict> verdicts, Instant now) = 0;
 
   // Of what was asked by name; an error was not judged.
   virtual void judged_by_name(Judge& /*judge*/, std::span<const NamedAsk> /*asks*/,

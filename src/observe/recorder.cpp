@@ -27,6 +27,14 @@ std::string_view consumer_of(Judge& judge, const NamedAsk& ask, const Outcome& /
   return judge.consumer_of(ask);
 }
 
+bool is_look(const engine::DescriptorAsk& ask) noexcept {
+  return ask.hits == Cost{0};
+}
+
+bool only_looks(const engine::DescriptorVerdict& verdict) noexcept {
+  return std::ranges::all_of(verdict.asks, is_look);
+}
+
 void add_request(Denial& denial, const policy::Ruleset& ruleset, const Query& query) {
   denial.method = query.method;
   denial.address = engine::identify(ruleset, query).address;
@@ -71,16 +79,10 @@ void Recorder::judged_by_name(Judge& judge, std::span<const NamedAsk> asks, std:
   }
 }
 
-void Recorder::judged(Judge& /*judge*/, const engine::DescriptorVerdict& verdict, Instant now) {
-  const auto is_look = [](const engine::DescriptorAsk& ask) { return ask.hits == Cost{0}; };
-  if (std::ranges::all_of(verdict.asks, is_look)) return;
-  record_time(1, 1);
-  for (std::size_t i = 0; i < verdict.statuses.size(); ++i) {
-    const DescriptorStatus& status = verdict.statuses[i];
-    if (status.kind != DescriptorStatus::Kind::limited || is_look(verdict.asks[i])) continue;
-    if (status.limit) record_headroom(*status.limit, status.decision);
-    if (!status.admitted) record_denial(verdict.asks[i], status, now);
-  }
+void Recorder::judged(Judge& /*judge*/, std::span<const engine::DescriptorVerdict> verdicts, Instant now) {
+  const auto looks = static_cast<std::uint64_t>(std::ranges::count_if(verdicts, only_looks));
+  record_time(verdicts.size(), verdicts.size() - looks);
+  for (const engine::DescriptorVerdict& verdict : verdicts) record(verdict, now);
 }
 
 // The time is shared out evenly among all of a batch.
@@ -95,6 +97,15 @@ void Recorder::record_time(std::uint64_t all, std::uint64_t counted) noexcept {
 void Recorder::record_headroom(std::uint32_t limit, const Decision& decision) noexcept {
   if (decision.limit == 0) return;  // it was not asked
   by_number_[limit]->second.add(core::multiply_divide_ceil(decision.remaining, 1'000'000, decision.limit));
+}
+
+void Recorder::record(const engine::DescriptorVerdict& verdict, Instant now) {
+  for (std::size_t i = 0; i < verdict.statuses.size(); ++i) {
+    const DescriptorStatus& status = verdict.statuses[i];
+    if (status.kind != DescriptorStatus::Kind::limited || is_look(verdict.asks[i])) continue;
+    if (status.limit) record_headroom(*status.limit, status.decision);
+    if (!status.admitted) record_denial(verdict.asks[i], status, now);
+  }
 }
 
 template <class Ask>

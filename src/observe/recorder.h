@@ -49,7 +49,7 @@ class Recorder final : public engine::Witness {
               Instant now) override;
   void judged_by_name(engine::Judge& judge, std::span<const engine::NamedAsk> asks,
                       std::span<const Result<engine::Verdict>> verdicts, Instant now) override;
-  void judged(engine::Judge& judge, const engine::DescriptorVerdict& verdict, Instant now) override;
+  void judged(engine::Judge& judge, std::span<const engine::DescriptorVerdict> verdicts, Instant now) override;
 
   // From any thread.
   void add_to(RecorderTotals& totals) const;
@@ -69,6 +69,7 @@ class Recorder final : public engine::Witness {
   template <class Ask>
   void log_denial(engine::Judge& judge, const Ask& ask, const engine::Verdict& verdict, Instant now);
 
+  void record(const engine::DescriptorVerdict& verdict, Instant now);
   void record_denial(const engine::DescriptorAsk& ask, const engine::DescriptorStatus& status, Instant now);
 
   const ConsumerNames& names_;

@@ -162,5 +162,23 @@ TEST(RlsDescriptors, CallsOfOneReadAreAnsweredWithOneWrite) {
   EXPECT_EQ(admitted, 3);
 }
 
+TEST(RlsDescriptors, CallsOfOneReadAreJudgedInTheirOrderEachOnItsOwn) {
+  RlsFixture door(shop);
+  const auto alice = Ask("shop").descriptor({{"user", "alice"}});
+  const auto nothing = Ask("shop").descriptor({{"user", "alice"}}, override_field(0, 2)).descriptor({{"tenant", "t"}});
+  const auto stranger = Ask("nobody").descriptor({{"user", "alice"}});
+  const std::vector<std::pair<Ask, std::uint64_t>> rows{
+      {alice, ok},    {nothing, over_limit}, {alice, ok},         {stranger, ok},        {alice, ok},
+      {stranger, ok}, {alice, over_limit},   {alice, over_limit}, {nothing, over_limit}, {stranger, ok}};
+  std::vector<std::int32_t> streams;
+  for (const auto& [ask, expected] : rows) streams.push_back(door.client.ask(post(should_rate_limit), ask.body()));
+  door.client.hear(door.talk.say(door.client.bytes()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_TRUE(door.client.reply(streams[i]).ended) << i;
+    EXPECT_EQ(Told(messages_of(door.client.reply(streams[i])).at(0)).number(1), rows[i].second) << i;
+  }
+  EXPECT_EQ(door.limit(Ask("shop").descriptor({{"tenant", "t"}})).message(2).number(3), 99U) << "never charged before";
+}
+
 }  // namespace
 }  // namespace weir::door

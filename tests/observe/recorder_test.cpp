@@ -1,5 +1,9 @@
 #include "observe/recorder.h"
 
+#include <array>
+#include <span>
+#include <vector>
+
 #include "tests/observe/recorder_fixture.h"
 
 namespace weir::observe {
@@ -156,6 +160,27 @@ TEST_F(RecorderTest, LooksAtDescriptorsAreNotRecorded) {
   EXPECT_EQ(totals().durations.count(), 0U);
   EXPECT_EQ(totals().headroom.at("per-number").count(), 0U);
   EXPECT_TRUE(engine_->totals().by_limit_and_route.empty());
+}
+
+TEST_F(RecorderTest, TimeOfDescriptorsThatWereJudgedTogetherIsSharedOutEvenly) {
+  load(domain);
+  SteppingWatch::step = 4us;
+  const std::vector<engine::DescriptorEntry> entries{{"to", "1"}};
+  const std::vector<engine::DescriptorAsk> asks{{.entries = entries, .hits = Cost{1}, .limit_override = {}}};
+  const std::vector<engine::DescriptorAsk> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
+  std::vector<engine::DescriptorStatus> statuses(5);
+  std::array<engine::DescriptorCase, 5> cases{{{"messaging", asks, std::span(statuses).subspan(0, 1)},
+                                               {"messaging", looks, std::span(statuses).subspan(1, 1)},
+                                               {"nobody", asks, std::span(statuses).subspan(2, 1)},
+                                               {"messaging", asks, std::span(statuses).subspan(3, 1)},
+                                               {"messaging", asks, std::span(statuses).subspan(4, 1)}}};
+  judge_->judge(cases, now_);
+  EXPECT_EQ(denied().size(), 1U) << "the last, by those before it";
+  EXPECT_EQ(totals().headroom.at("per-number").count(), 3U);
+  EXPECT_EQ(totals().durations.count(), 3U) << "neither the look nor what nobody knows";
+  EXPECT_EQ(totals().durations.sum, 3000U) << "the look had its part";
+  EXPECT_EQ(totals().batches.sum, 3U);
+  EXPECT_EQ(totals().batches.count(), 1U);
 }
 
 TEST_F(RecorderTest, QuestionsByNameAreRecordedLikeQueries) {

@@ -12,29 +12,6 @@ void empty(std::string& text) noexcept {
 
 }  // namespace
 
-std::optional<Field> field_named(std::string_view name) noexcept {
-  switch (name.size()) {
-    case 5:
-      if (name == ":path") return Field::path;
-      break;
-    case 7:
-      if (name == ":method") return Field::method;
-      break;
-    case 12:
-      if (name == "content-type") return Field::content_type;
-      if (name == "grpc-timeout") return Field::grpc_timeout;
-      if (name == "x-weir-token") return Field::weir_token;
-      break;
-    case 13:
-      if (name == "grpc-encoding") return Field::grpc_encoding;
-      if (name == "authorization") return Field::authorization;
-      break;
-    default:
-      break;
-  }
-  return std::nullopt;
-}
-
 void Exchange::begin(std::int32_t stream) noexcept {
   stream_ = stream;
   headed_ = complete_ = stirred_ = answered_ = ended_ = waiting_ = gone_ = false;
@@ -42,6 +19,7 @@ void Exchange::begin(std::int32_t stream) noexcept {
   note_ = 0;
   head_bytes_ = taken_ = counted_ = sent_ = trailer_count_ = 0;
   places_ = {};
+  shape_ = {};
   seen_unfinished_.reset();
 }
 

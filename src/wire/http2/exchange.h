@@ -10,21 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "wire/http2/kept_field.h"
+#include "wire/http2/request_shape.h"
+
 namespace weir::wire::http2 {
-
-// The header fields that are kept; of one that is repeated, the first. The others only count.
-enum class Field : std::uint8_t {
-  method,
-  path,
-  content_type,
-  grpc_timeout,
-  grpc_encoding,
-  weir_token,
-  authorization,
-};
-inline constexpr std::size_t kept_fields = 7;
-
-[[nodiscard]] std::optional<Field> field_named(std::string_view name) noexcept;
 
 enum class Fault : std::uint8_t { none, head_too_large, body_too_large };
 
@@ -85,6 +74,7 @@ class Exchange {
   bool gone_ = false;
   bool kept_ = false;  // Server::keep
   Fault fault_ = Fault::none;
+  RequestShape shape_;
   std::size_t head_bytes_ = 0;
   std::array<Place, kept_fields> places_{};
   std::string text_;  // of the fields

@@ -39,6 +39,7 @@ class Options {
   explicit Options(const Limits& limits) {
     check(nghttp2_option_new(&options_));
     nghttp2_option_set_no_closed_streams(options_, 1);
+    nghttp2_option_set_no_http_messaging(options_, 1);  // we look ourselves: RequestShape
     nghttp2_option_set_max_outbound_ack(options_, limits.acknowledgements);
     nghttp2_option_set_max_settings(options_, limits.settings);
     nghttp2_option_set_stream_reset_rate_limit(options_, limits.resets, limits.resets_per_second);

@@ -22,6 +22,7 @@
 #include "weir/time.h"
 #include "wire/http2/block_pool.h"
 #include "wire/http2/exchange.h"
+#include "wire/http2/field_memory.h"
 #include "wire/http2/limits.h"
 
 namespace weir::wire::http2 {
@@ -60,7 +61,7 @@ class Server {
 
   // Appends all that can be sent now. Those that were stirred() are so no more.
   void write(std::string& out);
-  // The same while they are looked at. An answer that leaves as soon as it is made costs least.
+  // The same while they are looked at. Answers that leave soon after they are made cost least.
   void write_answers(std::string& out);
 
   // Answers that wait for the peer to make room, in bytes, are beyond what is held for him.
@@ -101,6 +102,7 @@ class Server {
   };
   std::unique_ptr<nghttp2_session, Delete> session_;
 
+  FieldMemory memory_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;  // all there are
   std::vector<Exchange*> free_;
   std::vector<Exchange*> open_;

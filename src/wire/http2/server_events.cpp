@@ -54,6 +54,7 @@ const nghttp2_session_callbacks* ServerEvents::table() {
 }
 
 int ServerEvents::on_begin_headers(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept {
+  server_of(user).memory_.begin();
   if (!is_request(frame)) return 0;
   return guarded([&] {
     Exchange& exchange = server_of(user).open_exchange(frame->hd.stream_id);
@@ -66,17 +67,19 @@ int ServerEvents::on_header(nghttp2_session* /*session*/, const nghttp2_frame* f
                             std::uint8_t /*flags*/, void* user) noexcept {
   Server& server = server_of(user);
   Exchange* const exchange = server.find(frame->hd.stream_id);
-  if (exchange == nullptr || exchange->headed_) return 0;  // trailers
+  if (exchange == nullptr) return 0;
+  const FieldFinding found = server.memory_.look_at(text_of(name, name_size), text_of(value, value_size));
+  if (!exchange->shape_.add(found)) return refuse(server, *exchange, NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE);
+  if (exchange->headed_) return 0;  // trailers are not kept
   exchange->head_bytes_ += name_size + value_size;
   if (exchange->head_bytes_ > server.limits_.head_bytes || server.held_ > server.limits_.held_bytes) {
     exchange->fault_ = Fault::head_too_large;
     return 0;
   }
-  const auto field = field_named(text_of(name, name_size));
-  if (!field) return 0;
+  if (!found.field) return 0;
   return guarded([&] {
     const std::size_t before = exchange->held();
-    exchange->keep(*field, text_of(value, value_size));
+    exchange->keep(*found.field, text_of(value, value_size));
     server.held_ += exchange->held() - before;
   });
 }
@@ -85,6 +88,7 @@ int ServerEvents::on_data(nghttp2_session* /*session*/, std::uint8_t /*flags*/, 
                           const std::uint8_t* data, std::size_t size, void* user) noexcept {
   Exchange* const exchange = server_of(user).find(stream);
   if (exchange == nullptr) return 0;
+  if (!exchange->shape_.add_body(size)) return refuse(server_of(user), *exchange, 0);
   return guarded([&] { server_of(user).append_body(*exchange, text_of(data, size)); });
 }
 
@@ -92,10 +96,25 @@ int ServerEvents::on_frame(nghttp2_session* /*session*/, const nghttp2_frame* fr
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   Exchange* const exchange = server_of(user).find(frame->hd.stream_id);
   if (exchange == nullptr) return 0;
+  const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  if (!goes_on(*exchange, frame->hd.type == NGHTTP2_HEADERS, ends)) return refuse(server_of(user), *exchange, 0);
   exchange->headed_ = true;
-  if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) exchange->complete_ = true;
+  exchange->complete_ = exchange->complete_ || ends;
   server_of(user).stir(*exchange);
   return 0;
+}
+
+// False if this frame makes the request a malformed one.
+bool ServerEvents::goes_on(Exchange& exchange, bool fields, bool ends) noexcept {
+  if (fields && !exchange.headed_ && !exchange.shape_.end_head()) return false;
+  if (fields && exchange.headed_ && !ends) return false;  // trailers are the last of a request
+  return !ends || exchange.shape_.end_body();
+}
+
+// Of a malformed request nothing is served. Gives `code`, or that there is no memory to say so.
+int ServerEvents::refuse(Server& server, Exchange& exchange, int code) noexcept {
+  const int failed = guarded([&] { server.reset(exchange, NGHTTP2_PROTOCOL_ERROR); });
+  return failed != 0 ? failed : code;
 }
 
 // An answer that is whole before its request: the rest is not wanted.
@@ -119,6 +138,7 @@ ssize_t ServerEvents::read_reply(nghttp2_session* /*session*/, std::int32_t /*st
                                  void* user) noexcept {
   Server& server = server_of(user);
   auto& exchange = *static_cast<Exchange*>(source->ptr);
+  server.last_ = &exchange;
   server.count_reply(exchange);
   const std::size_t count = std::min(size, exchange.reply_.size() - exchange.sent_);
   exchange.waiting_ = count == 0 && !exchange.ended_;

@@ -8,6 +8,9 @@
 
 namespace weir::wire::http2 {
 
+class Exchange;
+class Server;
+
 struct ServerEvents {
   [[nodiscard]] static const nghttp2_session_callbacks* table();
 
@@ -25,6 +28,9 @@ struct ServerEvents {
   static int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept;
   static int on_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept;
   static int on_close(nghttp2_session* session, std::int32_t stream, std::uint32_t code, void* user) noexcept;
+
+  [[nodiscard]] static bool goes_on(Exchange& exchange, bool fields, bool ends) noexcept;
+  [[nodiscard]] static int refuse(Server& server, Exchange& exchange, int code) noexcept;
 };
 
 }  // namespace weir::wire::http2
