@@ -22,7 +22,7 @@ struct Request {
   bool keep_alive = true;  // false: whatever follows on the connection is no request
   std::string_view host{};
   std::span<const Header> headers{};  // names as sent, never empty; values without the whitespace around them
-  std::string_view body{};  // of a chunked body, what its chunks hold
+  std::string_view body{};            // of a chunked body, what its chunks hold
 };
 
 // What a stranger may send. Beyond it a request is refused.

@@ -1,7 +1,6 @@
 #include "wire/http2/server_events.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -143,7 +142,7 @@ ssize_t ServerEvents::read_reply(nghttp2_session* /*session*/, std::int32_t /*st
   const std::size_t count = std::min(size, exchange.reply_.size() - exchange.sent_);
   exchange.waiting_ = count == 0 && !exchange.ended_;
   if (exchange.waiting_) return NGHTTP2_ERR_DEFERRED;
-  std::memcpy(room, exchange.reply_.data() + exchange.sent_, count);
+  exchange.reply_.copy(reinterpret_cast<char*>(room), count, exchange.sent_);
   exchange.sent_ += count;
   server.unsent_ -= count;
   if (exchange.sent_ < exchange.reply_.size()) return static_cast<ssize_t>(count);
