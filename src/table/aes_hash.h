@@ -1,5 +1,5 @@
-// A keyed hash of AES rounds: 64 bits of a key, in a tenth of SipHash's instructions. docs/decisions/0008 says why and
-// how safe it is.
+// A keyed hash of AES rounds: 64 bits of a key, in a quarter of SipHash's instructions. docs/decisions/0008 says why
+// and how safe it is.
 //
 //   hash = F(A(x) ^ B(y) ^ length), its lower 64 bits
 //

@@ -43,9 +43,7 @@ bool can_charge(const Limit& limit, Cost cost) noexcept {
   return cost.units() - 1 < capacity_of(limit);
 }
 
-// What is seldom takes its Ask by value, so that usually there is none in memory.
-
-// Any key, any cost.
+// Any key, any cost: what is seldom.
 template <class A, class Payload>
 [[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
                                       const Ask& ask, Instant now) noexcept {
@@ -91,6 +89,7 @@ template <class Answer, class A, class Payload, class Unlock>
   }
 }
 
+// This and the next take their Ask by value, so that in the usual case there is none in memory.
 template <class Answer, class A, class Payload>
 [[gnu::noinline]] Answer decide_seldom(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, Ask ask,
                                        std::int64_t now) noexcept {
@@ -145,21 +144,6 @@ template <class Answer, class A, class Payload>
 [[gnu::noinline]] Answer decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask,
                                     Instant now) noexcept {
   return decide_at<Answer, A>(table, limit, cells, cells.locate(ask.key), ask, core::micros(now));
-}
-
-// At most `most_at_once` keys.
-template <class A, class Payload>
-[[gnu::noinline]] void decide_batch(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                    std::span<const Ask> asks, Instant now, Decision* decisions) noexcept {
-  const std::int64_t micros = core::micros(now);
-  std::array<Place, Table::most_at_once> places;
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    places[i] = cells.locate(asks[i].key);
-    Cells<Payload>::prefetch(places[i]);
-  }
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    new (decisions + i) Decision(decide_at<Decision, A>(table, limit, cells, places[i], asks[i], micros));
-  }
 }
 
 // From the keys on, by either hash. The compiler weaves the hash into the rest, so each is written out.

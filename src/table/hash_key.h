@@ -8,7 +8,7 @@ namespace weir::table {
 
 enum class HashKind : std::uint8_t {
   siphash,  // siphash.h: any processor
-  aes,      // aes_hash.h: processors with AES instructions, several times quicker there
+  aes,      // aes_hash.h: x86-64 processors with AES instructions, quicker there
 };
 
 // Whether this processor can hash so.

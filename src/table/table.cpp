@@ -81,16 +81,6 @@ Decision Table::peek(const core::Rule& rule, const Ask& ask, Instant now) noexce
   });
 }
 
-void Table::decide(const core::Rule& rule, std::span<const Ask> asks, Instant now,
-                   std::span<Decision> decisions) noexcept {
-  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    for (std::size_t begin = 0; begin < asks.size(); begin += most_at_once) {
-      const auto piece = asks.subspan(begin, std::min(most_at_once, asks.size() - begin));
-      decide_batch<A>(*this, of.limit, cells, piece, now, &decisions[begin]);
-    }
-  });
-}
-
 template <class Answer>
 Table::Way<Answer> Table::way_for(const core::Rule& rule) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>&) -> Way<Answer> {

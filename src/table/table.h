@@ -51,9 +51,6 @@ class Table {
   Decision decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
   [[nodiscard]] Decision peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
 
-  // The same as deciding each in order, with the memory latencies overlapped.
-  void decide(const core::Rule& rule, std::span<const Ask> asks, Instant now, std::span<Decision> decisions) noexcept;
-
   // From a key to its answer in one go, for who asks about one rule again and again: the way is chosen once. An Answer
   // is a Decision, or a bool for who asks only whether.
   struct KeyAsk {
@@ -63,7 +60,7 @@ class Table {
   template <class Answer>
   struct Way {
     Answer (*one)(Table&, const core::Rule&, std::string_view key, Cost cost, Instant now) noexcept;
-    // Of at most `most_at_once`, the same as deciding each in order.
+    // Of at most `most_at_once`: the same as deciding each in order, with the memory latencies overlapped.
     void (*several)(Table&, const core::Rule&, std::span<const KeyAsk>, Instant now, Answer*) noexcept;
   };
   static constexpr std::size_t most_at_once = 32;

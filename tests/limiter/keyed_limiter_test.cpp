@@ -29,6 +29,18 @@ std::vector<Limit> one_of_each(std::uint64_t capacity, Duration per) {
           Limit::sliding_window_counter(window).value()};
 }
 
+// Of few keys, each again and again, at any cost up to more than fits.
+std::vector<KeyedLimiter::Request> two_hundred_requests() {
+  static const auto keys = [] {
+    std::vector<std::string> made;
+    for (int i = 0; i < 200; ++i) made.push_back("key" + std::to_string(i * i % 37));
+    return made;
+  }();
+  std::vector<KeyedLimiter::Request> requests;
+  for (std::size_t i = 0; i < keys.size(); ++i) requests.push_back({.key = keys[i], .cost = Cost{i % 5}});
+  return requests;
+}
+
 class KeyedLimiterTest : public testing::Test {
  protected:
   void limit_to(const Limit& limit) { limiter_ = KeyedLimiter::create(limit, clock_).value(); }
@@ -105,10 +117,7 @@ TEST_F(KeyedLimiterTest, BatchEqualsItsRequestsCheckedInOrder) {
   for (const Limit& limit : one_of_each(3, 10s)) {
     limit_to(limit);
     KeyedLimiter one_by_one = KeyedLimiter::create(limit, clock_).value();
-    std::vector<std::string> keys;
-    for (int i = 0; i < 200; ++i) keys.push_back("key" + std::to_string(i * i % 37));
-    std::vector<KeyedLimiter::Request> requests;
-    for (std::size_t i = 0; i < keys.size(); ++i) requests.push_back({.key = keys[i], .cost = Cost{i % 5}});
+    const std::vector<KeyedLimiter::Request> requests = two_hundred_requests();
     std::vector<Decision> decisions(requests.size());
     limiter_.check(requests, decisions);
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -136,10 +145,7 @@ TEST_F(KeyedLimiterTest, AdmittingABatchEqualsAdmittingItsRequestsInOrder) {
   for (const Limit& limit : one_of_each(3, 10s)) {
     limit_to(limit);
     KeyedLimiter one_by_one = KeyedLimiter::create(limit, clock_).value();
-    std::vector<std::string> keys;
-    for (int i = 0; i < 200; ++i) keys.push_back("key" + std::to_string(i * i % 37));
-    std::vector<KeyedLimiter::Request> requests;
-    for (std::size_t i = 0; i < keys.size(); ++i) requests.push_back({.key = keys[i], .cost = Cost{i % 5}});
+    const std::vector<KeyedLimiter::Request> requests = two_hundred_requests();
     std::array<bool, 200> admitted{};
     limiter_.admit(requests, admitted);
     for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -121,23 +121,6 @@ TEST_P(TableConformance, RefundsSettlesAndResetsAsTheCoreDoes) {
   }
 }
 
-TEST_P(TableConformance, ABatchEqualsItsChecksDecidedInOrder) {
-  std::vector<Ask> asks;
-  std::vector<Decision> decisions;
-  for (int round = 0; round < 400; ++round) {
-    pass_time();
-    std::vector<int> keys(static_cast<std::size_t>(std::uniform_int_distribution(0, 100)(random_)));
-    std::generate(keys.begin(), keys.end(), [&] { return any_key() % 40; });
-    asks.clear();
-    for (const int key : keys) asks.push_back(table_.ask(name_of(key), any_cost()));
-    decisions.assign(keys.size(), Decision{});
-    table_.table().decide(table_.rule(), asks, now_, decisions);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      ASSERT_EQ(decisions[i], reference_->decide(keys[i], asks[i].cost, now_)) << "round " << round << " item " << i;
-    }
-  }
-}
-
 TEST_P(TableConformance, FromTheKeyOnItDecidesAsTheCoreDoesByEitherHash) {
   for (const HashKind hash : hash_kinds()) {
     LimitedTable table(limit(), 64 * mebibyte, hash);
