@@ -4,6 +4,7 @@
 #include <atomic>
 #include <barrier>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -63,13 +64,18 @@ TEST_P(Concurrency, BatchesAndSinglesAndResetsDoNotLoseEachOther) {
   LimitedTable table(limit(), 64 * mebibyte);
   std::atomic<std::uint64_t> admitted{0};
   in_parallel([&](int thread) {
-    std::vector<Ask> asks;
-    std::vector<Decision> decisions(50);
+    const auto decide = table.table().way_for<Decision>(table.rule()).several;
+    std::vector<Decision> decisions(25);
     for (int round = 0; round < 200; ++round) {
-      asks.clear();
-      for (int i = 0; i < 50; ++i) asks.push_back(table.ask("shared-" + std::to_string(round * 10 + i % 10)));
-      table.table().decide(table.rule(), asks, noon, decisions);
-      for (const Decision& decision : decisions) admitted += decision.admitted ? 1 : 0;
+      std::vector<std::string> names;
+      for (int i = 0; i < 25; ++i) names.push_back("shared-" + std::to_string(round * 10 + i % 5));
+      for (int i = 0; i < 25; ++i) names.push_back("shared-" + std::to_string(round * 10 + 5 + i % 5));
+      std::vector<Table::KeyAsk> asks;
+      for (const std::string& name : names) asks.push_back({name});
+      for (const auto half : {std::span(asks).first(25), std::span(asks).last(25)}) {
+        decide(table.table(), table.rule(), half, noon, decisions.data());
+        for (const Decision& decision : decisions) admitted += decision.admitted ? 1 : 0;
+      }
       table.reset("own-" + std::to_string(thread), noon);
       EXPECT_EQ(table.decide("own-" + std::to_string(thread), noon).remaining, capacity() - 1);
     }
