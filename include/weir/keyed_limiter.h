@@ -15,6 +15,7 @@
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
+#include "weir/request.h"
 #include "weir/result.h"
 
 namespace weir {
@@ -25,10 +26,7 @@ class KeyedLimiter {
     std::size_t memory_budget = std::size_t{64} << 20;  // bytes
   };
 
-  struct Request {
-    std::string_view key;
-    Cost cost{1};
-  };
+  using Request = weir::Request;
 
   struct Usage {
     std::size_t bytes = 0;         // of the budget

@@ -7,6 +7,12 @@
 
 namespace weir::core {
 
+// One of two words that are both at hand.
+[[nodiscard]] [[gnu::always_inline]] constexpr std::int64_t either(bool condition, std::int64_t first,
+                                                                   std::int64_t second) noexcept {
+  return __builtin_expect_with_probability(condition, true, 0.5) ? first : second;
+}
+
 class Choice {
  public:
   constexpr explicit Choice(bool first) noexcept : mask_(-std::int64_t{first}) {

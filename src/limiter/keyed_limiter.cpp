@@ -26,11 +26,9 @@ struct KeyedLimiter::Body {
   template <class Answer>
   void answer(const table::Table::Way<Answer>& way, std::span<const Request> requests, std::span<Answer> answers) {
     const Instant now = clock->now();
-    std::array<table::Table::KeyAsk, table::Table::most_at_once> asks;
     while (!requests.empty() && !answers.empty()) {
-      const std::size_t count = std::min({requests.size(), answers.size(), asks.size()});
-      for (std::size_t i = 0; i < count; ++i) asks[i] = {requests[i].key, requests[i].cost};
-      way.several(*table, rule, std::span(asks).first(count), now, answers.data());
+      const std::size_t count = std::min({requests.size(), answers.size(), table::Table::most_at_once});
+      way.several(*table, rule, requests.first(count), now, answers.data());
       requests = requests.subspan(count);
       answers = answers.subspan(count);
     }

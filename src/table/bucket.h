@@ -39,6 +39,14 @@ class BucketLock {
     return word;
   }
 
+  // The same, unless another has it.
+  [[nodiscard]] bool try_lock(std::uint64_t& first_tag) noexcept {
+    first_tag = word_.load(std::memory_order_relaxed);
+    return (first_tag & top_bit) == 0 &&
+           word_.compare_exchange_strong(first_tag, first_tag | top_bit, std::memory_order_acquire,
+                                         std::memory_order_relaxed);
+  }
+
   void unlock(std::uint64_t first_tag) noexcept { word_.store(first_tag, std::memory_order_release); }
   void unlock() noexcept { unlock(first_tag()); }
 

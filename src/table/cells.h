@@ -92,10 +92,10 @@ class Cells {
   static Payload& payload(const Slot& slot) noexcept { return bucket_at(slot.bucket).payload(slot.cell); }
 
   // The home bucket and the next: one narrow state in eight lies there.
-  void prefetch(KeyHash hash) const noexcept { prefetch(locate(hash)); }
-  static void prefetch(const Place& place) noexcept {
-    __builtin_prefetch(place.home, 1);
-    __builtin_prefetch(place.home + bucket_bytes, 1);
+  void prefetch(KeyHash hash) const noexcept { prefetch(&bucket_at(locate(hash).home)); }
+  static void prefetch(const Bucket<Payload>* home) noexcept {
+    __builtin_prefetch(home, 1);
+    __builtin_prefetch(home + 1, 1);
   }
 
   // Locks the key's cell, or one claimed for it, or the shared one it overflows to. A claimed cell that is not
@@ -126,6 +126,12 @@ class Cells {
   // To be asked with the lock of a bucket of the place.
   [[nodiscard]] [[gnu::always_inline]] bool still_there(const Place& place) const noexcept {
     return directory_.at(place.hash.value) == place.shape;
+  }
+
+  // The same for who knows only the home: of all shapes that this bucket's segment may have had, the one that it has
+  // now, and keeps while the bucket is locked, has the key at home here.
+  [[nodiscard]] [[gnu::always_inline]] bool is_home(const Bucket<Payload>* bucket, KeyHash hash) const noexcept {
+    return &bucket_at(locate(hash).home) == bucket;
   }
 
   // A tag has the lower bits of its hash, so either will do.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "core/rule.h"
 #include "core/select.h"
@@ -16,16 +17,28 @@ namespace weir::table {
 template <class A>
 inline constexpr bool describes_later = on_arrival_time<A> && !std::is_same_v<A, core::LeakyBucketQueue>;
 
+// A charge has terms: what it needs of a limit for a cost at an instant. They are the same for one key after another.
+
 // Any payload: what A::charge and A::describe do.
 template <class A, class Payload>
 struct PackedCharge {
+  struct Terms {
+    const typename A::Limit& limit;
+    Cost cost;
+    std::int64_t now;
+  };
+
   typename A::Charge charge;
 
   // For a cost of 1 to the burst.
-  static PackedCharge make(const typename A::Limit& limit, Payload& payload, Cost cost, std::int64_t now) noexcept {
-    auto state = Packing<A, Payload>::unpack(limit, payload, now);
-    const auto charge = A::charge(limit, state, cost, now);
-    if (charge.admitted) payload = Packing<A, Payload>::pack(limit, state);
+  static Terms terms(const typename A::Limit& limit, Cost cost, std::int64_t now) noexcept {
+    return {limit, cost, now};
+  }
+
+  static PackedCharge make(const Terms& terms, Payload& payload) noexcept {
+    auto state = Packing<A, Payload>::unpack(terms.limit, payload, terms.now);
+    const auto charge = A::charge(terms.limit, state, terms.cost, terms.now);
+    if (charge.admitted) payload = Packing<A, Payload>::pack(terms.limit, state);
     return {charge};
   }
 
@@ -41,24 +54,40 @@ struct PackedCharge {
 // and no branches between one key's cache miss and the next key's are what lets a core overlap the two.
 template <class A>
 struct PackedCharge<A, NarrowPayload> {
+  struct Terms {
+    std::int64_t now;           // in microseconds
+    std::int64_t count;         // of nths in one
+    std::int64_t worth;         // of the cost, a word
+    std::int64_t carries_from;  // from so many nths on, the sum has a microsecond more
+    std::int64_t carry;
+    std::int64_t fill;  // a word
+  };
+
   std::int64_t before;
   std::int64_t after;
   std::int64_t fill;
   bool fits;
 
-  [[gnu::always_inline]] static PackedCharge make(const core::ArrivalLimit& limit, NarrowPayload& payload, Cost cost,
-                                                  std::int64_t now) noexcept {
-    std::int64_t before = payload.word_ahead(now);
-    if (nths(before) >= limit.count) [[unlikely]]
-      before = (whole(before) + 1) << bits;
+  [[gnu::always_inline]] static Terms terms(const core::ArrivalLimit& limit, Cost cost, std::int64_t now) noexcept {
     core::FineSpan worth = limit.token;
     if (cost.units() != 1) [[unlikely]]
       worth = limit.worth(cost.units());
-    const core::Choice carries(nths(before) >= limit.count - worth.nths);
-    const std::int64_t after = before + word(worth) + carries.or_zero((std::int64_t{1} << bits) - limit.count);
-    const std::int64_t fill = word(limit.fill);
-    payload.set_word_ahead_if(after <= fill, after, now);
-    return {before, after, fill, after <= fill};
+    return {now,
+            limit.count,
+            word(worth),
+            limit.count - worth.nths,
+            (std::int64_t{1} << bits) - limit.count,
+            word(limit.fill)};
+  }
+
+  [[gnu::always_inline]] static PackedCharge make(const Terms& terms, NarrowPayload& payload) noexcept {
+    std::int64_t before = payload.word_ahead(terms.now);
+    if (nths(before) >= terms.count) [[unlikely]]
+      before = (whole(before) + 1) << bits;
+    const std::int64_t sum = before + terms.worth;
+    const std::int64_t after = core::either(nths(before) >= terms.carries_from, sum + terms.carry, sum);
+    payload.set_word_ahead_if(after <= terms.fill, after, terms.now);
+    return {before, after, terms.fill, after <= terms.fill};
   }
 
   [[nodiscard]] bool admitted() const noexcept { return fits; }
@@ -92,5 +121,23 @@ struct PackedCharge<A, NarrowPayload> {
     return whole(word + static_cast<std::int64_t>(NarrowPayload::largest_small));
   }
 };
+
+// Of algorithms that decide and describe at once.
+struct PlainTerms {
+  Cost cost;
+  std::int64_t now;
+};
+
+template <class A, class Payload>
+[[gnu::always_inline]] inline auto terms_for(const typename A::Limit& limit, Cost cost, std::int64_t now) noexcept {
+  if constexpr (describes_later<A>) {
+    return PackedCharge<A, Payload>::terms(limit, cost, now);
+  } else {
+    return PlainTerms{cost, now};
+  }
+}
+
+template <class A, class Payload>
+using Terms = decltype(terms_for<A, Payload>(std::declval<const typename A::Limit&>(), Cost{1}, 0));
 
 }  // namespace weir::table

@@ -66,19 +66,19 @@ template <class A, class Payload>
 // Decisions are made where they will be: each function has one to return, or passes on what another returns.
 // Copying one just after it was written would stall on every field.
 template <class Answer, class A, class Payload, class Unlock>
-[[gnu::always_inline]] inline Answer decide_locked(Payload& payload, const typename A::Limit& limit, const Ask& ask,
-                                                   std::int64_t now, Unlock unlock) noexcept {
+[[gnu::always_inline]] inline Answer decide_locked(Payload& payload, const typename A::Limit& limit,
+                                                   const Terms<A, Payload>& terms, Unlock unlock) noexcept {
   if constexpr (describes_later<A>) {
-    const auto charge = PackedCharge<A, Payload>::make(limit, payload, ask.cost, now);
+    const auto charge = PackedCharge<A, Payload>::make(terms, payload);
     unlock();
     if constexpr (std::same_as<Answer, bool>) {
       return charge.admitted();
     } else {
-      return charge.describe(limit, now);
+      return charge.describe(limit, terms.now);
     }
   } else {
-    auto state = Packing<A, Payload>::unpack(limit, payload, now);
-    Decision decision = decide_state<A>(limit, state, ask.cost, ask.max_wait, core::instant_at(now));
+    auto state = Packing<A, Payload>::unpack(limit, payload, terms.now);
+    Decision decision = decide_state<A>(limit, state, terms.cost, Duration::max(), core::instant_at(terms.now));
     if (decision.admitted) payload = Packing<A, Payload>::pack(limit, state);
     unlock();
     if constexpr (std::same_as<Answer, bool>) {
@@ -89,61 +89,90 @@ template <class Answer, class A, class Payload, class Unlock>
   }
 }
 
-// This and the next take their Ask by value, so that in the usual case there is none in memory.
+// The next three take few enough parameters for registers, and are called last: so who decides the usual case has
+// nothing to save for what comes after.
+
 template <class Answer, class A, class Payload>
-[[gnu::noinline]] Answer decide_seldom(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, Ask ask,
+[[gnu::noinline]] Answer decide_seldom(Table& table, const typename A::Limit& limit, KeyHash key, Cost cost,
                                        std::int64_t now) noexcept {
   if constexpr (std::same_as<Answer, bool>) {
-    return decide_any<A>(table, limit, cells, ask, core::instant_at(now)).admitted;
+    return decide_any<A>(table, limit, table.cells<Payload>(), {key, cost}, core::instant_at(now)).admitted;
   } else {
-    return decide_any<A>(table, limit, cells, ask, core::instant_at(now));
+    return decide_any<A>(table, limit, table.cells<Payload>(), {key, cost}, core::instant_at(now));
   }
 }
 
 // The home bucket is locked and has not the key: a known one lies in a bucket beyond.
 template <class Answer, class A, class Payload>
-[[gnu::noinline]] Answer decide_beyond(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                       Bucket<Payload>* home, Ask ask, std::int64_t now) noexcept {
-  const std::uint64_t tag = Cells<Payload>::tag_of(ask.key);
+[[gnu::noinline]] Answer decide_beyond(Table& table, const typename A::Limit& limit, Bucket<Payload>* home, KeyHash key,
+                                       Cost cost, std::int64_t now) noexcept {
+  const std::uint64_t tag = Cells<Payload>::tag_of(key);
   Bucket<Payload>* bucket = home;
   unsigned cell = home->cells;
   const auto unlock = [&] {
     for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
   };
-  while (cell == home->cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
-    (++bucket)->lock();
-    cell = bucket->find(tag);
+  if (table.cells<Payload>().is_home(home, key)) [[likely]] {
+    while (cell == home->cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
+      (++bucket)->lock();
+      cell = bucket->find(tag);
+    }
   }
   if (cell < home->cells) [[likely]]
-    return decide_locked<Answer, A>(bucket->payload(cell), limit, ask, now, unlock);
+    return decide_locked<Answer, A>(bucket->payload(cell), limit, terms_for<A, Payload>(limit, cost, now), unlock);
   unlock();
-  return decide_seldom<Answer, A>(table, limit, cells, ask, now);
+  return decide_seldom<Answer, A, Payload>(table, limit, key, cost, now);
 }
 
+// Any cost, and a home bucket that somebody else may have locked.
+template <class Answer, class A, class Payload>
+[[gnu::noinline]] Answer decide_slowly(Table& table, const typename A::Limit& limit, Bucket<Payload>* home, KeyHash key,
+                                       Cost cost, std::int64_t now) noexcept {
+  if (!can_charge(limit, cost)) return decide_seldom<Answer, A, Payload>(table, limit, key, cost, now);
+  const std::uint64_t first_tag = home->lock();
+  const unsigned cell = home->find(Cells<Payload>::tag_of(key), first_tag);
+  if (cell == home->cells) return decide_beyond<Answer, A>(table, limit, home, key, cost, now);
+  return decide_locked<Answer, A>(home->payload(cell), limit, terms_for<A, Payload>(limit, cost, now),
+                                  [&] { home->unlock(first_tag); });
+}
+
+// `for_one` are the terms of a cost of one, which any limit can be charged.
+//
 // A tag that is found where a key's home was is that key's: cells move only under the locks of their buckets. So
 // only who finds none asks whether the segment still has the shape that it was searched by.
 template <class Answer, class A, class Payload>
-[[gnu::always_inline]] inline Answer decide_at(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                               const Place& place, const Ask& ask, std::int64_t now) noexcept {
-  if constexpr (!std::is_same_v<Payload, LogPayload>) {
-    if (can_charge(limit, ask.cost)) [[likely]] {
-      Bucket<Payload>* const home = &Cells<Payload>::bucket_at(place.home);
-      const std::uint64_t first_tag = home->lock();
-      const unsigned cell = home->find(Cells<Payload>::tag_of(ask.key), first_tag);
-      if (cell != home->cells) [[likely]]
-        return decide_locked<Answer, A>(home->payload(cell), limit, ask, now, [&] { home->unlock(first_tag); });
-      if (cells.still_there(place)) [[likely]]
-        return decide_beyond<Answer, A>(table, limit, cells, home, ask, now);
-      home->unlock(first_tag);
-    }
+[[gnu::always_inline]] inline Answer decide_at(Table& table, const typename A::Limit& limit, Bucket<Payload>* home,
+                                               KeyHash key, Cost cost, const Terms<A, Payload>& for_one,
+                                               std::int64_t now) noexcept {
+  if constexpr (std::is_same_v<Payload, LogPayload>) {
+    return decide_seldom<Answer, A, Payload>(table, limit, key, cost, now);
+  } else {
+    std::uint64_t first_tag = 0;
+    if (cost != Cost{1} || !home->try_lock(first_tag)) [[unlikely]]
+      return decide_slowly<Answer, A>(table, limit, home, key, cost, now);
+    const unsigned cell = home->find(Cells<Payload>::tag_of(key), first_tag);
+    if (cell == home->cells) [[unlikely]]
+      return decide_beyond<Answer, A>(table, limit, home, key, cost, now);
+    return decide_locked<Answer, A>(home->payload(cell), limit, for_one, [&] { home->unlock(first_tag); });
   }
-  return decide_seldom<Answer, A>(table, limit, cells, ask, now);
 }
 
 template <class Answer, class A, class Payload>
-[[gnu::noinline]] Answer decide_one(Table& table, const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask,
-                                    Instant now) noexcept {
-  return decide_at<Answer, A>(table, limit, cells, cells.locate(ask.key), ask, core::micros(now));
+[[gnu::always_inline]] inline Answer decide_hashed(Table& table, const typename A::Limit& limit, KeyHash key, Cost cost,
+                                                   Instant now) noexcept {
+  Bucket<Payload>* const home = &Cells<Payload>::bucket_at(table.cells<Payload>().locate(key).home);
+  const std::int64_t micros = core::micros(now);
+  return decide_at<Answer, A>(table, limit, home, key, cost, terms_for<A, Payload>(limit, Cost{1}, micros), micros);
+}
+
+template <class A, class Payload>
+[[gnu::noinline]] Decision decide_one(Table& table, const typename A::Limit& limit, const Ask& ask,
+                                      Instant now) noexcept {
+  if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
+    return decide_any<A>(table, limit, table.cells<Payload>(), ask, now);  // the only one that asks how long one waits
+  } else {
+    return decide_hashed<Decision, A, Payload>(table, limit, ask.key, ask.cost, now);
+  }
 }
 
 // From the keys on, by either hash. The compiler weaves the hash into the rest, so each is written out.
@@ -156,31 +185,37 @@ template <class A>
 }
 
 template <class Answer, class A, class Payload>
-[[gnu::always_inline]] inline Answer decide_hashed(Table& table, const core::Rule& rule, KeyHash hash, Cost cost,
-                                                   Instant now) noexcept {
-  Cells<Payload>& cells = table.cells<Payload>();
-  const Ask ask{hash, cost};
-  return decide_at<Answer, A>(table, limit_of<A>(rule), cells, cells.locate(hash), ask, core::micros(now));
-}
-
-template <class Answer, class A, class Payload>
 Answer decide_key_by_siphash(Table& table, const core::Rule& rule, std::string_view key, Cost cost,
                              Instant now) noexcept {
   const KeyHash hash{table.keyed_hash().by_siphash(key)};
-  return decide_hashed<Answer, A, Payload>(table, rule, hash, cost, now);
+  return decide_hashed<Answer, A, Payload>(table, limit_of<A>(rule), hash, cost, now);
 }
 
-using Places = std::array<Place, Table::most_at_once>;
+// Where to look for the keys of a batch. Made without a value: it is written before it is read.
+template <class Payload>
+struct Sought {
+  Bucket<Payload>* home;
+  std::uint64_t hash;
+};
+template <class Payload>
+using AllSought = std::array<Sought<Payload>, Table::most_at_once>;
+
+template <class Payload>
+[[gnu::always_inline]] inline Sought<Payload> seek(const Cells<Payload>& cells, std::uint64_t hash) noexcept {
+  return {&Cells<Payload>::bucket_at(cells.locate({hash}).home), hash};
+}
 
 template <class Answer, class A, class Payload>
-[[gnu::always_inline]] inline void decide_placed(Table& table, const core::Rule& rule,
-                                                 std::span<const Table::KeyAsk> asks, const Places& places, Instant now,
-                                                 Answer* answers) noexcept {
+[[gnu::always_inline]] inline void decide_sought(Table& table, const core::Rule& rule,
+                                                 std::span<const Request> requests, const AllSought<Payload>& sought,
+                                                 Instant now, Answer* answers) noexcept {
   const std::int64_t micros = core::micros(now);
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    const Ask ask{places[i].hash, asks[i].cost};
+  const typename A::Limit& limit = limit_of<A>(rule);
+  const Terms<A, Payload> for_one = terms_for<A, Payload>(limit, Cost{1}, micros);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const KeyHash key{sought[i].hash};
     new (answers + i)
-        Answer(decide_at<Answer, A>(table, limit_of<A>(rule), table.cells<Payload>(), places[i], ask, micros));
+        Answer(decide_at<Answer, A>(table, limit, sought[i].home, key, requests[i].cost, for_one, micros));
   }
 }
 
@@ -188,17 +223,18 @@ template <class Answer, class A, class Payload>
 inline constexpr std::size_t hashed_at_once = 8;
 
 template <class Answer, class A, class Payload>
-void decide_keys_by_siphash(Table& table, const core::Rule& rule, std::span<const Table::KeyAsk> asks, Instant now,
+void decide_keys_by_siphash(Table& table, const core::Rule& rule, std::span<const Request> requests, Instant now,
                             Answer* answers) noexcept {
-  Places places;
-  for (std::size_t begin = 0; begin < asks.size(); begin += hashed_at_once) {
-    const std::size_t end = std::min(begin + hashed_at_once, asks.size());
+  AllSought<Payload> sought;
+  const Cells<Payload>& cells = table.cells<Payload>();
+  for (std::size_t begin = 0; begin < requests.size(); begin += hashed_at_once) {
+    const std::size_t end = std::min(begin + hashed_at_once, requests.size());
     for (std::size_t i = begin; i < end; ++i) {
-      places[i] = table.cells<Payload>().locate({table.keyed_hash().by_siphash(asks[i].key)});
+      sought[i] = seek(cells, table.keyed_hash().by_siphash(requests[i].key));
     }
-    for (std::size_t i = begin; i < end; ++i) Cells<Payload>::prefetch(places[i]);
+    for (std::size_t i = begin; i < end; ++i) Cells<Payload>::prefetch(sought[i].home);
   }
-  decide_placed<Answer, A, Payload>(table, rule, asks, places, now, answers);
+  decide_sought<Answer, A, Payload>(table, rule, requests, sought, now, answers);
 }
 
 #if defined(__x86_64__)
@@ -207,22 +243,22 @@ template <class Answer, class A, class Payload>
 [[gnu::target("aes")]] Answer decide_key_by_aes(Table& table, const core::Rule& rule, std::string_view key, Cost cost,
                                                 Instant now) noexcept {
   const KeyHash hash{aes_hash(table.keyed_hash().aes_keys(), key)};
-  return decide_hashed<Answer, A, Payload>(table, rule, hash, cost, now);
+  return decide_hashed<Answer, A, Payload>(table, limit_of<A>(rule), hash, cost, now);
 }
 
 template <class Answer, class A, class Payload>
-[[gnu::target("aes")]] void decide_keys_by_aes(Table& table, const core::Rule& rule,
-                                               std::span<const Table::KeyAsk> asks, Instant now,
-                                               Answer* answers) noexcept {
-  Places places;
-  for (std::size_t begin = 0; begin < asks.size(); begin += hashed_at_once) {
-    const std::size_t end = std::min(begin + hashed_at_once, asks.size());
+[[gnu::target("aes")]] void decide_keys_by_aes(Table& table, const core::Rule& rule, std::span<const Request> requests,
+                                               Instant now, Answer* answers) noexcept {
+  AllSought<Payload> sought;
+  const Cells<Payload>& cells = table.cells<Payload>();
+  for (std::size_t begin = 0; begin < requests.size(); begin += hashed_at_once) {
+    const std::size_t end = std::min(begin + hashed_at_once, requests.size());
     for (std::size_t i = begin; i < end; ++i) {
-      places[i] = table.cells<Payload>().locate({aes_hash(table.keyed_hash().aes_keys(), asks[i].key)});
+      sought[i] = seek(cells, aes_hash(table.keyed_hash().aes_keys(), requests[i].key));
     }
-    for (std::size_t i = begin; i < end; ++i) Cells<Payload>::prefetch(places[i]);
+    for (std::size_t i = begin; i < end; ++i) Cells<Payload>::prefetch(sought[i].home);
   }
-  decide_placed<Answer, A, Payload>(table, rule, asks, places, now, answers);
+  decide_sought<Answer, A, Payload>(table, rule, requests, sought, now, answers);
 }
 
 #endif

@@ -35,7 +35,7 @@ class NarrowPayload {
   void set_word_ahead_if(bool condition, std::int64_t word, std::int64_t now) noexcept {
     const std::uint64_t moved = static_cast<std::uint64_t>(word) + (static_cast<std::uint64_t>(now) << small_bits);
     word_ = static_cast<std::uint64_t>(
-        core::Choice(condition).of(static_cast<std::int64_t>(moved), static_cast<std::int64_t>(word_)));
+        core::either(condition, static_cast<std::int64_t>(moved), static_cast<std::int64_t>(word_)));
   }
 
   [[nodiscard]] std::int64_t time(std::int64_t now) const noexcept { return now + ahead(now); }

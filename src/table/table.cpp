@@ -70,8 +70,8 @@ std::uint64_t Table::estimated_entries(Instant now) const noexcept {
 }
 
 Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
-  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    return decide_one<Decision, A>(*this, of.limit, cells, ask, now);
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& /*cells*/) {
+    return decide_one<A, Payload>(*this, of.limit, ask, now);
   });
 }
 

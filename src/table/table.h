@@ -24,6 +24,7 @@
 #include "table/packing.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
+#include "weir/request.h"
 #include "weir/result.h"
 
 namespace weir::table {
@@ -53,15 +54,11 @@ class Table {
 
   // From a key to its answer in one go, for who asks about one rule again and again: the way is chosen once. An Answer
   // is a Decision, or a bool for who asks only whether.
-  struct KeyAsk {
-    std::string_view key;
-    Cost cost{1};
-  };
   template <class Answer>
   struct Way {
     Answer (*one)(Table&, const core::Rule&, std::string_view key, Cost cost, Instant now) noexcept;
     // Of at most `most_at_once`: the same as deciding each in order, with the memory latencies overlapped.
-    void (*several)(Table&, const core::Rule&, std::span<const KeyAsk>, Instant now, Answer*) noexcept;
+    void (*several)(Table&, const core::Rule&, std::span<const Request>, Instant now, Answer*) noexcept;
   };
   static constexpr std::size_t most_at_once = 32;
   template <class Answer>

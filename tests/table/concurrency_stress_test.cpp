@@ -70,7 +70,7 @@ TEST_P(Concurrency, BatchesAndSinglesAndResetsDoNotLoseEachOther) {
       std::vector<std::string> names;
       for (int i = 0; i < 25; ++i) names.push_back("shared-" + std::to_string(round * 10 + i % 5));
       for (int i = 0; i < 25; ++i) names.push_back("shared-" + std::to_string(round * 10 + 5 + i % 5));
-      std::vector<Table::KeyAsk> asks;
+      std::vector<Request> asks;
       for (const std::string& name : names) asks.push_back({name});
       for (const auto half : {std::span(asks).first(25), std::span(asks).last(25)}) {
         decide(table.table(), table.rule(), half, noon, decisions.data());

@@ -33,7 +33,7 @@ TEST_P(TableGrowth, KeepsEveryStateOfBatchesThatGrowAndSplitUnderTheirOwnKeys) {
   const auto decide = table.table().way_for<bool>(table.rule()).several;
   for (int first = 0; first < many; first += 32) {
     std::array<std::string, 32> names;
-    std::array<Table::KeyAsk, 32> asks;
+    std::array<Request, 32> asks;
     for (int i = 0; i < 32; ++i) {
       names[static_cast<std::size_t>(i)] = name_of(first + i);
       asks[static_cast<std::size_t>(i)] = {names[static_cast<std::size_t>(i)], Cost{charge_of(first + i)}};

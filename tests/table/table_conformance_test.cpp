@@ -155,7 +155,7 @@ TEST_P(TableConformance, SeveralKeysAreDecidedInOrderByEitherHash) {
       std::generate(keys.begin(), keys.end(), [&] { return any_key() % 40; });
       std::vector<std::string> names;
       for (const int key : keys) names.push_back(name_of(key));
-      std::vector<Table::KeyAsk> asks;
+      std::vector<Request> asks;
       for (const std::string& name : names) asks.push_back({name, Cost{any_cost()}});
       if (round % 2 == 0) {
         decide(table.table(), table.rule(), asks, now_, decisions.data());
