@@ -7,7 +7,7 @@ PROGRAM says that it is not present. docs/benchmarks.md says what is compared an
 import sys
 
 from contender_process import Contender
-from workloads import DECIDED, DECISIONS_PER_ROUND, ROUNDS, THREADS, Workload, longest_insert, measure
+from workloads import DECIDED, DECISIONS_PER_ROUND, GROWTHS, ROUNDS, THREADS, Workload, longest_insert, measure
 
 UNIFORM = Workload("1 M keys, uniform", "uniform", keys=1_000_000, burst=64, exhausted_stride=8)
 ZIPF = Workload("10 M keys, Zipf 0.99", "zipf", keys=10_000_000, burst=10_000)
@@ -42,7 +42,7 @@ def refuse_little_memory():
 
 def print_table(contenders, uniform, zipf, longest):
     print(f"ns per decision (1 thread: on a core; 2 threads: wall time over all decisions); "
-          f"median of {ROUNDS} rounds of {DECISIONS_PER_ROUND:,}, by turns\n")
+          f"median of {ROUNDS} rounds of {DECISIONS_PER_ROUND:,}, by turns; longest insert: best of {GROWTHS} runs\n")
     print(f"{'':34}{UNIFORM.title:>22}{ZIPF.title:>24}{'bytes/key,':>14}{'longest':>14}")
     heads = [f"{threads} thread{'s' if threads > 1 else ''}" for threads in THREADS]
     print(f"{'':34}{heads[0]:>11}{heads[1]:>11}{heads[0]:>13}{heads[1]:>11}{'worst 1-10 M':>14}{'insert':>14}")

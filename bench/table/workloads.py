@@ -9,6 +9,7 @@ import subprocess
 from contender_process import ContenderProcess
 
 ROUNDS = 5
+GROWTHS = 3
 THREADS = (1, 2)
 DECISIONS_PER_ROUND = 1 << 21
 
@@ -92,7 +93,13 @@ def refuse_unequal_work(workload, outcomes):
 
 
 def longest_insert(workload, contender, workload_program):
-    """Nanoseconds of the longest single insert on the way from nothing to all keys."""
-    with (key_sequence(workload, 1, workload_program) as sequence,
-          ContenderProcess(contender, sequence, workload.keys, workload.burst) as process):
-        return process.grow()
+    """Nanoseconds of the longest single insert on the way from nothing to all keys, in the best of three runs.
+
+    Where the machine is shared, its owner's interruptions count as the thread's own time. They fall on other inserts
+    in each run; what the contender does itself comes again every time."""
+    longest = []
+    for _ in range(GROWTHS):
+        with (key_sequence(workload, 1, workload_program) as sequence,
+              ContenderProcess(contender, sequence, workload.keys, workload.burst) as process):
+            longest.append(process.grow())
+    return min(longest)
