@@ -13,7 +13,7 @@ std::unique_ptr<engine::Judge> judge_of(engine::Engine& engine, const Clock& clo
 
 Desk::Desk(engine::Engine& engine, const Clock& clock, Settings settings, engine::Witness* witness,
            store::SharedStore* shared)
-    : judge_(judge_of(engine, clock, witness, shared)), clock_(clock), settings_(std::move(settings)) {}
+    : judge_(judge_of(engine, clock, witness, shared)), clock_(clock), settings_(settings) {}
 
 Ruling Desk::judge(std::span<const engine::Query> queries) {
   engine::Judge::Hold hold = judge_->hold();

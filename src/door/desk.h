@@ -61,7 +61,7 @@ class Desk {
   [[nodiscard]] Instant now() const noexcept { return clock_.now(); }
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-  void change(Settings settings) { settings_ = std::move(settings); }
+  void change(Settings settings) { settings_ = settings; }
 
   // From nothing to Settings::retry_jitter, another one each time.
   [[nodiscard]] Duration jitter();

@@ -36,7 +36,7 @@ class Judge;
 class Hearing final : public std::enable_shared_from_this<Hearing>, private SharedCase::Owner {
  public:
   explicit Hearing(Judge& judge);
-  ~Hearing();
+  ~Hearing() override;
   Hearing(const Hearing&) = delete;
   Hearing& operator=(const Hearing&) = delete;
 

@@ -17,12 +17,10 @@ class SharedCase : public store::SharedAsker {
   // Told once for each case that ends.
   class Owner {
    public:
+    virtual ~Owner() = default;
     virtual void ended(SharedCase& ended) = 0;
     // All that it asked is answered: calls advance(), under the hold that keeps states where they are.
     virtual void answered(SharedCase& answered) = 0;
-
-   protected:
-    ~Owner() = default;
   };
 
   SharedCase(store::SharedStore& store, Owner& owner) noexcept : store_(store), owner_(owner) {}

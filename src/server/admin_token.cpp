@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "server/token_file.h"
@@ -23,7 +22,7 @@ Result<void> make_directory(const fs::path& directory) {
   const fs::path named = directory.has_filename() ? directory : directory.parent_path();  // without a slash behind it
   fs::create_directories(named.parent_path(), error);
   if (::mkdir(named.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return failure(directory.string(), std::string("cannot be made: ") + std::strerror(errno) +
+  return failure(directory.string(), "cannot be made: " + std::generic_category().message(errno) +
                                          "; name another in state.directory of weir.yaml");
 }
 
@@ -43,7 +42,7 @@ Result<std::string> random_token() {
 Result<void> write_once(const fs::path& path, const std::string& token) {
   const std::string aside = path.string() + ".new." + std::to_string(::getpid());
   const auto fails = [&](const char* what) {
-    Error error{path.string(), std::string(what) + ": " + std::strerror(errno)};
+    Error error{path.string(), std::string(what) + ": " + std::generic_category().message(errno)};
     ::unlink(aside.c_str());
     return Result<void>(tl::unexpected(std::move(error)));
   };

@@ -25,7 +25,7 @@ class RedisInquiry final : private store::redis::ServerConnection::Owner {
 
   // Nothing takes longer than `options.patience`.
   RedisInquiry(net::Loop& loop, store::redis::ServerConnection::Options options);
-  ~RedisInquiry();
+  ~RedisInquiry() override;
   RedisInquiry(const RedisInquiry&) = delete;
   RedisInquiry& operator=(const RedisInquiry&) = delete;
 

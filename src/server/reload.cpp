@@ -127,19 +127,16 @@ Result<void> Server::reload() {
 }
 
 void Server::reload(Reloaded done) {
-  std::function<void()> wake;
-  bool stopping = false;
-  {
-    const std::lock_guard guard(mutex_);
-    stopping = stopping_;
-    if (!stopping) waiting_.push_back(std::move(done));
-    wake = wake_;
-  }
-  if (stopping) {
+  std::unique_lock lock(mutex_);
+  if (stopping_) {
+    lock.unlock();
     done(failure("reload", "the server is stopping"));
-  } else if (wake) {
-    wake();
+    return;
   }
+  waiting_.push_back(std::move(done));
+  const std::function<void()> wake = wake_;
+  lock.unlock();
+  if (wake) wake();
 }
 
 void Server::refuse_requests() {

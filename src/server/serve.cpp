@@ -10,8 +10,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "net/descriptor.h"
@@ -108,7 +108,7 @@ class Run {
 Result<void> serve(Sources sources, Loaded loaded, std::string version,
                    const std::function<void(const Server&)>& on_ready) {
   const Calls calls;
-  if (!calls.opened()) return failure("signals", std::string("cannot be waited for: ") + std::strerror(errno));
+  if (!calls.opened()) return failure("signals", "cannot be waited for: " + std::generic_category().message(errno));
   auto server = Server::start(std::move(sources), std::move(loaded), std::move(version));
   if (!server) return tl::unexpected(server.error());
   (*server)->on_request([&calls] { calls.ring(); });

@@ -195,8 +195,9 @@ Result<void> Server::open_doors() {
 }
 
 template <class Choose>
-Result<void> Server::open_door(std::string_view name, const DoorConfig& config, std::vector<std::string> applications,
-                               const net::ConnectionOptions& bounds, Choose choose) {
+Result<void> Server::open_door(std::string_view name, const DoorConfig& config,
+                               const std::vector<std::string>& applications, const net::ConnectionOptions& bounds,
+                               Choose choose) {
   Door door{.name = name, .tls = nullptr, .listeners = {}};
   if (config.tls) {
     auto tls = net::TlsContext::load(*config.tls, applications);

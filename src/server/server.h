@@ -89,7 +89,7 @@ class Server final : private door::AdminBackend {
   Result<void> open_doors();
 
   template <class Choose>
-  Result<void> open_door(std::string_view name, const DoorConfig& config, std::vector<std::string> applications,
+  Result<void> open_door(std::string_view name, const DoorConfig& config, const std::vector<std::string>& applications,
                          const net::ConnectionOptions& bounds, Choose choose);
   void log_policy();
   void log_warnings(const std::vector<policy::Problem>& problems);

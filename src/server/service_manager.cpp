@@ -13,7 +13,7 @@
 namespace weir::server {
 
 void notify_service_manager(std::string_view state) noexcept {
-  const char* const path = std::getenv("NOTIFY_SOCKET");
+  const char* const path = std::getenv("NOTIFY_SOCKET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   if (path == nullptr) return;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -19,7 +19,8 @@ class FieldText {
  public:
   static constexpr std::size_t capacity = 320;
 
-  FieldText() noexcept {}  // not zeroed: this is written on every answer
+  // Not zeroed, as a defaulted one would be where it is made with braces: this is written on every answer.
+  FieldText() noexcept {}  // NOLINT(modernize-use-equals-default)
 
   // Holds as long as this does: of a temporary, to the end of the expression.
   [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
