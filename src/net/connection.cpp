@@ -1,17 +1,14 @@
 #include "net/connection.h"
 
-#include <algorithm>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
-
 namespace weir::net {
 namespace {
-
-namespace asio = boost::asio;
-using ErrorCode = boost::system::error_code;
 
 constexpr std::size_t wire_size = std::size_t{16} << 10;
 constexpr std::size_t kept_size = std::size_t{64} << 10;  // of an output buffer, for the next answers
@@ -28,19 +25,14 @@ Connection::Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::un
       options_(gate_->reception().options.connection),
       seat_(std::move(seat)),
       peer_(std::move(peer)),
-      socket_(loop_.context().get_executor()),
+      socket_(loop_.poller(), *this),
       tls_(std::move(tls)),
       wire_(tls_ ? wire_size : 0),
       input_(options_.input_bound),
       out_(options_.output_bound) {}
 
 bool Connection::take(Descriptor socket) {
-  ErrorCode error;
-  socket_.assign(asio::generic::stream_protocol(peer_.unix_socket ? AF_UNIX : AF_INET, 0), socket.number(), error);
-  if (error) return false;
-  (void)socket.release();
-  socket_.non_blocking(true, error);
-  return !error;
+  return socket_.take(std::move(socket), Interest::input);
 }
 
 void Connection::enter(Stage stage) noexcept {
@@ -66,7 +58,7 @@ void Connection::open_session() {
   if (made && draining_) drain();
 }
 
-// Does all that can be done now, then reads on.
+// Does all that can be done now. What has come by then, and is wanted again, has its turn in the next round.
 void Connection::advance() {
   if (in_session_) return;
   if (stage_ == Stage::handshake) shake_hands();
@@ -75,7 +67,7 @@ void Connection::advance() {
     while (offer());
     settle();
   }
-  read();
+  if (readable_ && wants_input()) socket_.ask_for_turn();
 }
 
 void Connection::shake_hands() {
@@ -164,8 +156,9 @@ void Connection::settle() {
 
 // Idle, and nothing is on its way to the session.
 bool Connection::may_go() const {
-  ErrorCode ignored;
-  return input_.pending().empty() && session_->idle() && socket_.available(ignored) == 0;
+  int unread = 0;
+  ::ioctl(socket_.number(), FIONREAD, &unread);
+  return input_.pending().empty() && session_->idle() && unread == 0;
 }
 
 // All is sent. The peer is told, and has a moment to read it: bytes of his that are not read would make the system
@@ -181,8 +174,7 @@ void Connection::finish() {
     close();
     return;
   }
-  ErrorCode ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  ::shutdown(socket_.number(), SHUT_WR);
   input_.consume(input_.pending().size());
   enter(Stage::lingering);
 }
@@ -195,8 +187,7 @@ void Connection::close() {
   if (stage_ == Stage::closed) return;
   const auto self = shared_from_this();
   stage_ = Stage::closed;
-  ErrorCode ignored;
-  socket_.close(ignored);
+  socket_.close();
   const std::unique_ptr<Session> ended = std::move(session_);
   gate_->forget(*this);
   seat_.leave();
@@ -216,11 +207,10 @@ void Connection::resume() {
 
 void Connection::resume_at(Moment when) {
   if (!session_) return;
-  if (!resume_timer_) resume_timer_.emplace(loop_.context().get_executor());
-  resume_timer_->expires_at(when);
-  resume_timer_->async_wait([weak = weak_from_this()](const ErrorCode& error) {
-    const auto self = weak.lock();
-    if (self && !error) self->resume();
+  if (!resume_timer_) resume_timer_.emplace(loop_);
+  resume_timer_->set(when, [this] {
+    const auto self = shared_from_this();
+    resume();
   });
 }
 
@@ -231,33 +221,39 @@ void Connection::drain() {
   advance();
 }
 
-void Connection::read() {
-  if (reading_ || peer_done_ || stage_ == Stage::closed) return;
-  if (stage_ == Stage::open && (out_.closing_ || out_.paused_ || out_.full())) return;
-  const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
-  reading_ = true;
-  socket_.async_read_some(asio::buffer(room.data(), room.size()),
-                          [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
-                            self->reading_ = false;
-                            self->on_read(error, count);
-                          });
+bool Connection::wants_input() const noexcept {
+  if (peer_done_ || stage_ == Stage::closed) return false;
+  return stage_ != Stage::open || !(out_.closing_ || out_.paused_ || out_.full());
 }
 
-void Connection::on_read(const ErrorCode& error, std::size_t count) {
-  if (stage_ == Stage::closed) return;
-  if (error && error != asio::error::eof) {
+void Connection::on_ready(Readiness ready) {
+  const auto self = shared_from_this();
+  readable_ |= ready.input;
+  ending_ |= ready.ended;
+  if (ready.output && std::exchange(writing_, false)) {
+    flush();
+    if (!writing_) socket_.want(Interest::input);
+    advance();
+  }
+  if (readable_ && wants_input()) read();
+}
+
+void Connection::read() {
+  const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
+  const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), 0);
+  const int error = count < 0 ? errno : 0;
+  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && ending_) || error == EINTR;
+  if (count == 0) peer_done_ = true;
+  if ((error != 0 && error != EAGAIN && error != EINTR) || (peer_done_ && stage_ != Stage::open)) {
     close();
     return;
   }
-  if (error) peer_done_ = true;
-  if (peer_done_ && stage_ != Stage::open) {
-    close();
-    return;
-  }
-  if (stage_ == Stage::lingering) {
-    read();
-    return;
-  }
+  if (count > 0) take_input(static_cast<std::size_t>(count));
+  advance();
+}
+
+void Connection::take_input(std::size_t count) {
+  if (stage_ == Stage::lingering) return;
   moved_at_ = loop_.now();
   if (tls_) {
     tls_->receive(std::span(wire_).first(count));
@@ -266,26 +262,22 @@ void Connection::on_read(const ErrorCode& error, std::size_t count) {
     input_.fill(count);
     note_input(before);
   }
-  advance();
 }
 
 // Writes as much as the socket takes, without waiting; if that is not all, goes on when it takes more.
 void Connection::flush() {
   while (!writing_ && stage_ != Stage::closed && next_to_send()) {
-    ErrorCode error;
-    const std::size_t count = socket_.write_some(asio::buffer(sending_.data() + sent_, sending_.size() - sent_), error);
-    if (error == asio::error::would_block) {
+    const ssize_t count = ::send(socket_.number(), sending_.data() + sent_, sending_.size() - sent_, MSG_NOSIGNAL);
+    if (count >= 0) {
+      moved_at_ = loop_.now();
+      sent_ += static_cast<std::size_t>(count);
+      note_unsent();
+    } else if (errno == EAGAIN) {
       writing_ = true;
-      socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const ErrorCode& failed) {
-        self->writing_ = false;
-        self->on_writable(failed);
-      });
-    } else if (error && error != asio::error::interrupted) {
+      socket_.want(Interest::both);
+    } else if (errno != EINTR) {
       close();
     }
-    if (count > 0) moved_at_ = loop_.now();
-    sent_ += count;
-    note_unsent();
   }
   if (abort_) close();
 }
@@ -304,16 +296,6 @@ bool Connection::next_to_send() {
   }
   note_unsent();
   return !sending_.empty();
-}
-
-void Connection::on_writable(const ErrorCode& error) {
-  if (stage_ == Stage::closed) return;
-  if (error) {
-    close();
-    return;
-  }
-  flush();
-  advance();
 }
 
 void Connection::tick(Moment now) {

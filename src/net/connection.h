@@ -3,7 +3,8 @@
 //
 // TCP and unix sockets are one type of socket here, and TLS is a step between the socket and the buffers.
 //
-// 1. At most one read and one write wait at a time; nothing else keeps a closed connection alive.
+// 1. In each round of the loop it reads once, at most. A read that finds less than there is room for has found all, and
+//    the next one waits until the socket is ready again.
 // 2. Nothing is read while an answer is held, while output_bound is unsent, or after the session has closed.
 // 3. The session is never called from within one of its own calls: what it asks for then is done when it returns.
 #pragma once
@@ -17,22 +18,19 @@
 #include <string_view>
 #include <vector>
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-
 #include "net/descriptor.h"
 #include "net/gate.h"
 #include "net/input_buffer.h"
 #include "net/output.h"
 #include "net/reception.h"
 #include "net/session.h"
+#include "net/timer.h"
 #include "net/tls_stream.h"
+#include "net/watched.h"
 
 namespace weir::net {
 
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection final : public std::enable_shared_from_this<Connection>, private Watcher {
  public:
   Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::unique_ptr<TlsStream> tls);
 
@@ -51,8 +49,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t place = 0;  // in the gate's list
 
  private:
-  using Socket =
-      boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, boost::asio::io_context::executor_type>;
   enum class Stage : std::uint8_t { handshake, open, lingering, closed };
 
   void enter(Stage stage) noexcept;
@@ -68,11 +64,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool may_go() const;
   void finish();
 
+  void on_ready(Readiness ready) override;
+  [[nodiscard]] bool wants_input() const noexcept;
   void read();
-  void on_read(const boost::system::error_code& error, std::size_t count);
+  void take_input(std::size_t count);
   void flush();
   [[nodiscard]] bool next_to_send();
-  void on_writable(const boost::system::error_code& error);
   void note_unsent() noexcept { out_.in_flight_ = sending_.size() - sent_; }
   [[nodiscard]] bool all_sent() const noexcept { return out_.bytes_.empty() && sent_ == sending_.size(); }
 
@@ -84,26 +81,25 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const ConnectionOptions& options_;
   Seat seat_;
   Peer peer_;
-  Socket socket_;
+  Watched socket_;
   std::unique_ptr<TlsStream> tls_;  // null: plain
   std::vector<char> wire_;          // with TLS: where reads go
   InputBuffer input_;
   Output out_;           // what the session appends to
   std::string sending_;  // as on the wire; up to sent_ it is gone
   std::size_t sent_ = 0;
-  std::unique_ptr<Session> session_;  // while open
-  std::optional<boost::asio::basic_waitable_timer<Moment::clock, boost::asio::wait_traits<Moment::clock>,
-                                                  boost::asio::io_context::executor_type>>
-      resume_timer_;  // once it was asked for
+  std::unique_ptr<Session> session_;   // while open
+  std::optional<Timer> resume_timer_;  // once it was asked for
 
   Stage stage_ = Stage::handshake;
   Moment stage_since_;
-  Moment moved_at_;       // a byte came or went
-  Moment waiting_since_;  // for the session to consume something of what is pending
-  bool heard_ = false;    // the session has had a byte
-  bool seen_ = true;      // the session has seen all that is pending, and wants more
-  bool reading_ = false;
-  bool writing_ = false;
+  Moment moved_at_;         // a byte came or went
+  Moment waiting_since_;    // for the session to consume something of what is pending
+  bool heard_ = false;      // the session has had a byte
+  bool seen_ = true;        // the session has seen all that is pending, and wants more
+  bool readable_ = false;   // more may have come than was read
+  bool ending_ = false;     // the peer sends no more: its end is to be read
+  bool writing_ = false;    // until the socket takes more
   bool peer_done_ = false;  // it sends no more
   bool end_told_ = false;   // and the session knows
   bool draining_ = false;

@@ -1,5 +1,6 @@
 #include "net/dialer.h"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -7,18 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include <boost/asio/error.hpp>
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/post.hpp>
-
-#include "net/address.h"
-#include "net/descriptor.h"
+#include "net/resolver.h"
 
 namespace weir::net {
 namespace {
-
-namespace asio = boost::asio;
-using ErrorCode = boost::system::error_code;
 
 void set_option(const Descriptor& socket, int level, int name, int value) noexcept {
   ::setsockopt(socket.number(), level, name, &value, sizeof value);
@@ -33,15 +26,16 @@ void prepare_tcp(const Descriptor& socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-std::string why_not_found(const std::string& host, const ErrorCode& error) {
-  if (error == asio::error::host_not_found || error == asio::error::no_data) {
+std::string why_not_found(const std::string& host, int error) {
+  if (error == EAI_NONAME || error == EAI_NODATA || error == EAI_ADDRFAMILY) {
     return "nobody knows the name " + host + "; check its spelling, or give an IP address";
   }
-  return "the name " + host + " cannot be looked up: " + error.message() + "; check this machine's resolver";
+  return "the name " + host + " cannot be looked up: " + ::gai_strerror(error) + "; check this machine's resolver";
 }
 
-std::string why_not_connected(const Endpoint& endpoint, const ErrorCode& error) {
-  switch (error.value()) {
+std::string why_not_connected(const Endpoint& endpoint, int error) {
+  const std::string message = std::system_category().message(error);
+  switch (error) {
     case ECONNREFUSED:
       return "the connection is refused; check that the server runs and listens there";
     case ENOENT:
@@ -52,36 +46,29 @@ std::string why_not_connected(const Endpoint& endpoint, const ErrorCode& error) 
                                     : "a rule of this machine forbids the connection";
     case EMFILE:
     case ENFILE:
-      return error.message() + "; raise the limit of open files (ulimit -n)";
+      return message + "; raise the limit of open files (ulimit -n)";
     default:
-      return "cannot connect: " + error.message() + "; check the address, and what is in between";
+      return "cannot connect: " + message + "; check the address, and what is in between";
   }
 }
 
 }  // namespace
 
 Dialer::Dialer(Loop& loop, Endpoint endpoint, Moment deadline)
-    : loop_(loop),
-      endpoint_(std::move(endpoint)),
-      deadline_(deadline),
-      resolver_(loop.context().get_executor()),
-      timer_(loop.context().get_executor()),
-      socket_(loop.context().get_executor()) {}
+    : loop_(loop), endpoint_(std::move(endpoint)), deadline_(deadline), timer_(loop), socket_(loop.poller(), *this) {}
 
 // Later, on the loop's thread: the resolver's thread should inherit what that one has blocked.
 void Dialer::start(Done done) {
   done_ = std::move(done);
-  asio::post(loop_.context(), [self = shared_from_this()] {
+  loop_.post([self = shared_from_this()] {
     if (self->done_) self->find_addresses();
   });
 }
 
 void Dialer::cancel() {
   done_ = nullptr;
-  resolver_.cancel();
   timer_.cancel();
-  ErrorCode ignored;
-  socket_.close(ignored);
+  socket_.close();
 }
 
 void Dialer::find_addresses() {
@@ -91,74 +78,63 @@ void Dialer::find_addresses() {
       finish(tl::unexpected(address.error()));
       return;
     }
-    addresses_.emplace_back(address->system(), address->system_size());
-    try_next();
-    return;
+    addresses_.push_back(*address);
+  } else {
+    addresses_ = Resolver::read_ip(endpoint_.host, endpoint_.port).addresses;
   }
-  ErrorCode not_an_ip;
-  const auto ip = asio::ip::make_address(endpoint_.host, not_an_ip);
-  if (not_an_ip) {
-    look_up();
-    return;
-  }
-  addresses_.emplace_back(asio::ip::tcp::endpoint(ip, endpoint_.port));
-  try_next();
+  addresses_.empty() ? look_up() : try_next();
 }
 
 void Dialer::look_up() {
   give_until(deadline_, "the name " + endpoint_.host + " is not looked up in time; check this machine's resolver");
-  resolver_.async_resolve(endpoint_.host, std::to_string(endpoint_.port), asio::ip::resolver_base::numeric_service,
-                          [self = shared_from_this(), step = step_](const ErrorCode& error, const auto& found) {
-                            if (self->stale(step)) return;
-                            for (const auto& entry : found) self->addresses_.emplace_back(entry.endpoint());
-                            self->problem_ = why_not_found(self->endpoint_.host, error);
-                            self->try_next();
-                          });
+  loop_.resolver().look_up(endpoint_.host, endpoint_.port, weak_from_this(),
+                           [weak = weak_from_this(), step = step_](const Resolver::Found& found) {
+                             const auto self = weak.lock();
+                             if (!self || self->stale(step)) return;
+                             self->addresses_ = found.addresses;
+                             self->problem_ = why_not_found(self->endpoint_.host, found.error);
+                             self->try_next();
+                           });
 }
 
 void Dialer::try_next() {
   ++step_;
+  socket_.close();
   if (next_ == addresses_.size()) {
     finish(failure(endpoint_.text(), problem_));
     return;
   }
   const auto left = static_cast<std::int64_t>(addresses_.size() - next_);
-  const Remote& remote = addresses_[next_++];
   const Moment now = Moment::clock::now();
   give_until(now + (deadline_ - now) / left, "does not answer in time; check the address, and what is in between");
-  if (!open_socket(remote)) return;
-  socket_.async_connect(remote, [self = shared_from_this(), step = step_](const ErrorCode& error) {
-    if (self->stale(step)) return;
-    if (error) {
-      self->take_failure(why_not_connected(self->endpoint_, error));
-    } else {
-      self->finish(std::move(self->socket_));
-    }
-  });
+  connect(addresses_[next_++]);
 }
 
-// Not by Asio: its sockets would be handed down to child processes.
-bool Dialer::open_socket(const Remote& remote) {
-  ErrorCode error;
-  socket_.close(error);
-  const int family = remote.protocol().family();
-  Descriptor opened(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!opened.open()) {
-    take_failure(why_not_connected(endpoint_, ErrorCode(errno, boost::system::system_category())));
-    return false;
+// Whether it is connected is always told by on_ready, also where it is at once.
+void Dialer::connect(const Address& remote) {
+  Descriptor socket(::socket(remote.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (socket.open() && !remote.unix_socket()) prepare_tcp(socket);
+  const bool begun =
+      socket.open() && (::connect(socket.number(), remote.system(), remote.system_size()) == 0 || errno == EINPROGRESS);
+  if (!begun || !socket_.take(std::move(socket), Interest::output)) take_failure(why_not_connected(endpoint_, errno));
+}
+
+void Dialer::on_ready(Readiness /*output*/) {
+  const auto self = shared_from_this();
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (::getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  if (error == 0) {
+    finish(socket_.release());
+  } else {
+    take_failure(why_not_connected(endpoint_, error));
   }
-  if (family != AF_UNIX) prepare_tcp(opened);
-  socket_.assign(remote.protocol(), opened.number(), error);
-  if (!error) (void)opened.release();
-  if (!error) socket_.non_blocking(true, error);
-  if (error) take_failure(why_not_connected(endpoint_, error));
-  return !error;
 }
 
 void Dialer::give_until(Moment end, std::string late) {
-  timer_.expires_at(end);
-  timer_.async_wait([self = shared_from_this(), step = step_, late = std::move(late)](const ErrorCode& error) {
-    if (!error && !self->stale(step)) self->take_failure(late);
+  timer_.set(end, [this, late = std::move(late)] {
+    const auto self = shared_from_this();
+    take_failure(late);
   });
 }
 
@@ -167,10 +143,9 @@ void Dialer::take_failure(std::string what) {
   try_next();
 }
 
-void Dialer::finish(Result<StreamSocket> result) {
+void Dialer::finish(Result<Descriptor> result) {
   const Done done = std::exchange(done_, nullptr);
   timer_.cancel();
-  resolver_.cancel();
   done(std::move(result));
 }
 

@@ -11,28 +11,20 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/basic_resolver.hpp>
-#include <boost/asio/ip/tcp.hpp>
-
+#include "net/address.h"
+#include "net/descriptor.h"
 #include "net/endpoint.h"
 #include "net/loop.h"
 #include "net/session.h"
+#include "net/timer.h"
+#include "net/watched.h"
 #include "weir/result.h"
 
 namespace weir::net {
 
-using StreamSocket =
-    boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, boost::asio::io_context::executor_type>;
-using LoopTimer = boost::asio::basic_waitable_timer<Moment::clock, boost::asio::wait_traits<Moment::clock>,
-                                                    boost::asio::io_context::executor_type>;
-
-class Dialer : public std::enable_shared_from_this<Dialer> {
+class Dialer final : public std::enable_shared_from_this<Dialer>, private Watcher {
  public:
-  using Done = std::function<void(Result<StreamSocket>)>;
+  using Done = std::function<void(Result<Descriptor>)>;
 
   Dialer(Loop& loop, Endpoint endpoint, Moment deadline);
 
@@ -40,25 +32,23 @@ class Dialer : public std::enable_shared_from_this<Dialer> {
   void cancel();
 
  private:
-  using Remote = boost::asio::generic::stream_protocol::endpoint;
-
   void find_addresses();
   void look_up();
   void try_next();
-  [[nodiscard]] bool open_socket(const Remote& remote);
+  void connect(const Address& remote);
+  void on_ready(Readiness ready) override;
   void give_until(Moment end, std::string late);
   void take_failure(std::string what);
-  void finish(Result<StreamSocket> result);
+  void finish(Result<Descriptor> result);
   [[nodiscard]] bool stale(std::uint64_t step) const noexcept { return !done_ || step != step_; }
 
   Loop& loop_;
   const Endpoint endpoint_;
   const Moment deadline_;
-  boost::asio::ip::basic_resolver<boost::asio::ip::tcp, boost::asio::io_context::executor_type> resolver_;
-  LoopTimer timer_;
-  StreamSocket socket_;
+  Timer timer_;
+  Watched socket_;
   Done done_;  // empty: over
-  std::vector<Remote> addresses_;
+  std::vector<Address> addresses_;
   std::size_t next_ = 0;
   std::uint64_t step_ = 0;  // what was begun in an earlier one does not count any more
   std::string problem_;     // of the last address

@@ -31,46 +31,38 @@ Peer peer_of(const Arrival& arrival) {
 }  // namespace
 
 Gate::Gate(Loop& loop, std::shared_ptr<Reception> reception)
-    : loop_(loop), reception_(std::move(reception)), acceptor_(loop.context().get_executor()) {}
+    : loop_(loop), reception_(std::move(reception)), acceptor_(loop.poller(), *this) {}
 
 void Gate::accept_on(Descriptor listening, std::vector<std::shared_ptr<Gate>> targets) {
-  boost::system::error_code error;
-  acceptor_.assign(listening.number(), error);
-  if (error) return;
-  (void)listening.release();
   targets_ = std::move(targets);
-  wait();
+  (void)acceptor_.take(std::move(listening), Interest::input);
 }
 
-void Gate::wait() {
-  acceptor_.async_wait(Acceptor::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
-    if (error || !self->acceptor_.is_open()) return;
-    if (self->accept_waiting()) {
-      self->wait();
-    } else {
-      self->resting_ = true;
-    }
-  });
+void Gate::on_ready(Readiness /*input*/) {
+  const auto self = shared_from_this();
+  const Accepted accepted = accept_waiting();
+  resting_ = accepted == Accepted::no_more;
+  if (accepted == Accepted::some) acceptor_.ask_for_turn();
 }
 
-// False if it is no use to go on now: there are no descriptors, or no memory. Those who wait stay in the backlog.
-bool Gate::accept_waiting() {
+// If there are no descriptors, or no memory, those who wait stay in the backlog.
+Gate::Accepted Gate::accept_waiting() {
   for (int i = 0; i < accepted_at_once; ++i) {
     sockaddr_storage storage{};
     socklen_t size = sizeof storage;
-    Descriptor socket(::accept4(acceptor_.native_handle(), reinterpret_cast<sockaddr*>(&storage), &size,
-                                SOCK_NONBLOCK | SOCK_CLOEXEC));
+    Descriptor socket(
+        ::accept4(acceptor_.number(), reinterpret_cast<sockaddr*>(&storage), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.open()) {
       ++reception_->accepted;
       receive({std::move(socket), Address::from_system(storage, size), Seat(reception_)});
       continue;
     }
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return Accepted::all;
     if (passing(errno)) continue;
     ++reception_->accept_failures;
-    return false;
+    return Accepted::no_more;
   }
-  return true;
+  return Accepted::some;
 }
 
 void Gate::receive(Arrival arrival) {
@@ -118,18 +110,15 @@ void Gate::forget(Connection& connection) {
 }
 
 void Gate::stop_accepting() {
-  if (acceptor_.is_open()) {
-    (void)accept_waiting();
-    boost::system::error_code ignored;
-    acceptor_.close(ignored);
-  }
+  if (acceptor_.open()) (void)accept_waiting();
+  acceptor_.close();
   targets_.clear();
 }
 
 // Backwards, since a connection that closes is replaced by the last one. A session may close others, too: then some
 // of them have their turn at the next tick.
 void Gate::tick(Moment now) {
-  if (std::exchange(resting_, false) && acceptor_.is_open()) wait();
+  if (std::exchange(resting_, false)) acceptor_.ask_for_turn();
   for (std::size_t i = connections_.size(); i-- > 0;) {
     if (i < connections_.size()) std::shared_ptr(connections_[i])->tick(now);
   }

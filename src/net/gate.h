@@ -3,16 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include "net/address.h"
 #include "net/descriptor.h"
 #include "net/loop.h"
 #include "net/reception.h"
+#include "net/watched.h"
 
 namespace weir::net {
 
@@ -25,7 +24,7 @@ struct Arrival {
   Seat seat;
 };
 
-class Gate : public std::enable_shared_from_this<Gate> {
+class Gate final : public std::enable_shared_from_this<Gate>, private Watcher {
  public:
   Gate(Loop& loop, std::shared_ptr<Reception> reception);
 
@@ -44,15 +43,14 @@ class Gate : public std::enable_shared_from_this<Gate> {
   [[nodiscard]] Reception& reception() noexcept { return *reception_; }
 
  private:
-  using Acceptor = boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type>;
-
-  void wait();
-  [[nodiscard]] bool accept_waiting();
+  void on_ready(Readiness ready) override;
+  enum class Accepted : std::uint8_t { all, some, no_more };  // no_more: it is no use to go on now
+  [[nodiscard]] Accepted accept_waiting();
   void receive(Arrival arrival);
 
   Loop& loop_;
   std::shared_ptr<Reception> reception_;
-  Acceptor acceptor_;
+  Watched acceptor_;
   std::vector<std::shared_ptr<Gate>> targets_;
   std::size_t next_target_ = 0;
   bool resting_ = false;  // accepting failed: until the next tick

@@ -12,14 +12,14 @@
 #include <thread>
 #include <utility>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include "net/alarms.h"
+#include "net/inbox.h"
+#include "net/poller.h"
+#include "net/resolver.h"
 
 namespace weir::net {
 namespace {
 
-namespace asio = boost::asio;
 using SteadyClock = std::chrono::steady_clock;
 
 // Signals belong to the program's own thread: a thread inherits what is blocked when it is made.
@@ -41,12 +41,10 @@ class SignalsBlocked {
 }  // namespace
 
 struct Loop::State {
-  explicit State(Duration every) : context(1), timer(context), tick(every), now(SteadyClock::now()) {}
+  State(Loop& loop, Duration every) : tick(every), resolver(loop) { wait_for_tick(); }
 
   void wait_for_tick() {
-    timer.expires_after(tick);
-    timer.async_wait([this](const boost::system::error_code& error) {
-      if (error) return;
+    alarms.set(next_tick, now + tick, [this] {
       now = SteadyClock::now();
       for (auto work = tickers.begin(); work != tickers.end();)
         work = (*work)(now) ? std::next(work) : tickers.erase(work);
@@ -54,18 +52,27 @@ struct Loop::State {
     });
   }
 
-  asio::io_context context;
-  asio::steady_timer timer;  // always waiting: run() does not end by itself
+  void run() {
+    inbox.enter();
+    while (!inbox.stopped()) {
+      poller.wait(inbox.waiting() ? Poller::Patience::none : Poller::Patience::endless);
+      if (inbox.waiting()) inbox.run_all();
+    }
+  }
+
+  Poller poller;
+  Alarms alarms{poller};
+  Inbox inbox{poller};  // after the others: what is dropped with it may use them
   Duration tick;
-  SteadyClock::time_point now;
+  SteadyClock::time_point now = SteadyClock::now();
+  Alarm next_tick;
   std::list<std::function<bool(SteadyClock::time_point)>> tickers;  // a list: one that runs may add another
   std::atomic<bool> running = false;
   std::thread thread;
+  Resolver resolver;  // last: until it is gone, it posts
 };
 
-Loop::Loop(std::size_t index, Duration tick) : index_(index), state_(std::make_unique<State>(tick)) {
-  state_->wait_for_tick();
-}
+Loop::Loop(std::size_t index, Duration tick) : index_(index), state_(std::make_unique<State>(*this, tick)) {}
 
 Loop::~Loop() {
   stop();
@@ -76,7 +83,7 @@ void Loop::start() {
   const SignalsBlocked blocked;
   state_->running = true;
   try {
-    state_->thread = std::thread([state = state_.get()] { state->context.run(); });
+    state_->thread = std::thread([state = state_.get()] { state->run(); });
   } catch (...) {
     state_->running = false;
     throw;
@@ -85,22 +92,22 @@ void Loop::start() {
 }
 
 void Loop::stop() noexcept {
-  state_->context.stop();
+  state_->inbox.stop();
   if (state_->thread.joinable()) state_->thread.join();
   state_->running = false;
 }
 
 void Loop::post(std::function<void()> work) {
-  asio::post(state_->context, std::move(work));
+  state_->inbox.put(std::move(work));
 }
 
 void Loop::run(const std::function<void()>& work) {
-  if (!state_->running || state_->context.get_executor().running_in_this_thread()) {
+  if (!state_->running || state_->inbox.in_loop_thread()) {
     work();
     return;
   }
   std::promise<void> done;
-  asio::post(state_->context, [&] {
+  post([&] {
     work();
     done.set_value();
   });
@@ -115,8 +122,16 @@ SteadyClock::time_point Loop::now() const noexcept {
   return state_->now;
 }
 
-asio::io_context& Loop::context() noexcept {
-  return state_->context;
+Poller& Loop::poller() noexcept {
+  return state_->poller;
+}
+
+Alarms& Loop::alarms() noexcept {
+  return state_->alarms;
+}
+
+Resolver& Loop::resolver() noexcept {
+  return state_->resolver;
 }
 
 Result<std::unique_ptr<Loops>> Loops::make(std::size_t count, Duration tick) {
@@ -147,7 +162,7 @@ Result<void> Loops::start() {
 }
 
 void Loops::stop() noexcept {
-  for (const auto& loop : loops_) loop->state_->context.stop();
+  for (const auto& loop : loops_) loop->state_->inbox.stop();
   for (const auto& loop : loops_) loop->stop();
 }
 

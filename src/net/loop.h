@@ -18,11 +18,11 @@
 #include "weir/result.h"
 #include "weir/time.h"
 
-namespace boost::asio {
-class io_context;
-}
-
 namespace weir::net {
+
+class Alarms;
+class Poller;
+class Resolver;
 
 class Loop {
  public:
@@ -45,8 +45,10 @@ class Loop {
   // On the loop's thread: the time of the last tick.
   [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept;
 
-  // For those who bring their own sockets and timers.
-  [[nodiscard]] boost::asio::io_context& context() noexcept;
+  // For the room itself, on the loop's thread.
+  [[nodiscard]] Poller& poller() noexcept;
+  [[nodiscard]] Alarms& alarms() noexcept;
+  [[nodiscard]] Resolver& resolver() noexcept;
 
  private:
   friend class Loops;

@@ -1,21 +1,22 @@
 #include "net/outgoing_connection.h"
 
-#include <utility>
+#include <sys/socket.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <system_error>
+#include <utility>
 
 namespace weir::net {
 namespace {
-
-namespace asio = boost::asio;
-using ErrorCode = boost::system::error_code;
 
 constexpr std::size_t wire_size = std::size_t{16} << 10;
 constexpr std::size_t kept_size = std::size_t{64} << 10;  // of an output buffer, for what is sent next
 
 constexpr const char* tls_advice = "; check the CA, the server's name, and that the port is one for TLS";
+
+std::string ended_by(int error) {
+  return "the connection ends: " + std::system_category().message(error);
+}
 
 }  // namespace
 
@@ -24,14 +25,15 @@ OutgoingConnection::OutgoingConnection(Loop& loop, std::shared_ptr<const Outgoin
     : loop_(loop),
       options_(std::move(options)),
       owner_(&owner),
-      handshake_timer_(loop.context().get_executor()),
+      handshake_timer_(loop),
+      socket_(loop.poller(), *this),
       wire_(options_->tls ? wire_size : 0),
       input_(options_->input_bound) {}
 
 void OutgoingConnection::start() {
   deadline_ = Moment::clock::now() + options_->patience;
   dialer_ = std::make_shared<Dialer>(loop_, options_->endpoint, deadline_);
-  dialer_->start([self = shared_from_this()](Result<StreamSocket> dialled) {
+  dialer_->start([self = shared_from_this()](Result<Descriptor> dialled) {
     self->dialer_ = nullptr;
     if (dialled) {
       self->take_socket(std::move(*dialled));
@@ -41,11 +43,13 @@ void OutgoingConnection::start() {
   });
 }
 
-void OutgoingConnection::take_socket(StreamSocket socket) {
-  socket_.emplace(std::move(socket));
+void OutgoingConnection::take_socket(Descriptor socket) {
+  if (!socket_.take(std::move(socket), Interest::input)) {
+    lose(ended_by(errno));
+    return;
+  }
   if (!options_->tls) {
     enter_open();
-    read();
     return;
   }
   stage_ = Stage::handshake;
@@ -56,15 +60,9 @@ void OutgoingConnection::take_socket(StreamSocket socket) {
     lose("TLS cannot begin: it needs a name that the server's certificate is for");
     return;
   }
-  handshake_timer_.expires_at(deadline_);
-  handshake_timer_.async_wait([weak = weak_from_this()](const ErrorCode& error) {
-    const auto self = weak.lock();
-    if (self && !error && self->stage_ == Stage::handshake) {
-      self->lose("does not finish the TLS handshake in time; check that the port is one for TLS");
-    }
-  });
+  handshake_timer_.set(
+      deadline_, [this] { lose("does not finish the TLS handshake in time; check that the port is one for TLS"); });
   shake_hands();
-  read();
 }
 
 void OutgoingConnection::shake_hands() {
@@ -90,34 +88,48 @@ void OutgoingConnection::call(const Work& work) {
   flush();
 }
 
-void OutgoingConnection::read() {
-  if (stage_ == Stage::closed) return;
-  const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
-  socket_->async_read_some(
-      asio::buffer(room.data(), room.size()),
-      [self = shared_from_this()](const ErrorCode& error, std::size_t count) { self->on_read(error, count); });
+// An error is seen by the next read.
+void OutgoingConnection::on_ready(Readiness ready) {
+  const auto self = shared_from_this();
+  readable_ |= ready.input;
+  ending_ |= ready.ended;
+  if (ready.output && std::exchange(writing_, false)) {
+    flush();
+    if (!writing_) socket_.want(Interest::input);
+  }
+  if (readable_ && stage_ != Stage::closed) read();
+  if (readable_) socket_.ask_for_turn();
 }
 
-void OutgoingConnection::on_read(const ErrorCode& error, std::size_t count) {
-  if (stage_ == Stage::closed) return;
-  if (error && stage_ == Stage::handshake) {
+void OutgoingConnection::read() {
+  const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
+  const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), 0);
+  const int error = count < 0 ? errno : 0;
+  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && ending_) || error == EINTR;
+  if (count > 0) {
+    take_input(static_cast<std::size_t>(count));
+  } else if (error != EAGAIN && error != EINTR) {
+    take_end(error);
+  }
+}
+
+void OutgoingConnection::take_end(int error) {
+  if (stage_ == Stage::handshake) {
     lose(std::string("the connection ends during the TLS handshake") + tls_advice);
-    return;
-  }
-  if (error) {
-    lose(error == asio::error::eof ? "the server has closed the connection"
-                                   : "the connection ends: " + error.message());
-    return;
-  }
-  if (tls_) {
-    tls_->receive(std::span(wire_).first(count));
-    if (stage_ == Stage::handshake) shake_hands();
-    if (stage_ == Stage::open) decrypt();
   } else {
+    lose(error == 0 ? "the server has closed the connection" : ended_by(error));
+  }
+}
+
+void OutgoingConnection::take_input(std::size_t count) {
+  if (!tls_) {
     input_.fill(count);
     offer();
+    return;
   }
-  read();
+  tls_->receive(std::span(wire_).first(count));
+  if (stage_ == Stage::handshake) shake_hands();
+  if (stage_ == Stage::open) decrypt();
 }
 
 // All that came, the owner's bound at a time.
@@ -158,16 +170,14 @@ void OutgoingConnection::send(std::string_view bytes) {
 // Writes as much as the socket takes, without waiting; if that is not all, goes on when it takes more.
 void OutgoingConnection::flush() {
   while (!writing_ && stage_ != Stage::closed && next_to_send()) {
-    ErrorCode error;
-    sent_ += socket_->write_some(asio::buffer(sending_.data() + sent_, sending_.size() - sent_), error);
-    if (error == asio::error::would_block) {
+    const ssize_t count = ::send(socket_.number(), sending_.data() + sent_, sending_.size() - sent_, MSG_NOSIGNAL);
+    if (count >= 0) {
+      sent_ += static_cast<std::size_t>(count);
+    } else if (errno == EAGAIN) {
       writing_ = true;
-      socket_->async_wait(StreamSocket::wait_write, [self = shared_from_this()](const ErrorCode& /*seen by a write*/) {
-        self->writing_ = false;
-        self->flush();
-      });
-    } else if (error && error != asio::error::interrupted) {
-      lose("the connection ends: " + error.message());
+      socket_.want(Interest::both);
+    } else if (errno != EINTR) {
+      lose(ended_by(errno));
     }
   }
 }
@@ -195,8 +205,7 @@ void OutgoingConnection::close() {
   if (dialer_) dialer_->cancel();
   dialer_ = nullptr;
   handshake_timer_.cancel();
-  ErrorCode ignored;
-  if (socket_) socket_->close(ignored);
+  socket_.close();
 }
 
 // With TLS, an end that nobody can fake; if it fits.
@@ -205,8 +214,7 @@ void OutgoingConnection::say_goodbye() {
   tls_->shut();
   std::string notice;
   tls_->take_wire(notice);
-  ErrorCode ignored;
-  socket_->write_some(asio::buffer(notice), ignored);
+  (void)!::send(socket_.number(), notice.data(), notice.size(), MSG_NOSIGNAL);
 }
 
 void OutgoingConnection::lose(std::string what) {
@@ -219,7 +227,7 @@ void OutgoingConnection::lose(Error error) {
   Outgoing::Owner* const owner = owner_;
   close();
   owner_ = owner;
-  asio::post(loop_.context(), [self = shared_from_this(), error = std::move(error)] {
+  loop_.post([self = shared_from_this(), error = std::move(error)] {
     if (self->owner_ != nullptr) self->owner_->on_lost(error);
   });
 }

@@ -1,14 +1,12 @@
 // What one Outgoing::connect() has begun: dialling, the handshake, then bytes. Internal to the room; see outgoing.h for
 // what holds. All on the loop's thread.
 //
-// At most one read and one write wait at a time, and keep it alive. The owner is called from their handlers, and from
-// nowhere else.
+// The owner is called when the socket is dialled or ready, and from nowhere else.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +14,13 @@
 #include "net/dialer.h"
 #include "net/input_buffer.h"
 #include "net/outgoing.h"
+#include "net/timer.h"
 #include "net/tls_stream.h"
+#include "net/watched.h"
 
 namespace weir::net {
 
-class OutgoingConnection : public std::enable_shared_from_this<OutgoingConnection> {
+class OutgoingConnection final : public std::enable_shared_from_this<OutgoingConnection>, private Watcher {
  public:
   OutgoingConnection(Loop& loop, std::shared_ptr<const OutgoingOptions> options, Outgoing::Owner& owner);
 
@@ -34,14 +34,16 @@ class OutgoingConnection : public std::enable_shared_from_this<OutgoingConnectio
  private:
   enum class Stage : std::uint8_t { dialling, handshake, open, closed };
 
-  void take_socket(StreamSocket socket);
+  void take_socket(Descriptor socket);
   void shake_hands();
   void enter_open();
   template <class Work>
   void call(const Work& work);
 
+  void on_ready(Readiness ready) override;
   void read();
-  void on_read(const boost::system::error_code& error, std::size_t count);
+  void take_input(std::size_t count);
+  void take_end(int error);
   void decrypt();
   void offer();
 
@@ -56,10 +58,10 @@ class OutgoingConnection : public std::enable_shared_from_this<OutgoingConnectio
   const std::shared_ptr<const OutgoingOptions> options_;
   Outgoing::Owner* owner_;  // null: closed by him
   std::shared_ptr<Dialer> dialer_;
-  LoopTimer handshake_timer_;
-  std::optional<StreamSocket> socket_;  // once it is dialled
-  std::unique_ptr<TlsStream> tls_;      // null: plain
-  std::vector<char> wire_;              // with TLS: where reads go
+  Timer handshake_timer_;
+  Watched socket_;                  // open once it is dialled
+  std::unique_ptr<TlsStream> tls_;  // null: plain
+  std::vector<char> wire_;          // with TLS: where reads go
   InputBuffer input_;
   std::string out_;      // what was asked to be sent
   std::string sending_;  // as on the wire; up to sent_ it is gone
@@ -67,6 +69,8 @@ class OutgoingConnection : public std::enable_shared_from_this<OutgoingConnectio
 
   Stage stage_ = Stage::dialling;
   Moment deadline_;
+  bool readable_ = false;  // more may have come than was read
+  bool ending_ = false;    // the server sends no more: its end is to be read
   bool writing_ = false;   // until the socket takes more
   bool in_owner_ = false;  // he is being called: what he sends leaves afterwards
 };

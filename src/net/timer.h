@@ -8,7 +8,9 @@
 
 namespace weir::net {
 
+class Alarms;
 class Loop;
+struct Alarm;
 
 class Timer {
  public:
@@ -22,9 +24,8 @@ class Timer {
   void cancel();
 
  private:
-  struct State;
-
-  std::shared_ptr<State> state_;
+  Alarms& alarms_;
+  std::unique_ptr<Alarm> alarm_;
 };
 
 }  // namespace weir::net

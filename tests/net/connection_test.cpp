@@ -125,6 +125,54 @@ TEST(Connection, HalfClosedPeerGetsAllAnswersAndThenTheEnd) {
   EXPECT_TRUE(eventually([&] { return counts.sessions == 0; }));
 }
 
+// Nothing tells of the end once more after the bytes before it are read.
+TEST(Connection, BytesAndTheEndThatComeTogetherAreBothSeen) {
+  const Folder folder;
+  for (const Address& where : {address("127.0.0.1:0"), folder.socket()}) {
+    LineCounts counts;
+    const Server server(lines(counts), {}, 1, where);
+    Client client = server.connect();
+    client.ask("hello\n");
+    (*server.loops)[0].run([&] {
+      client.send("one\ntwo\n");
+      client.half_close();
+    });
+    EXPECT_EQ(client.receive_to_end(), "one\ntwo\n") << where.text();
+    EXPECT_EQ(counts.ends, 1) << where.text();
+  }
+}
+
+// Holds its answer to the first line until it is told to go on.
+class Holding final : public Session {
+ public:
+  Holding(const Link& link, std::atomic<Link*>& held) : link_(link), held_(held) {}
+
+  std::size_t on_input(std::span<char> bytes, Output& out) override {
+    out.append({bytes.data(), bytes.size()});
+    if (std::exchange(first_, false)) {
+      out.pause();
+      held_ = &link_;
+    }
+    return bytes.size();
+  }
+
+ private:
+  Link link_;
+  std::atomic<Link*>& held_;
+  bool first_ = true;
+};
+
+TEST(Connection, WhatCameWhileAnAnswerWasHeldIsReadWithoutAnotherByte) {
+  std::atomic<Link*> held = nullptr;
+  const Server server([&](const Peer&, const Link& link) { return std::make_unique<Holding>(link, held); });
+  Client client = server.connect();
+  client.send("one\n");
+  ASSERT_TRUE(eventually([&] { return held.load() != nullptr; }));
+  (*server.loops)[0].run([&] { client.send("two\n"); });
+  (*server.loops)[0].run([&] { held.load()->resume(); });
+  EXPECT_EQ(client.receive(8), "one\ntwo\n");
+}
+
 TEST(Connection, PeerThatIsGoneEndsTheSession) {
   LineCounts counts;
   const Server server(lines(counts));

@@ -57,7 +57,8 @@ RC_GTEST_PROP(PackedCharge, DecidesAsTheAlgorithmDoesOnTheUnpackedState, ()) {
   auto state = Packing<Gcra, NarrowPayload>::unpack(limit, before, now);
   const Decision expected = Gcra::decide(limit, state, cost, core::instant_at(now));
   NarrowPayload payload = before;
-  const auto charge = PackedCharge<Gcra, NarrowPayload>::make(limit, payload, cost, now);
+  const auto charge =
+      PackedCharge<Gcra, NarrowPayload>::make(terms_for<Gcra, NarrowPayload>(limit, cost, now), payload);
 
   RC_ASSERT(charge.describe(limit, now) == expected);
   const NarrowPayload after = expected.admitted ? Packing<Gcra, NarrowPayload>::pack(limit, state) : before;
@@ -74,7 +75,7 @@ RC_GTEST_PROP(PackedCharge, OfAWideStateDecidesAsTheAlgorithmDoes, ()) {
   auto state = Packing<Gcra, WidePayload>::unpack(limit, before, now);
   const Decision expected = Gcra::decide(limit, state, cost, core::instant_at(now));
   WidePayload payload = before;
-  const auto charge = PackedCharge<Gcra, WidePayload>::make(limit, payload, cost, now);
+  const auto charge = PackedCharge<Gcra, WidePayload>::make(terms_for<Gcra, WidePayload>(limit, cost, now), payload);
 
   RC_ASSERT(charge.describe(limit, now) == expected);
   RC_ASSERT((Packing<Gcra, WidePayload>::unpack(limit, payload, now).used(limit, now) == state.used(limit, now)));

@@ -19,11 +19,11 @@ bool lies_within(std::string_view part, std::string_view whole) noexcept {
 }  // namespace
 
 bool RespDoor::Session::queue(Arguments arguments, std::string_view unread, net::Output& out) {
-  return is_shared_ ? queue_for_hearing(arguments, unread, out) : queue_throttle(arguments, unread, out.bytes());
+  return is_shared_ ? queue_for_hearing(arguments, unread, out) : queue_throttle(arguments, out.bytes());
 }
 
 // The way of nearly all commands.
-bool RespDoor::Session::queue_throttle(Arguments arguments, std::string_view unread, std::string& out) {
+bool RespDoor::Session::queue_throttle(Arguments arguments, std::string& out) {
   if (!equals_ignoring_case(arguments.front(), "cl.throttle")) return false;
   if (is_stranger() || replies_ != Replies::on) return false;
   const auto asked = wire::resp::parse_throttle(arguments);
@@ -36,14 +36,14 @@ bool RespDoor::Session::queue_throttle(Arguments arguments, std::string_view unr
     limit = *added;
   }
   door_.batch_.add(asked->key, *limit, asked->quantity);
-  // A quoted argument is the parser's own, and gone with its next step.
-  if (door_.batch_.full() || !lies_within(asked->key, unread)) answer_batch(out);
+  if (door_.batch_.full()) answer_batch(out);
   return true;
 }
 
 bool RespDoor::Session::queue_for_hearing(Arguments arguments, std::string_view unread, net::Output& out) {
   if (is_stranger() || !add_to_hearing(arguments)) return false;
   if (replies_ == Replies::skip_next) replies_ = Replies::on;
+  // A quoted argument is the parser's own, and gone with its next step.
   const bool all_stays =
       std::ranges::all_of(arguments, [&](std::string_view each) { return lies_within(each, unread); });
   if (heard_->full() || !all_stays) (void)answer_queued(out);

@@ -57,7 +57,7 @@ class RespDoor::Session final : public net::Session {
 
   // The queue. False: the command is another one, or needs a closer look.
   [[nodiscard]] bool queue(Arguments arguments, std::string_view unread, net::Output& out);
-  [[nodiscard]] bool queue_throttle(Arguments arguments, std::string_view unread, std::string& out);
+  [[nodiscard]] bool queue_throttle(Arguments arguments, std::string& out);
   [[nodiscard]] bool queue_for_hearing(Arguments arguments, std::string_view unread, net::Output& out);
   [[nodiscard]] bool add_to_hearing(Arguments arguments);
   [[nodiscard]] HeardCommands& hearing();

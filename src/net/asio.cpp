@@ -1,2 +1,0 @@
-// Asio's own code, compiled once.
-#include <boost/asio/impl/src.hpp>

@@ -1,0 +1,44 @@
+// Looks names up, on a thread of its own: the system's resolver waits. One for each loop. Internal to the room. On the
+// loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/address.h"
+
+namespace weir::net {
+
+class Loop;
+
+class Resolver {
+ public:
+  struct Found {
+    std::vector<Address> addresses;
+    int error = 0;  // of getaddrinfo
+  };
+  using Done = std::function<void(const Found&)>;
+
+  // Of an IP address, at once.
+  [[nodiscard]] static Found read_ip(const std::string& host, std::uint16_t port);
+
+  explicit Resolver(Loop& loop) noexcept;
+  ~Resolver();  // waits for a look-up that is under way
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+
+  // One after the other; `done` comes later. Those whose asker is gone when their turn comes are left out. The first
+  // starts the thread, and throws std::system_error if it cannot.
+  void look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> asker, Done done);
+
+ private:
+  class Worker;
+
+  Loop& loop_;
+  std::unique_ptr<Worker> worker_;  // null: nobody has asked yet
+};
+
+}  // namespace weir::net
