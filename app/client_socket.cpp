@@ -123,9 +123,10 @@ Result<Place> Place::parse(std::string_view text) {
   const std::string_view port = rest.substr(colon + 1);
   const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
   if (is_bracketed) host = host.substr(1, host.size() - 2);
-  const bool is_number = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos;
-  const bool is_host =
-      !host.empty() && host.find_first_of("/[]@ ") == host.npos && (is_bracketed || host.find(':') == host.npos);
+  const bool is_number =
+      !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string_view::npos;
+  const bool is_host = !host.empty() && host.find_first_of("/[]@ ") == std::string_view::npos &&
+                       (is_bracketed || host.find(':') == std::string_view::npos);
   if (!is_number || !is_host) return no_place(text);
   place.host = host;
   place.port = port;

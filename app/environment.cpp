@@ -7,7 +7,7 @@ namespace weir::app {
 namespace {
 
 std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets it
   return value == nullptr ? std::string() : value;
 }
 

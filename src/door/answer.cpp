@@ -12,7 +12,6 @@ namespace weir::door {
 namespace {
 
 using engine::Outcome;
-using engine::Plan;
 using engine::Reason;
 using engine::Verdict;
 

@@ -35,6 +35,7 @@ Event event_of(Divergence divergence) noexcept {
 
 Judge::Judge(Engine& engine, std::shared_ptr<const Plan> plan, Witness* witness, const SharedAccess* shared)
     : engine_(engine), witness_(witness) {
+  // NOLINTNEXTLINE(modernize-make-unique): an aggregate that cannot be moved
   if (shared != nullptr) shared_.reset(new Shared{shared->store, {*shared->clock, engine.owes_}});
   enter(std::move(plan));
 }

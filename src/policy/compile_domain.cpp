@@ -37,8 +37,9 @@ class DomainCompiler {
   std::vector<Descriptor> compile(const std::vector<DescriptorSpec>& specs, const std::string& path) {
     std::vector<Descriptor> compiled;
     for (const DescriptorSpec& spec : specs) {
-      const std::string step = spec.value ? spec.key + "_" + *spec.value : spec.key;
-      compiled.push_back(compile(spec, path + "/" + step));
+      std::string below = path + "/" + spec.key;
+      if (spec.value) below += "_" + *spec.value;
+      compiled.push_back(compile(spec, below));
     }
     return compiled;
   }

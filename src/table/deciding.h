@@ -108,17 +108,17 @@ template <class Answer, class A, class Payload>
                                        Cost cost, std::int64_t now) noexcept {
   const std::uint64_t tag = Cells<Payload>::tag_of(key);
   Bucket<Payload>* bucket = home;
-  unsigned cell = home->cells;
+  unsigned cell = Bucket<Payload>::cells;
   const auto unlock = [&] {
     for (Bucket<Payload>* at = home; at <= bucket; ++at) at->unlock();
   };
   if (table.cells<Payload>().is_home(home, key)) [[likely]] {
-    while (cell == home->cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
+    while (cell == Bucket<Payload>::cells && bucket->goes_on() && bucket - home < Cells<Payload>::reach - 1) {
       (++bucket)->lock();
       cell = bucket->find(tag);
     }
   }
-  if (cell < home->cells) [[likely]]
+  if (cell < Bucket<Payload>::cells) [[likely]]
     return decide_locked<Answer, A>(bucket->payload(cell), limit, terms_for<A, Payload>(limit, cost, now), unlock);
   unlock();
   return decide_seldom<Answer, A, Payload>(table, limit, key, cost, now);
@@ -131,7 +131,7 @@ template <class Answer, class A, class Payload>
   if (!can_charge(limit, cost)) return decide_seldom<Answer, A, Payload>(table, limit, key, cost, now);
   const std::uint64_t first_tag = home->lock();
   const unsigned cell = home->find(Cells<Payload>::tag_of(key), first_tag);
-  if (cell == home->cells) return decide_beyond<Answer, A>(table, limit, home, key, cost, now);
+  if (cell == Bucket<Payload>::cells) return decide_beyond<Answer, A>(table, limit, home, key, cost, now);
   return decide_locked<Answer, A>(home->payload(cell), limit, terms_for<A, Payload>(limit, cost, now),
                                   [&] { home->unlock(first_tag); });
 }
@@ -151,7 +151,7 @@ template <class Answer, class A, class Payload>
     if (cost != Cost{1} || !home->try_lock(first_tag)) [[unlikely]]
       return decide_slowly<Answer, A>(table, limit, home, key, cost, now);
     const unsigned cell = home->find(Cells<Payload>::tag_of(key), first_tag);
-    if (cell == home->cells) [[unlikely]]
+    if (cell == Bucket<Payload>::cells) [[unlikely]]
       return decide_beyond<Answer, A>(table, limit, home, key, cost, now);
     return decide_locked<Answer, A>(home->payload(cell), limit, for_one, [&] { home->unlock(first_tag); });
   }

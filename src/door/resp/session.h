@@ -39,12 +39,12 @@ class RespDoor::Session final : public net::Session {
   struct Command {
     std::string_view name;  // in lower case
     int arity;
+    int key = 0;  // where the key is, for those who send commands on by it; 0: nowhere
     Run run;
     std::string_view syntax;
     std::string_view summary;
     Asked asked = Asked::of_all;
     std::span<const Command> (*subcommands)() noexcept = nullptr;
-    int key = 0;  // where the key is, for those who send commands on by it; 0: nowhere
   };
   [[nodiscard]] static std::span<const Command> commands() noexcept;
   [[nodiscard]] static std::span<const Command> client_subcommands() noexcept;

@@ -57,8 +57,8 @@ double LogAxis::place_of(double value) const noexcept {
 }
 
 std::vector<Tick> time_ticks(Instant from, Instant to) {
-  constexpr std::array<std::int64_t, 19> steps{1,   2,     5,     10,    15,     30,     60,     120,    300,       600,
-                                               900, 1'800, 3'600, 7'200, 10'800, 21'600, 43'200, 86'400, 7 * 86'400};
+  constexpr std::array<std::int64_t, 19> steps{1,   2,     5,     10,    15,     30,     60,     120,    300,    600,
+                                               900, 1'800, 3'600, 7'200, 10'800, 21'600, 43'200, 86'400, 604'800};
   constexpr std::int64_t most = 7;
   using std::chrono::floor;
   using std::chrono::seconds;

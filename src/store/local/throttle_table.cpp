@@ -75,7 +75,7 @@ Decision ThrottleTable::decide(const Gcra::Limit& limit, table::KeyHash key, Cos
     auto& home = Cells::bucket_at(place.home);
     const std::uint64_t first_tag = home.lock();
     const unsigned cell = home.find(Cells::tag_of(key), first_tag);
-    if (cell < home.cells && cells_->still_there(place)) [[likely]] {
+    if (cell < Cells::bucket_cells) [[likely]] {  // where a key was at home, its tag is its own
       const Gcra::Charge charged = charge(home.payload(cell), limit, cost, core::micros(now));
       home.unlock(first_tag);
       return Gcra::describe(limit, charged, core::micros(now));

@@ -76,7 +76,7 @@ bool ScriptPlan::goes_with(const SharedAsk& ask) const noexcept {
   const bool wants_alone = ask.operation >= SharedOperation::settle;
   return std::ranges::all_of(ask.checks, [&](const SharedCheck& check) {
     const std::uint32_t key = keys_.find(check.key);
-    if (key == keys_.none) return true;
+    if (key == KeySet<most_keys>::none) return true;
     const KeyUse& use = uses_[key];
     if (use.keeps_alone || (use.is_log && wants_alone)) return false;
     return use.rule == nullptr || form_of(*use.rule) == form_of(*check.rule);
@@ -86,7 +86,7 @@ bool ScriptPlan::goes_with(const SharedAsk& ask) const noexcept {
 bool ScriptPlan::fold(SharedAsk& ask) {
   if (evaluations_.empty() || !can_be_folded(ask)) return false;
   const std::uint32_t first = keys_.find(ask.checks.front().key);
-  if (first == keys_.none) return false;
+  if (first == KeySet<most_keys>::none) return false;
   const std::uint32_t last = uses_[first].last;
   Evaluation& evaluation = evaluations_[last];
   if (evaluation.model == nullptr || evaluation.model->operation != ask.operation ||
