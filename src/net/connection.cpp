@@ -29,7 +29,8 @@ Connection::Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::un
       tls_(std::move(tls)),
       wire_(tls_ ? wire_size : 0),
       input_(options_.input_bound),
-      out_(options_.output_bound) {}
+      out_(options_.output_bound),
+      to_the_end_(peer_.unix_socket) {}
 
 bool Connection::take(Descriptor socket) {
   return socket_.take(std::move(socket), Interest::input);
@@ -155,9 +156,10 @@ void Connection::settle() {
 }
 
 // Idle, and nothing is on its way to the session.
-bool Connection::may_go() const {
+bool Connection::may_go() {
   int unread = 0;
   ::ioctl(socket_.number(), FIONREAD, &unread);
+  if (unread > 0) readable_ = true;
   return input_.pending().empty() && session_->idle() && unread == 0;
 }
 
@@ -229,7 +231,7 @@ bool Connection::wants_input() const noexcept {
 void Connection::on_ready(Readiness ready) {
   const auto self = shared_from_this();
   readable_ |= ready.input;
-  ending_ |= ready.ended;
+  to_the_end_ |= ready.to_the_end;
   if (ready.output && std::exchange(writing_, false)) {
     flush();
     if (!writing_) socket_.want(Interest::input);
@@ -242,7 +244,7 @@ void Connection::read() {
   const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
   const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), 0);
   const int error = count < 0 ? errno : 0;
-  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && ending_) || error == EINTR;
+  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && to_the_end_) || error == EINTR;
   if (count == 0) peer_done_ = true;
   if ((error != 0 && error != EAGAIN && error != EINTR) || (peer_done_ && stage_ != Stage::open)) {
     close();

@@ -4,7 +4,8 @@
 // TCP and unix sockets are one type of socket here, and TLS is a step between the socket and the buffers.
 //
 // 1. In each round of the loop it reads once, at most. A read that finds less than there is room for has found all, and
-//    the next one waits until the socket is ready again.
+//    the next one waits until the socket is ready again. Not so where something stops a read: the peer's end, urgent
+//    bytes, or descriptors on a unix socket; there it is one that finds nothing.
 // 2. Nothing is read while an answer is held, while output_bound is unsent, or after the session has closed.
 // 3. The session is never called from within one of its own calls: what it asks for then is done when it returns.
 #pragma once
@@ -61,7 +62,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   bool call(const Work& work);
   void note_input(std::size_t pending_before) noexcept;
   void settle();
-  [[nodiscard]] bool may_go() const;
+  [[nodiscard]] bool may_go();
   void finish();
 
   void on_ready(Readiness ready) override;
@@ -98,7 +99,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   bool heard_ = false;      // the session has had a byte
   bool seen_ = true;        // the session has seen all that is pending, and wants more
   bool readable_ = false;   // more may have come than was read
-  bool ending_ = false;     // the peer sends no more: its end is to be read
+  bool to_the_end_;         // a short read may not have found all
   bool writing_ = false;    // until the socket takes more
   bool peer_done_ = false;  // it sends no more
   bool end_told_ = false;   // and the session knows

@@ -1,6 +1,5 @@
 #include "net/dialer.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -24,13 +23,6 @@ void prepare_tcp(const Descriptor& socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 15);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
-}
-
-std::string why_not_found(const std::string& host, int error) {
-  if (error == EAI_NONAME || error == EAI_NODATA || error == EAI_ADDRFAMILY) {
-    return "nobody knows the name " + host + "; check its spelling, or give an IP address";
-  }
-  return "the name " + host + " cannot be looked up: " + ::gai_strerror(error) + "; check this machine's resolver";
 }
 
 std::string why_not_connected(const Endpoint& endpoint, int error) {
@@ -92,7 +84,7 @@ void Dialer::look_up() {
                              const auto self = weak.lock();
                              if (!self || self->stale(step)) return;
                              self->addresses_ = found.addresses;
-                             self->problem_ = why_not_found(self->endpoint_.host, found.error);
+                             self->problem_ = found.problem;
                              self->try_next();
                            });
 }

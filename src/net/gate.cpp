@@ -33,9 +33,9 @@ Peer peer_of(const Arrival& arrival) {
 Gate::Gate(Loop& loop, std::shared_ptr<Reception> reception)
     : loop_(loop), reception_(std::move(reception)), acceptor_(loop.poller(), *this) {}
 
-void Gate::accept_on(Descriptor listening, std::vector<std::shared_ptr<Gate>> targets) {
+bool Gate::accept_on(Descriptor listening, std::vector<std::shared_ptr<Gate>> targets) {
   targets_ = std::move(targets);
-  (void)acceptor_.take(std::move(listening), Interest::input);
+  return acceptor_.take(std::move(listening), Interest::input);
 }
 
 void Gate::on_ready(Readiness /*input*/) {
@@ -110,7 +110,9 @@ void Gate::forget(Connection& connection) {
 }
 
 void Gate::stop_accepting() {
-  if (acceptor_.open()) (void)accept_waiting();
+  for (int i = 0; i < SOMAXCONN / accepted_at_once && acceptor_.open(); ++i) {
+    if (accept_waiting() != Accepted::some) break;
+  }
   acceptor_.close();
   targets_.clear();
 }

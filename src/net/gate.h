@@ -28,8 +28,8 @@ class Gate final : public std::enable_shared_from_this<Gate>, private Watcher {
  public:
   Gate(Loop& loop, std::shared_ptr<Reception> reception);
 
-  // What is accepted goes to `targets` in turn.
-  void accept_on(Descriptor listening, std::vector<std::shared_ptr<Gate>> targets);
+  // What is accepted goes to `targets` in turn. False if the loop cannot watch it.
+  [[nodiscard]] bool accept_on(Descriptor listening, std::vector<std::shared_ptr<Gate>> targets);
   // Those who are waiting are let in first.
   void stop_accepting();
   void drain();

@@ -8,6 +8,13 @@
 #include "net/reception.h"
 
 namespace weir::net {
+namespace {
+
+tl::unexpected<Error> not_watched(const Address& address) {
+  return failure(address.text(), "the system cannot watch the socket; raise fs.epoll.max_user_watches (sysctl)");
+}
+
+}  // namespace
 
 Listener::Listener(Loops& loops, const Address& bound, ListenOptions options, MakeSession make_session)
     : loops_(loops),
@@ -34,7 +41,9 @@ Result<std::unique_ptr<Listener>> Listener::open(Loops& loops, const Address& ad
     if (!listening) return tl::unexpected(std::move(listening.error()));
     std::unique_ptr<Listener> listener(new Listener(loops, address, std::move(options), std::move(make_session)));
     listener->file_.emplace(std::move(listening->file));
-    loops[0].run([&] { listener->gates_[0]->accept_on(std::move(listening->socket), listener->gates_); });
+    bool watched = false;
+    loops[0].run([&] { watched = listener->gates_[0]->accept_on(std::move(listening->socket), listener->gates_); });
+    if (!watched) return not_watched(address);
     return listener;
   }
   auto listening = listen_tcp(address, loops.size(), backlog);
@@ -43,7 +52,9 @@ Result<std::unique_ptr<Listener>> Listener::open(Loops& loops, const Address& ad
       new Listener(loops, listening->bound, std::move(options), std::move(make_session)));
   for (std::size_t i = 0; i < loops.size(); ++i) {
     const auto& gate = listener->gates_[i];
-    loops[i].run([&] { gate->accept_on(std::move(listening->sockets[i]), {gate}); });
+    bool watched = false;
+    loops[i].run([&] { watched = gate->accept_on(std::move(listening->sockets[i]), {gate}); });
+    if (!watched) return not_watched(address);
   }
   return listener;
 }

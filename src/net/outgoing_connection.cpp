@@ -92,7 +92,7 @@ void OutgoingConnection::call(const Work& work) {
 void OutgoingConnection::on_ready(Readiness ready) {
   const auto self = shared_from_this();
   readable_ |= ready.input;
-  ending_ |= ready.ended;
+  to_the_end_ |= ready.to_the_end;
   if (ready.output && std::exchange(writing_, false)) {
     flush();
     if (!writing_) socket_.want(Interest::input);
@@ -105,7 +105,7 @@ void OutgoingConnection::read() {
   const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
   const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), 0);
   const int error = count < 0 ? errno : 0;
-  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && ending_) || error == EINTR;
+  readable_ = std::cmp_equal(count, room.size()) || (count > 0 && to_the_end_) || error == EINTR;
   if (count > 0) {
     take_input(static_cast<std::size_t>(count));
   } else if (error != EAGAIN && error != EINTR) {

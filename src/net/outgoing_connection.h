@@ -69,10 +69,10 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
 
   Stage stage_ = Stage::dialling;
   Moment deadline_;
-  bool readable_ = false;  // more may have come than was read
-  bool ending_ = false;    // the server sends no more: its end is to be read
-  bool writing_ = false;   // until the socket takes more
-  bool in_owner_ = false;  // he is being called: what he sends leaves afterwards
+  bool readable_ = false;    // more may have come than was read
+  bool to_the_end_ = false;  // a short read may not have found all
+  bool writing_ = false;     // until the socket takes more
+  bool in_owner_ = false;    // he is being called: what he sends leaves afterwards
 };
 
 }  // namespace weir::net

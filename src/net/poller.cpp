@@ -9,16 +9,16 @@ namespace weir::net {
 namespace {
 
 std::uint32_t events_of(Interest interest) noexcept {
-  constexpr std::uint32_t input = EPOLLIN | EPOLLRDHUP;
+  constexpr std::uint32_t input = EPOLLIN | EPOLLPRI | EPOLLRDHUP;
   if (interest == Interest::input) return EPOLLET | input;
   return interest == Interest::output ? EPOLLET | EPOLLOUT : EPOLLET | input | EPOLLOUT;
 }
 
 Readiness readiness_of(std::uint32_t events) noexcept {
   const bool failed = (events & (EPOLLERR | EPOLLHUP)) != 0;
-  return {.input = failed || (events & EPOLLIN) != 0,
+  return {.input = failed || (events & (EPOLLIN | EPOLLPRI)) != 0,
           .output = failed || (events & EPOLLOUT) != 0,
-          .ended = failed || (events & EPOLLRDHUP) != 0};
+          .to_the_end = failed || (events & (EPOLLPRI | EPOLLRDHUP)) != 0};
 }
 
 epoll_event event_of(Watcher& watcher, Interest interest) noexcept {

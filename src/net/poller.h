@@ -22,7 +22,7 @@ enum class Interest : std::uint8_t { input, output, both };
 struct Readiness {
   bool input = false;
   bool output = false;
-  bool ended = false;  // the peer sends no more: a read that finds less than there is room for may not be the last
+  bool to_the_end = false;  // a short read may not be the last: the peer's end, or urgent bytes, stop one
 };
 
 // Whoever has a descriptor watched. He may watch and forget any others meanwhile, and himself.

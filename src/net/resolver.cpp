@@ -2,10 +2,12 @@
 
 #include <netdb.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -14,15 +16,24 @@
 namespace weir::net {
 namespace {
 
+std::string why_not_found(const std::string& host, int error, int system_error) {
+  if (error == EAI_NONAME || error == EAI_NODATA || error == EAI_ADDRFAMILY) {
+    return "nobody knows the name " + host + "; check its spelling, or give an IP address";
+  }
+  const std::string reason =
+      error == EAI_SYSTEM ? std::system_category().message(system_error) : std::string(::gai_strerror(error));
+  return "the name " + host + " cannot be looked up: " + reason + "; check this machine's resolver";
+}
+
 Resolver::Found find(const std::string& host, std::uint16_t port, int flags) {
   addrinfo wanted{};
   wanted.ai_flags = AI_NUMERICSERV | flags;
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
-  Resolver::Found found;
-  found.error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &list);
-  if (found.error != 0) return found;
+  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &list);
+  if (error != 0) return {.addresses = {}, .problem = why_not_found(host, error, errno)};
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, ::freeaddrinfo);
+  Resolver::Found found;
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     sockaddr_storage storage{};
     std::memcpy(&storage, entry->ai_addr, entry->ai_addrlen);
@@ -33,6 +44,7 @@ Resolver::Found find(const std::string& host, std::uint16_t port, int flags) {
 
 }  // namespace
 
+// Held by its thread too, which may outlive the loop: then it has nobody to tell.
 class Resolver::Worker {
  public:
   struct Question {
@@ -42,17 +54,7 @@ class Resolver::Worker {
     Done done;
   };
 
-  explicit Worker(Loop& loop) : loop_(loop), thread_([this] { work(); }) {}
-  ~Worker() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
+  explicit Worker(Loop& loop) noexcept : loop_(&loop) {}
 
   void take(Question question) {
     {
@@ -62,28 +64,36 @@ class Resolver::Worker {
     changed_.notify_one();
   }
 
- private:
+  void end() {
+    std::deque<Question> dropped;
+    {
+      const std::lock_guard lock(mutex_);
+      loop_ = nullptr;
+      dropped.swap(questions_);
+    }
+    changed_.notify_one();
+  }
+
   void work() {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return over_ || !questions_.empty(); });
-      if (over_) return;
-      Question question = std::move(questions_.front());
+      changed_.wait(lock, [this] { return loop_ == nullptr || !questions_.empty(); });
+      if (loop_ == nullptr) return;
+      const Question question = std::move(questions_.front());
       questions_.pop_front();
+      if (question.asker.expired()) continue;
       lock.unlock();
-      if (!question.asker.expired()) {
-        loop_.post([done = std::move(question.done), found = find(question.host, question.port, 0)] { done(found); });
-      }
+      Found found = find(question.host, question.port, 0);
       lock.lock();
+      if (loop_ != nullptr) loop_->post([done = question.done, found = std::move(found)] { done(found); });
     }
   }
 
-  Loop& loop_;
+ private:
   std::mutex mutex_;
   std::condition_variable changed_;
+  Loop* loop_;  // null: it is over
   std::deque<Question> questions_;
-  bool over_ = false;
-  std::thread thread_;  // last: it uses all of them
 };
 
 Resolver::Found Resolver::read_ip(const std::string& host, std::uint16_t port) {
@@ -92,10 +102,23 @@ Resolver::Found Resolver::read_ip(const std::string& host, std::uint16_t port) {
 
 Resolver::Resolver(Loop& loop) noexcept : loop_(loop) {}
 
-Resolver::~Resolver() = default;
+Resolver::~Resolver() {
+  if (worker_) worker_->end();
+}
 
 void Resolver::look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> asker, Done done) {
-  if (!worker_) worker_ = std::make_unique<Worker>(loop_);
+  if (!worker_) {
+    auto worker = std::make_shared<Worker>(loop_);
+    try {
+      std::thread([worker] { worker->work(); }).detach();
+    } catch (const std::system_error& error) {
+      const std::string problem = "the thread that looks names up cannot be started: " + std::string(error.what()) +
+                                  "; raise the limit of threads (ulimit -u), or give an IP address";
+      loop_.post([done = std::move(done), problem] { done({.addresses = {}, .problem = problem}); });
+      return;
+    }
+    worker_ = std::move(worker);
+  }
   worker_->take({std::move(host), port, std::move(asker), std::move(done)});
 }
 

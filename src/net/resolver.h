@@ -18,7 +18,7 @@ class Resolver {
  public:
   struct Found {
     std::vector<Address> addresses;
-    int error = 0;  // of getaddrinfo
+    std::string problem;  // why there are none
   };
   using Done = std::function<void(const Found&)>;
 
@@ -26,19 +26,19 @@ class Resolver {
   [[nodiscard]] static Found read_ip(const std::string& host, std::uint16_t port);
 
   explicit Resolver(Loop& loop) noexcept;
-  ~Resolver();  // waits for a look-up that is under way
+  // Does not wait: a look-up that is under way ends on its own, and nobody hears of it.
+  ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // One after the other; `done` comes later. Those whose asker is gone when their turn comes are left out. The first
-  // starts the thread, and throws std::system_error if it cannot.
+  // One after the other; `done` comes later. Those whose asker is gone when their turn comes are left out.
   void look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> asker, Done done);
 
  private:
   class Worker;
 
   Loop& loop_;
-  std::unique_ptr<Worker> worker_;  // null: nobody has asked yet
+  std::shared_ptr<Worker> worker_;  // null: nobody has asked yet
 };
 
 }  // namespace weir::net

@@ -63,6 +63,29 @@ class Client {
     return count > 0 ? static_cast<std::size_t>(count) : 0;
   }
 
+  // A byte beside the others, which stops who reads them.
+  void send_urgent(char byte) { ASSERT_EQ(::send(socket_.number(), &byte, 1, MSG_OOB), 1) << std::strerror(errno); }
+
+  // With a descriptor, which stops who reads them. Unix sockets only.
+  void send_with_descriptor(std::string_view bytes) {
+    std::string copy(bytes);
+    iovec data{copy.data(), copy.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    const int own = socket_.number();
+    std::memcpy(CMSG_DATA(header), &own, sizeof own);
+    ASSERT_EQ(::sendmsg(socket_.number(), &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()))
+        << std::strerror(errno);
+  }
+
   // One read; empty at the end, or when the connection was reset.
   std::string receive_some() {
     pollfd waiting{socket_.number(), POLLIN, 0};

@@ -142,6 +142,34 @@ TEST(Connection, BytesAndTheEndThatComeTogetherAreBothSeen) {
   }
 }
 
+// A read stops at such a byte, short of what is there.
+TEST(Connection, WhatCameBehindAnUrgentByteIsReadWithoutAnother) {
+  LineCounts counts;
+  const Server server(lines(counts));
+  Client client = server.connect();
+  client.ask("hello\n");
+  (*server.loops)[0].run([&] {
+    client.send("one\n");
+    client.send_urgent('!');
+    client.send("two\n");
+  });
+  EXPECT_EQ(client.receive(8), "one\ntwo\n");
+  EXPECT_EQ(client.ask("three\n"), "three\n");
+}
+
+TEST(Connection, WhatCameBehindADescriptorIsReadWithoutAnotherByte) {
+  const Folder folder;
+  LineCounts counts;
+  const Server server(lines(counts), {}, 1, folder.socket());
+  Client client = server.connect();
+  client.ask("hello\n");
+  (*server.loops)[0].run([&] {
+    client.send_with_descriptor("one\n");
+    client.send("two\n");
+  });
+  EXPECT_EQ(client.receive(8), "one\ntwo\n");
+}
+
 // Holds its answer to the first line until it is told to go on.
 class Holding final : public Session {
  public:

@@ -53,7 +53,7 @@ TEST(Poller, WhatBecomesReadyIsToldOnce) {
   look(poller);
   look(poller);
   EXPECT_EQ(one.calls, 1);
-  EXPECT_TRUE(one.last.input && !one.last.output && !one.last.ended);
+  EXPECT_TRUE(one.last.input && !one.last.output && !one.last.to_the_end);
   one.hear("y");
   look(poller);
   EXPECT_EQ(one.calls, 2);
@@ -66,7 +66,7 @@ TEST(Poller, EndOfThePeerIsToldWithTheLastBytes) {
   ::shutdown(one.other.number(), SHUT_WR);
   look(poller);
   EXPECT_EQ(one.calls, 1);
-  EXPECT_TRUE(one.last.input && one.last.ended);
+  EXPECT_TRUE(one.last.input && one.last.to_the_end);
 }
 
 TEST(Poller, RoomForOutputIsToldToThoseWhoWantIt) {
@@ -85,7 +85,7 @@ TEST(Poller, TurnThatWasAskedForComesOnceAndWithoutWaiting) {
   one.watched.ask_for_turn();
   poller.wait(Poller::Patience::endless);
   EXPECT_EQ(one.calls, 1);
-  EXPECT_FALSE(one.last.input || one.last.output || one.last.ended);
+  EXPECT_FALSE(one.last.input || one.last.output || one.last.to_the_end);
   look(poller);
   EXPECT_EQ(one.calls, 1);
 }
