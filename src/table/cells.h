@@ -3,8 +3,8 @@
 // Layout. The upper bits of a hash choose a segment through a directory; the lower 32 choose a home bucket in
 // it, in proportion: home = low x homes / 2^32. A key lives in its home bucket or in one of the next `reach` - 1,
 // without wrapping: a segment has `reach` - 1 more buckets than homes. Each segment has a fixed slot of address
-// space and grows in place by about a sixteenth; at the largest size it splits in two. So growing touches one segment
-// of at most 128 KiB, needs no second copy of the table, and nothing is ever freed under a reader's feet.
+// space and grows in place by a sixteenth or an eighth; at the largest size it splits in two. So growing touches one
+// segment of at most 128 KiB, needs no second copy of the table, and nothing is ever freed under a reader's feet.
 //
 // While the budget allows, a segment grows as soon as three quarters of the cells in its home buckets are taken: then
 // seven narrow states of eight lie in their home bucket, which is one wait for memory. Without budget it fills up until
@@ -79,6 +79,8 @@ class Cells {
   static constexpr std::uint32_t page_buckets = Region::page / bucket_bytes;
   static constexpr std::uint32_t most_buckets = 2048;  // of a segment: 128 KiB
   static constexpr unsigned bucket_cells = Bucket<Payload>::cells;
+  // A larger step moves each key fewer times, and leaves more room unused: for narrow states memory comes first.
+  static constexpr std::uint32_t parts_to_grow_by = bucket_cells > 2 ? 16 : 8;
 
   // What a newcomer finds no room for goes to one of `overflow_cells` shared cells. `extra_bytes` is what a
   // cell owns outside of the table.

@@ -284,12 +284,14 @@ bool Cells<Payload>::tidy(std::uint32_t segment, std::uint32_t buckets) noexcept
   return true;
 }
 
-// By about a sixteenth, or into two segments if it is as large as can be. `buckets` is what the segment has.
+// By about one part of `parts_to_grow_by`, or into two segments if it is as large as can be. `buckets` is what the
+// segment has.
 template <class Payload>
 bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcept {
   Gathered live;
   if (!gather(segment, buckets, live)) return false;
-  const std::uint32_t step = std::max(page_buckets, (buckets / 16 + page_buckets / 2) / page_buckets * page_buckets);
+  const std::uint32_t step =
+      std::max(page_buckets, (buckets / parts_to_grow_by + page_buckets / 2) / page_buckets * page_buckets);
   std::uint32_t larger = buckets + step;
   if (larger > most_buckets || !plan_smallest(live.entries.get(), live.count, larger)) {
     return split(segment, live, buckets);
