@@ -150,6 +150,11 @@ TEST(Listener, WithoutDescriptorsItWaitsAndGoesOn) {
   Client client(AF_INET);
   EXPECT_EQ(server.connect().ask("x"), "x");
   ASSERT_TRUE(eventually([&] { return server.counts().open == 0; }));
+  // UndefinedBehaviorSanitizer needs a pipe when it first meets a type: so the loop's timer is met before.
+  std::atomic<bool> ticked = false;
+  Loop& loop = (*server.loops)[0];
+  loop.run([&] { loop.every_tick([&](auto) { return !(ticked = true); }); });
+  ASSERT_TRUE(eventually([&] { return ticked.load(); }));
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
