@@ -1,7 +1,6 @@
 #include "weir/keyed_limiter.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/rule.h"

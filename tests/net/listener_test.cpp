@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <atomic>
 #include <fstream>
 #include <mutex>
 #include <set>
