@@ -290,7 +290,7 @@ bool Connection::next_to_send() {
   sending_.clear();
   if (sending_.capacity() > kept_size) sending_ = std::string();
   if (!tls_) {
-    sending_.swap(out_.bytes_);
+    if (!out_.bytes_.empty()) sending_.swap(out_.bytes_);
   } else {
     if (!tls_->write(out_.bytes_)) abort_ = true;
     out_.bytes_.clear();

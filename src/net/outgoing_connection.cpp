@@ -188,7 +188,7 @@ bool OutgoingConnection::next_to_send() {
   sending_.clear();
   if (sending_.capacity() > kept_size) sending_ = std::string();
   if (!tls_) {
-    sending_.swap(out_);
+    if (!out_.empty()) sending_.swap(out_);
   } else {
     if (stage_ == Stage::open && !tls_->write(out_)) lose("TLS fails: " + tls_->problem());
     out_.clear();
