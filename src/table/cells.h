@@ -103,19 +103,28 @@ class Cells {
   // Locks the key's cell, or one claimed for it, or the shared one it overflows to. A claimed cell that is not
   // written is to be given up.
   [[nodiscard]] Slot find_or_claim(KeyHash hash, std::int64_t now) noexcept {
-    for (bool asked = false;;) {
-      Slot slot;
-      const Place place = locate(hash);
-      if (!lock_home(place, slot)) continue;
-      if (search(slot, tag_of(hash))) [[likely]]
+    return find_or_claim_from(lock_home(hash), now);
+  }
+
+  // The same for who has locked the place's home, and it is still there.
+  [[nodiscard]] Slot find_or_claim_from(Place place, std::int64_t now) noexcept {
+    for (bool asked = false;; asked = true, place = lock_home(place.hash)) {
+      Slot slot = slot_at(place);
+      if (search(slot, tag_of(place.hash))) [[likely]]
         return slot;
-      const bool room_first = !asked && (worn(slot, hash) || wants_room(place, now));
-      if (!room_first && claim(slot, place, hash, now)) return slot;
+      const bool room_first = !asked && (worn(slot, place.hash) || wants_room(place, now));
+      if (!room_first && claim(slot, place, now)) return slot;
       unlock(slot);
       const bool try_again = make_room(place, now);
-      if (!try_again && !room_first) return lock_overflow(overflow_index(hash));
-      asked = true;
+      if (!try_again && !room_first) return lock_overflow(overflow_index(place.hash));
     }
+  }
+
+  // Locks the key's cell if it has one, else the buckets in which it would have been found.
+  [[nodiscard]] Slot find(KeyHash hash) noexcept {
+    Slot slot = slot_at(lock_home(hash));
+    (void)search(slot, tag_of(hash));
+    return slot;
   }
 
   // The pieces of find_or_claim, for callers that hold several locks (together.cpp).
@@ -173,14 +182,14 @@ class Cells {
   // Claims a dead cell within reach for a key that a search has not found. False if there is none, or no room
   // for what the cell owns. `taken(bucket, cell)` tells which cells must stay as they are.
   template <class LockNext, class Taken>
-  bool claim(Slot& slot, const Place& place, KeyHash hash, std::int64_t now, LockNext lock_next, Taken taken) noexcept {
+  bool claim(Slot& slot, const Place& place, std::int64_t now, LockNext lock_next, Taken taken) noexcept {
     for (unsigned i = 0; i < reach; ++i) {
       if (i >= slot.held) lock_next(slot, i);
       const unsigned cell = free_cell(slot.first + i * bucket_bytes, now, taken);
-      if (cell < bucket_cells) return occupy(slot, i, cell, tag_of(hash));
+      if (cell < bucket_cells) return occupy(slot, i, cell, tag_of(place.hash));
     }
     const Vacancy vacancy = hop(slot, place, now, lock_next, taken);
-    return vacancy.found && occupy(slot, vacancy.bucket, vacancy.cell, tag_of(hash));
+    return vacancy.found && occupy(slot, vacancy.bucket, vacancy.cell, tag_of(place.hash));
   }
 
   // Cleans, grows or splits the segment of a place; the caller holds no lock. True if it is worth trying
@@ -260,23 +269,26 @@ class Cells {
     return begin_of(segment_info_[segment].shape);
   }
 
-  bool lock_home(const Place& place, Slot& slot) noexcept {
-    lock_at(place.home).lock();
-    slot.first = place.home;
-    slot.held = 1;
-    slot.segment = place.shape.segment();
-    if (still_there(place)) [[likely]]
-      return true;
-    unlock(slot);
-    return false;
+  [[nodiscard]] Place lock_home(KeyHash hash) noexcept {
+    for (;;) {
+      const Place place = locate(hash);
+      lock_at(place.home).lock();
+      if (still_there(place)) [[likely]]
+        return place;
+      lock_at(place.home).unlock();
+    }
+  }
+  // Its home is locked.
+  [[nodiscard]] static Slot slot_at(const Place& place) noexcept {
+    return {.first = place.home, .held = 1, .segment = place.shape.segment()};
   }
   static void lock_one_more(Slot& slot, unsigned i) noexcept {
     lock_at(slot.first + i * bucket_bytes).lock();
     slot.held = i + 1;
   }
   bool search(Slot& slot, std::uint64_t tag) noexcept { return search(slot, tag, lock_one_more); }
-  bool claim(Slot& slot, const Place& place, KeyHash hash, std::int64_t now) noexcept {
-    return claim(slot, place, hash, now, lock_one_more, [](std::byte*, unsigned) { return false; });
+  bool claim(Slot& slot, const Place& place, std::int64_t now) noexcept {
+    return claim(slot, place, now, lock_one_more, [](std::byte*, unsigned) { return false; });
   }
 
   // Chains only grow longer as keys come and go, until the segment is rebuilt. So now and then a newcomer who

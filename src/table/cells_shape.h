@@ -32,9 +32,9 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
   const std::size_t shape_bytes = Directory::bytes_for(cells->directory_bits_) + segments * sizeof(Segment);
   const std::size_t least = overflow_buckets * bucket_bytes + overflow_cells * extra_bytes + 2 * Region::page +
                             2 * segment_shape_bytes + extra_bytes;
-  if (budget.total() < least) {
-    return failure("memory_budget",
-                   std::to_string(budget.total()) + " bytes is too small: give at least " + std::to_string(least));
+  if (!budget.has(least)) {
+    return failure("memory_budget", std::to_string(budget.total()) + " bytes is too small: give at least " +
+                                        std::to_string(budget.used() + least));
   }
   auto shape = Region::reserve(shape_bytes);
   if (!shape) return tl::unexpected(shape.error());

@@ -28,19 +28,24 @@ unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
 }  // namespace
 
 Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key) {
+  return create(widest, std::make_shared<Budget>(budget_bytes), hash_key);
+}
+
+Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::shared_ptr<Budget> budget,
+                                             HashKey hash_key) {
   if (!can_hash(hash_key.kind))
     return failure("hash_key", "is for x86-64 processors with AES instructions, and this is none: make another");
-  std::unique_ptr<Table> table(new Table(budget_bytes, hash_key));
+  std::unique_ptr<Table> table(new Table(std::move(budget), hash_key));
   const Result<void> made = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) -> Result<void> {
         if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
           const std::size_t log_bytes = core::LogRing::bytes_for(rule.limit.most_entries());
-          return make_cells(table->log_, table->budget_, shared_logs(budget_bytes, log_bytes), log_bytes);
+          return make_cells(table->log_, *table->budget_, shared_logs(table->budget(), log_bytes), log_bytes);
         } else {
           if constexpr (may_be_narrow<A>) {
-            if (fits_narrow(rule.limit)) return make_cells(table->narrow_, table->budget_, overflow_states, 0);
+            if (fits_narrow(rule.limit)) return make_cells(table->narrow_, *table->budget_, overflow_states, 0);
           }
-          return make_cells(table->wide_, table->budget_, overflow_states, 0);
+          return make_cells(table->wide_, *table->budget_, overflow_states, 0);
         }
       },
       widest);

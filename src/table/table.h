@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/rule.h"
 #include "core/settle.h"
@@ -43,6 +44,9 @@ class Table {
   // `widest` is the rule with the largest numbers that the table will see. The hash must be one that this processor
   // can do.
   static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key);
+  // On a budget that several share.
+  static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::shared_ptr<Budget> budget,
+                                               HashKey hash_key);
 
   [[nodiscard]] KeyHash hash(std::string_view key) const noexcept { return {keyed_hash_(key)}; }
 
@@ -80,8 +84,8 @@ class Table {
   // for a key that shares an overflow state.
   [[nodiscard]] std::uint64_t take_usage(const core::Rule& rule, KeyHash key, Instant now) noexcept;
 
-  [[nodiscard]] std::size_t bytes_used() const noexcept { return budget_.used(); }
-  [[nodiscard]] std::size_t budget() const noexcept { return budget_.total(); }
+  [[nodiscard]] std::size_t bytes_used() const noexcept { return budget_->used(); }
+  [[nodiscard]] std::size_t budget() const noexcept { return budget_->total(); }
   // How many keys have a live state, by a look at some of them: a few percent off in a large table.
   [[nodiscard]] std::uint64_t estimated_entries(Instant now) const noexcept;
   [[nodiscard]] std::uint64_t overflowed() const noexcept { return overflowed_.load(std::memory_order_relaxed); }
@@ -117,13 +121,14 @@ class Table {
   void count_overflow() noexcept { overflowed_.fetch_add(1, std::memory_order_relaxed); }
 
   // At most the budget that the table was created with. States beyond a smaller one stay.
-  void resize_budget(std::size_t bytes) noexcept { budget_.resize(bytes); }
+  void resize_budget(std::size_t bytes) noexcept { budget_->resize(bytes); }
 
  private:
-  Table(std::size_t budget_bytes, HashKey hash_key) noexcept : keyed_hash_(hash_key), budget_(budget_bytes) {}
+  Table(std::shared_ptr<Budget> budget, HashKey hash_key) noexcept
+      : keyed_hash_(hash_key), budget_(std::move(budget)) {}
 
   const KeyedHash keyed_hash_;
-  Budget budget_;
+  const std::shared_ptr<Budget> budget_;
   std::atomic<std::uint64_t> overflowed_{0};
 
   // Exactly one of them is there.

@@ -145,7 +145,7 @@ class Query {
         return false;
       }
       const auto taken = [&](std::byte* bucket, unsigned cell) { return is_taken(i, bucket, cell); };
-      if (cells.claim(part.slot, part.place, check.ask.key, core::micros(now_), lock_next, taken)) return true;
+      if (cells.claim(part.slot, part.place, core::micros(now_), lock_next, taken)) return true;
       locks_.unlock_all();
       part.overflows = !cells.make_room(part.place, core::micros(now_));
       return false;

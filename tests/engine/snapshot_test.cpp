@@ -218,14 +218,14 @@ TEST_F(EngineSnapshotTest, WhatASaveThatWasCutShortLeftIsRemoved) {
 TEST_F(EngineSnapshotTest, OtherTablesMayLieInTheSameFolder) {
   auto throttle = *store::ThrottleTable::create(std::size_t{4} << 20, engine_->hash_key());
   const core::Gcra::Limit five(*Limit::gcra({{1, 1s}, 5}));
-  EXPECT_TRUE(throttle->decide(five, throttle->hash("k"), Cost{2}, now_));
+  EXPECT_TRUE(throttle->decide(five, throttle->seek("k"), Cost{2}, now_));
   const fs::path file = store::SnapshotFolder(folder()).file("throttle");
   save();
   ASSERT_TRUE(throttle->save(file, now_));
   save();
   EXPECT_EQ(restart(), std::vector<std::string>{});
   throttle = *store::ThrottleTable::restore(file, std::size_t{4} << 20, now_);
-  EXPECT_EQ(throttle->decide(five, throttle->hash("k"), Cost{0}, now_).remaining, 3U);
+  EXPECT_EQ(throttle->decide(five, throttle->seek("k"), Cost{0}, now_).remaining, 3U);
 }
 
 TEST_F(EngineSnapshotTest, FolderThatCannotBeMadeIsToldWithWhatToDo) {

@@ -51,12 +51,17 @@ class ThrottleOracle {
 
   static std::int64_t ceiling(Number nths, Number n) { return static_cast<std::int64_t>((nths + n - 1) / n); }
 
-  // Under another N a remainder rounds up to a whole microsecond.
+  // Under another N: the first time in N-ths that falls on the same 8,192-th of a microsecond, rounded up, or later.
   Number arrival(const std::string& key, Number n) const {
+    constexpr Number parts_of_one = 8192;
     const auto found = arrivals_.find(key);
     if (found == arrivals_.end()) return 0;
     const Arrival& arrival = found->second;
-    return arrival.n == n ? arrival.nths : ceiling(arrival.nths, arrival.n) * n;
+    if (arrival.n == n) return arrival.nths;
+    const Number parts = (arrival.nths * parts_of_one + arrival.n - 1) / arrival.n;
+    Number nths = parts * n / parts_of_one;
+    while (nths * parts_of_one > (parts - 1) * n) --nths;
+    return nths + 1;
   }
 
   std::map<std::string, Arrival> arrivals_;

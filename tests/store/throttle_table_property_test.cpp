@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <vector>
+
+#include "store/local/throttle_state.h"
 #include "store/local/throttle_table.h"
 #include "tests/store/throttle_oracle.h"
 
@@ -18,10 +21,15 @@ BucketNumbers any_numbers() {
           static_cast<std::uint64_t>(any(1, 20))};
 }
 
-RC_GTEST_PROP(ThrottleTable, AnswersAsRedisCellDoesUnderChangingNumbers, ()) {
+// Of which a narrow cell has all.
+BucketNumbers any_narrow_numbers() {
+  return {{static_cast<std::uint64_t>(any(1, any(0, 1) == 0 ? 8'192 : 60)), Duration{any(1, 20'000)}},
+          static_cast<std::uint64_t>(any(1, 20))};
+}
+
+void expect_answers_of_redis_cell(const std::vector<BucketNumbers>& numbers) {
   const auto table = *ThrottleTable::create(std::size_t{4} << 20, {3, 4});
   ThrottleOracle oracle;
-  const std::vector<BucketNumbers> numbers = {any_numbers(), any_numbers(), any_numbers()};
   Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5}};
   for (std::int64_t steps = any(1, 60); steps > 0; --steps) {
     const std::string key = std::to_string(any(0, 2));
@@ -29,9 +37,28 @@ RC_GTEST_PROP(ThrottleTable, AnswersAsRedisCellDoesUnderChangingNumbers, ()) {
     const auto quantity = static_cast<std::uint64_t>(any(0, 8));
     now += Duration{any(0, 1) == 0 ? any(0, 20) : any(0, chosen.rate.per.count() * 2)};
     const core::Gcra::Limit limit(Limit::gcra(chosen).value());
-    const Decision decision = table->decide(limit, table->hash(key), Cost{quantity}, now);
+    const Decision decision = table->decide(limit, table->seek(key), Cost{quantity}, now);
     RC_ASSERT(answer_of(decision) == oracle.ask(key, chosen, quantity, now));
   }
+}
+
+RC_GTEST_PROP(ThrottleTable, AnswersAsRedisCellDoesUnderChangingNumbers, ()) {
+  expect_answers_of_redis_cell({any_numbers(), any_numbers(), any_numbers()});
+}
+
+RC_GTEST_PROP(ThrottleTable, AnswersAsRedisCellDoesInNarrowCells, ()) {
+  expect_answers_of_redis_cell({any_narrow_numbers(), any_narrow_numbers(), any_narrow_numbers()});
+}
+
+// Nothing is lost in 8,192-ths, and so nothing drifts.
+RC_GTEST_PROP(ThrottleTable, RemaindersComeBackAsTheyWere, ()) {
+  const std::int64_t n = any(1, finest);
+  const core::Gcra::Limit limit(Limit::gcra({{static_cast<std::uint64_t>(n), Duration{n * 100 + 1}}, 1}).value());
+  RC_ASSERT(limit.count == n);
+  const std::int64_t nths = any(0, n - 1);
+  const std::int64_t parts = to_finest(nths, n);
+  RC_ASSERT(parts < finest);
+  RC_ASSERT((from_finest(5, parts, limit) == core::FineSpan{5, nths}));
 }
 
 }  // namespace

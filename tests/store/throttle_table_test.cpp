@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/store/throttle_oracle.h"
@@ -20,7 +22,7 @@ class ThrottleTableTest : public testing::Test {
  protected:
   Decision take(const BucketNumbers& numbers, std::uint64_t quantity, Instant now, std::string_view key = "alice") {
     const core::Gcra::Limit limit(Limit::gcra(numbers).value());
-    return table_->decide(limit, table_->hash(key), Cost{quantity}, now);
+    return table_->decide(limit, table_->seek(key), Cost{quantity}, now);
   }
 
   std::unique_ptr<ThrottleTable> table_ = *ThrottleTable::create(budget, {1, 2});
@@ -60,17 +62,55 @@ TEST_F(ThrottleTableTest, ArrivalTimeIsNotClampedUnderNewNumbers) {
   EXPECT_TRUE(take(five_at_one_a_second_, 1, noon + 1s + 595s).admitted);
 }
 
-TEST_F(ThrottleTableTest, RemainderUnderAnotherRateRoundsUp) {
+TEST_F(ThrottleTableTest, RemainderUnderAnotherRateRoundsUpToWhatThatRateCanSay) {
   EXPECT_EQ(take({{3, 10us}, 9}, 1, noon).reset_after, 4us) << "3 1/3 us";
   EXPECT_EQ(take({{3, 10us}, 9}, 1, noon).reset_after, 7us) << "6 2/3 us";
-  EXPECT_EQ(take({{7, 70'001us}, 9}, 0, noon).reset_after, 7us);
-  EXPECT_EQ(take({{7, 70'001us}, 9}, 1, noon).reset_after, 10'008us) << "7 us and 10,000 1/7 us";
+  EXPECT_EQ(take({{7, 70'001us}, 9}, 0, noon).reset_after, 7us) << "6 5/7 us";
+  EXPECT_EQ(take({{7, 70'001us}, 9}, 1, noon).reset_after, 10'007us) << "6 5/7 us and 10,000 1/7 us";
+  EXPECT_EQ(take(five_at_one_a_second_, 1, noon).reset_after, 1'010'007us) << "10,006 6/7 us and a second";
+}
+
+TEST_F(ThrottleTableTest, RatesTooFineForNarrowCellsTakeStatesOver) {
+  const BucketNumbers fine{{10'007, 60s}, 100'000};
+  EXPECT_TRUE(take(five_at_one_a_second_, 3, noon, "alice"));
+  EXPECT_TRUE(take(five_at_one_a_second_, 4, noon, "bob"));
+  EXPECT_EQ(take(fine, 1, noon, "alice").reset_after, 3'005'996us) << "3 s and 5,995.80 us";
+  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "bob").reset_after, 4s);
+  EXPECT_EQ(take(five_at_one_a_second_, 1, noon, "bob").reset_after, 5s);
+  EXPECT_FALSE(take(five_at_one_a_second_, 1, noon, "bob").admitted);
+  EXPECT_EQ(take(fine, 1, noon, "alice").reset_after, 3'011'992us) << "3 s and 11,991.61 us: nothing was rounded";
+  table_->reset(table_->seek("alice"), noon);
+  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "alice").remaining, 5U);
+}
+
+// Whoever asks with which numbers: together they get what one of them would.
+TEST_F(ThrottleTableTest, KeysThatMoveAreAdmittedNoMoreThanOthers) {
+  constexpr std::uint64_t burst = 20;
+  constexpr int keys = 3'000;
+  const core::Gcra::Limit narrow(Limit::gcra({{1, std::chrono::hours(1)}, burst}).value());
+  const core::Gcra::Limit wide(Limit::gcra({{10'007, 10'007h + 1us}, burst}).value());
+  ASSERT_GT(wide.count, 8'192);
+  std::vector<std::atomic<std::uint64_t>> admitted(keys);
+  const auto ask = [&](const core::Gcra::Limit& limit, int key) {
+    const table::KeyHash hash = table_->seek(std::to_string(key));
+    for (std::uint64_t i = 0; i < burst; ++i)
+      admitted[static_cast<std::size_t>(key)] += table_->decide(limit, hash, Cost{1}, noon).admitted;
+  };
+  {
+    const std::jthread one([&] {
+      for (int key = 0; key < keys; ++key) ask(narrow, key);
+    });
+    const std::jthread other([&] {
+      for (int key = keys - 1; key >= 0; --key) ask(key < keys / 2 ? wide : narrow, key);
+    });
+  }
+  for (int key = 0; key < keys; ++key) EXPECT_EQ(admitted[static_cast<std::size_t>(key)], burst) << key;
 }
 
 TEST_F(ThrottleTableTest, ResetForgetsTheKeyAlone) {
   EXPECT_TRUE(take(five_at_one_a_second_, 5, noon, "alice"));
   EXPECT_TRUE(take(five_at_one_a_second_, 5, noon, "bob"));
-  table_->reset(table_->hash("alice"), noon);
+  table_->reset(table_->seek("alice"), noon);
   EXPECT_TRUE(take(five_at_one_a_second_, 5, noon, "alice"));
   EXPECT_FALSE(take(five_at_one_a_second_, 1, noon, "bob"));
 }
@@ -94,6 +134,36 @@ TEST_F(ThrottleTableTest, StatesSurviveARestart) {
   table_ = std::move(*restored);
   EXPECT_EQ(take({{1, std::chrono::days{3000}}, 1}, 0, noon, "slow").reset_after, std::chrono::days{3000});
   EXPECT_EQ(take({{3, 10us}, 9}, 0, noon, "fast").reset_after, 7us) << "6 2/3 us, rounded up";
+}
+
+TEST_F(ThrottleTableTest, StatesOfBothKindsSurviveARestart) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(take(five_at_one_a_second_, 2, noon, "moved by the save"));
+  EXPECT_TRUE(take(five_at_one_a_second_, 3, noon, "moved before"));
+  EXPECT_EQ(take({{10'007, 60s}, 9}, 1, noon, "fine").reset_after, 5'996us);
+  EXPECT_TRUE(take(five_at_one_a_second_, 1, noon, "moved before"));
+  ASSERT_TRUE(table_->save(folder.path() / "throttle", noon));
+  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "moved by the save").remaining, 3U);
+  auto restored = ThrottleTable::restore(folder.path() / "throttle", budget, noon);
+  ASSERT_TRUE(restored) << restored.error().message();
+  table_ = std::move(*restored);
+  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "moved by the save").remaining, 3U);
+  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "moved before").remaining, 1U);
+  EXPECT_EQ(take({{10'007, 60s}, 9}, 0, noon, "fine").reset_after, 5'996us) << "5,995.80 us, rounded up";
+}
+
+TEST_F(ThrottleTableTest, KeyTakesHalfOfWhatItDidInWideCells) {
+  const std::size_t before = table_->bytes_used();
+  for (int key = 0; key < 50'000; ++key) std::ignore = take(five_at_one_a_second_, 1, noon, std::to_string(key));
+  EXPECT_LT(table_->bytes_used() - before, 50'000U * 24);
+}
+
+TEST(ThrottleTable, BudgetThatIsTooSmallIsToldWithTheLeast) {
+  for (const std::size_t small : {50'000U, 150'000U}) {
+    const auto made = ThrottleTable::create(small, {1, 2});
+    ASSERT_FALSE(made);
+    EXPECT_NE(made.error().message().find("is too small: give at least"), std::string::npos) << made.error().message();
+  }
 }
 
 }  // namespace

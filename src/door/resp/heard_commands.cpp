@@ -59,7 +59,7 @@ Decision HeardCommands::decide_here(const Throttle& throttle) const {
   const auto whole = Limit::gcra({rate, throttle.limit.burst});
   const core::Gcra::Limit share =
       whole ? core::Gcra::Limit(engine::local_share_of(*whole, local_share, throttle.quantity)) : throttle.limit;
-  return throttles_.decide(share, throttles_.hash(throttle.key), throttle.quantity, desk_.now());
+  return throttles_.decide(share, throttles_.seek(throttle.key), throttle.quantity, desk_.now());
 }
 
 void HeardCommands::clear() noexcept {

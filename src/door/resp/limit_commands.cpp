@@ -15,7 +15,7 @@ void RespDoor::Session::throttle(Arguments arguments, Writer& reply) {
   if (!asked) return reply.error(asked.error().message());
   const auto limit = door_.throttle_limits_.add(asked->numbers);
   if (!limit) return reply.error(limit.error().message());
-  door_.batch_.add(asked->key, **limit, asked->quantity);
+  door_.batch_.add(door_.batch_.seek(asked->key), **limit, asked->quantity);
   door_.batch_.answer(now_, reply.out());
 }
 

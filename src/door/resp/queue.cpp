@@ -25,7 +25,8 @@ bool RespDoor::Session::queue(Arguments arguments, std::string_view unread, net:
 // The way of nearly all commands.
 bool RespDoor::Session::queue_throttle(Arguments arguments, std::string& out) {
   if (!equals_ignoring_case(arguments.front(), "cl.throttle")) return false;
-  if (is_stranger() || replies_ != Replies::on) return false;
+  if (is_stranger() || replies_ != Replies::on || arguments.size() < 2) return false;
+  const table::KeyHash key = door_.batch_.seek(arguments[1]);
   const auto asked = wire::resp::parse_throttle(arguments);
   if (!asked) return false;
   const core::Gcra::Limit* limit = door_.throttle_limits_.find(asked->numbers);
@@ -35,7 +36,7 @@ bool RespDoor::Session::queue_throttle(Arguments arguments, std::string& out) {
     if (!added) return false;
     limit = *added;
   }
-  door_.batch_.add(asked->key, *limit, asked->quantity);
+  door_.batch_.add(key, *limit, asked->quantity);
   if (door_.batch_.full()) answer_batch(out);
   return true;
 }

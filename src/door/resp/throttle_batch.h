@@ -1,5 +1,5 @@
 // CL.THROTTLE commands that came together: decided in their order. The state of each is on its way into the cache from
-// the moment it is added, while the next ones are read. One per loop; empty between two reads.
+// the moment its key is known, while its numbers and the next commands are read. One per loop; empty between two reads.
 #pragma once
 
 #include <array>
@@ -25,11 +25,12 @@ class ThrottleBatch {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] bool full() const noexcept { return size_ == most; }
 
+  // What add() wants of a key: the sooner, the more of its way into the cache is over by then.
+  [[nodiscard]] table::KeyHash seek(std::string_view key) const noexcept { return table_.seek(key); }
+
   // It is not full. The limit stays until answer().
-  void add(std::string_view key, const core::Gcra::Limit& limit, Cost quantity) noexcept {
-    const table::KeyHash hash = table_.hash(key);
-    table_.prefetch(hash);
-    asks_[size_++] = {hash, &limit, quantity};
+  void add(table::KeyHash key, const core::Gcra::Limit& limit, Cost quantity) noexcept {
+    asks_[size_++] = {key, &limit, quantity};
   }
 
   // Forgets what was added and not answered.
