@@ -41,13 +41,13 @@ class SignalsBlocked {
 }  // namespace
 
 struct Loop::State {
-  State(Loop& loop, Duration every) : tick(every), resolver(loop) { wait_for_tick(); }
+  State(Loop& its_loop, Duration every) : loop(its_loop), tick(every), resolver(its_loop) { wait_for_tick(); }
 
   void wait_for_tick() {
-    alarms.set(next_tick, now + tick, [this] {
-      now = SteadyClock::now();
+    alarms.set(next_tick, loop.now_ + tick, [this] {
+      loop.now_ = SteadyClock::now();
       for (auto work = tickers.begin(); work != tickers.end();)
-        work = (*work)(now) ? std::next(work) : tickers.erase(work);
+        work = (*work)(loop.now_) ? std::next(work) : tickers.erase(work);
       wait_for_tick();
     });
   }
@@ -60,11 +60,11 @@ struct Loop::State {
     }
   }
 
+  Loop& loop;
   Poller poller;
   Alarms alarms{poller};
   Inbox inbox{poller};  // after the others: what is dropped with it may use them
   Duration tick;
-  SteadyClock::time_point now = SteadyClock::now();
   Alarm next_tick;
   std::list<std::function<bool(SteadyClock::time_point)>> tickers;  // a list: one that runs may add another
   std::atomic<bool> running = false;
@@ -116,10 +116,6 @@ void Loop::run(const std::function<void()>& work) {
 
 void Loop::every_tick(std::function<bool(SteadyClock::time_point)> work) {
   state_->tickers.push_back(std::move(work));
-}
-
-SteadyClock::time_point Loop::now() const noexcept {
-  return state_->now;
 }
 
 Poller& Loop::poller() noexcept {

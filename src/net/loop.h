@@ -43,7 +43,7 @@ class Loop {
   void every_tick(std::function<bool(std::chrono::steady_clock::time_point)> work);
 
   // On the loop's thread: the time of the last tick.
-  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept;
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept { return now_; }
 
   // For the room itself, on the loop's thread.
   [[nodiscard]] Poller& poller() noexcept;
@@ -59,6 +59,7 @@ class Loop {
   void stop() noexcept;
 
   std::size_t index_;
+  std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
   std::unique_ptr<State> state_;
 };
 

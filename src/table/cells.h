@@ -172,11 +172,12 @@ class Cells {
   }
 
   // Whether the segment of a place is so full, and the budget such, that room should be made before a claim; once, for
-  // it may turn out that there is none to make.
+  // it may turn out that there is none to make. Not where the home has a dead cell: a claim of that fills nothing. To
+  // be asked with the home's lock.
   [[nodiscard]] bool wants_room(const Place& place, std::int64_t now) const noexcept {
     constexpr std::size_t enough_for_a_split = 16 * Region::page;
-    return occupied_beyond(12, place.shape) && budget_.has(std::max(extra_bytes_, enough_for_a_split)) &&
-           !stuck(place.shape, now);
+    return occupied_beyond(12, place.shape) && !has_dead(place.home, now) &&
+           budget_.has(std::max(extra_bytes_, enough_for_a_split)) && !stuck(place.shape, now);
   }
 
   // Claims a dead cell within reach for a key that a search has not found. False if there is none, or no room
@@ -297,15 +298,29 @@ class Cells {
     return slot.held == reach && ((hash.value >> 40) & 1023) == 0;
   }
 
-  // The first cell of a bucket that is empty or dead; `bucket_cells` if there is none.
+  // A cell of a bucket that is dead, or else empty; `bucket_cells` if there is none. The dead come first: so cells that
+  // come and go fill no others.
   template <class Taken>
   [[nodiscard]] static unsigned free_cell(std::byte* at, std::int64_t now, Taken& taken) noexcept {
     Bucket<Payload>& bucket = bucket_at(at);
-    unsigned cell = 0;
-    while (cell < bucket_cells && ((bucket.tag(cell) != 0 && !bucket.payload(cell).dead(now)) || taken(at, cell))) {
-      ++cell;
+    unsigned empty = bucket_cells;
+    for (unsigned cell = 0; cell < bucket_cells; ++cell) {
+      if (taken(at, cell)) continue;
+      if (bucket.tag(cell) == 0) {
+        empty = cell;
+      } else if (bucket.payload(cell).dead(now)) {
+        return cell;
+      }
     }
-    return cell;
+    return empty;
+  }
+
+  [[nodiscard]] static bool has_dead(std::byte* at, std::int64_t now) noexcept {
+    Bucket<Payload>& bucket = bucket_at(at);
+    for (unsigned cell = 0; cell < bucket_cells; ++cell) {
+      if (bucket.tag(cell) != 0 && bucket.payload(cell).dead(now)) return true;
+    }
+    return false;
   }
 
   // A cell that was made free, as counted from the home bucket.

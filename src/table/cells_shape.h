@@ -132,15 +132,16 @@ bool Cells<Payload>::move_into(Vacancy& vacancy, const Slot& slot, std::uint64_t
 
 template <class Payload>
 bool Cells<Payload>::occupy(Slot& slot, unsigned i, unsigned cell, std::uint64_t tag) noexcept {
-  slot.bucket = slot.first + i * bucket_bytes;
+  std::byte* const at = slot.first + i * bucket_bytes;
+  Bucket<Payload>& bucket = bucket_at(at);
+  const bool counted = bucket.tag(cell) != 0;
+  if (counted) dispose(bucket.payload(cell));
+  const bool has_budget = extra_bytes_ == 0 || budget_.take(extra_bytes_);
+  bucket.set_tag(cell, has_budget ? tag : 0);
+  if (counted != has_budget) count_occupied(slot.segment, has_budget ? 1 : -1);
+  if (!has_budget) return false;
+  slot.bucket = at;
   slot.cell = cell;
-  if (bucket_at(slot.bucket).tag(cell) != 0) erase(slot);
-  if (!budget_.take(extra_bytes_)) {
-    slot.bucket = nullptr;
-    return false;
-  }
-  count_occupied(slot.segment, 1);
-  bucket_at(slot.bucket).set_tag(cell, tag);
   for (unsigned passed = 0; passed < i; ++passed) bucket_at(slot.first + passed * bucket_bytes).set_goes_on();
   slot.fresh = true;
   return true;

@@ -16,6 +16,10 @@ bool lies_within(std::string_view part, std::string_view whole) noexcept {
   return not_behind(whole.data(), part.data()) && not_behind(part.data() + part.size(), whole.data() + whole.size());
 }
 
+bool is_throttle(std::string_view name) noexcept {
+  return name == "CL.THROTTLE" || equals_ignoring_case(name, "cl.throttle");
+}
+
 }  // namespace
 
 bool RespDoor::Session::queue(Arguments arguments, std::string_view unread, net::Output& out) {
@@ -24,7 +28,7 @@ bool RespDoor::Session::queue(Arguments arguments, std::string_view unread, net:
 
 // The way of nearly all commands.
 bool RespDoor::Session::queue_throttle(Arguments arguments, std::string& out) {
-  if (!equals_ignoring_case(arguments.front(), "cl.throttle")) return false;
+  if (!is_throttle(arguments.front())) return false;
   if (is_stranger() || replies_ != Replies::on || arguments.size() < 2) return false;
   const table::KeyHash key = door_.batch_.seek(arguments[1]);
   const auto asked = wire::resp::parse_throttle(arguments);
@@ -56,7 +60,7 @@ bool RespDoor::Session::add_to_hearing(Arguments arguments) {
   using Reply = HeardCommands::Reply;
   const Reply reply = replies_ == Replies::on ? Reply::sent : Reply::withheld;
   const std::string_view name = arguments.front();
-  if (equals_ignoring_case(name, "cl.throttle")) {
+  if (is_throttle(name)) {
     const auto asked = wire::resp::parse_throttle(arguments);
     if (!asked) return false;
     const core::Gcra::Limit* limit = door_.throttle_limits_.find(asked->numbers);
