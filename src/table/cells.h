@@ -180,8 +180,8 @@ class Cells {
            budget_.has(std::max(extra_bytes_, enough_for_a_split)) && !stuck(place.shape, now);
   }
 
-  // Claims a dead cell within reach for a key that a search has not found. False if there is none, or no room
-  // for what the cell owns. `taken(bucket, cell)` tells which cells must stay as they are.
+  // Claims a cell within reach that is dead or empty for a key that a search has not found. False if there is none, or
+  // no room for what the cell owns. `taken(bucket, cell)` tells which cells must stay as they are.
   template <class LockNext, class Taken>
   bool claim(Slot& slot, const Place& place, std::int64_t now, LockNext lock_next, Taken taken) noexcept {
     for (unsigned i = 0; i < reach; ++i) {

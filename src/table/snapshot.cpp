@@ -32,13 +32,16 @@ struct Header {
   }
 };
 
-template <class A>
-constexpr std::int64_t window_of(const typename A::Limit& limit) noexcept {
-  if constexpr (on_arrival_time<A>) {
-    return 0;
-  } else {
-    return limit.window;
-  }
+std::int64_t window_of(const core::Rule& rule) noexcept {
+  return std::visit(
+      []<class A>(const core::RuleOf<A>& of) -> std::int64_t {
+        if constexpr (on_arrival_time<A>) {
+          return 0;
+        } else {
+          return of.limit.window;
+        }
+      },
+      rule);
 }
 
 bool plausible(std::int64_t time) noexcept {
@@ -234,29 +237,33 @@ Result<Header> get_header(BlockReader& in, const std::filesystem::path& path) {
 }
 
 Result<void> check_meaning(const Header& header, const std::filesystem::path& path, const core::Rule& rule) {
-  const std::int64_t window =
-      std::visit([]<class A>(const core::RuleOf<A>& of) { return window_of<A>(of.limit); }, rule);
-  if (header.algorithm == rule.index() && header.window == window) return {};
+  if (header.algorithm == rule.index() && header.window == window_of(rule)) return {};
   return failure(path.string(),
                  "holds the states of another algorithm or window than this limit has: delete it to begin with no "
                  "states");
 }
 
-Result<void> write(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
+Header header_of(const Part& part) noexcept {
+  const HashKey& key = part.table.hash_key();
+  return {.magic = magic,
+          .version = key.kind == HashKind::aes ? aes_version : siphash_version,
+          .algorithm = static_cast<std::uint32_t>(part.rule.index()),
+          .window = window_of(part.rule),
+          .first_of_key = key.first,
+          .second_of_key = key.second};
+}
+
+Result<void> write(std::initializer_list<Part> parts, const std::filesystem::path& path, Instant now) {
   Result<BlockWriter> out = BlockWriter::create(path);
   if (!out) return tl::unexpected(out.error());
-  const Result<void> written =
-      table.with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-        const HashKey& key = table.hash_key();
-        out->put(Header{.magic = magic,
-                        .version = key.kind == HashKind::aes ? aes_version : siphash_version,
-                        .algorithm = static_cast<std::uint32_t>(rule.index()),
-                        .window = window_of<A>(of.limit),
-                        .first_of_key = key.first,
-                        .second_of_key = key.second});
-        return put_cells<A>(*out, of.limit, cells, core::micros(now));
-      });
-  if (!written) return written;
+  out->put(header_of(*parts.begin()));
+  for (const Part& part : parts) {
+    const Result<void> written =
+        part.table.with(part.rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+          return put_cells<A>(*out, of.limit, cells, core::micros(now));
+        });
+    if (!written) return written;
+  }
   out->put(Record::end);
   return out->commit();
 }
@@ -297,8 +304,12 @@ Result<void> read_into(Table& fresh, const core::Rule& rule, const std::filesyst
 
 }  // namespace
 
-Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) try {
-  return write(table, rule, path, now);
+Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
+  return save_together({{table, rule}}, path, now);
+}
+
+Result<void> save_together(std::initializer_list<Part> parts, const std::filesystem::path& path, Instant now) try {
+  return write(parts, path, now);
 } catch (const std::bad_alloc&) {
   return failure(path.string(), "needs more memory to write than there is");
 }

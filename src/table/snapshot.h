@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 
 #include "core/rule.h"
@@ -18,6 +19,13 @@ namespace weir::table {
 
 // Decisions go on meanwhile; each state is written as it was at some instant during the call.
 Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now);
+
+// Tables of the same algorithm, window and hash key, as if they were one. Where a key is in several, the last counts.
+struct Part {
+  Table& table;
+  const core::Rule& rule;
+};
+Result<void> save_together(std::initializer_list<Part> parts, const std::filesystem::path& path, Instant now);
 
 // A torn, damaged or foreign file is refused with what is wrong about it. States that a smaller budget has no
 // room for are not lost: their consumers share states from then on (counted as overflowed).

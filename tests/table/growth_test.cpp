@@ -61,6 +61,19 @@ TEST_P(TableGrowth, ReusesTheRoomOfStatesThatAreAsGoodAsNeverSeen) {
   EXPECT_LE(table.table().bytes_used(), after_first_wave + after_first_wave / 4);
 }
 
+TEST_P(TableGrowth, AStreamOfKeysThatComeAndGoTakesNoMoreRoomInTheLongRun) {
+  LimitedTable table(limit(), 256 * mebibyte);
+  std::size_t early = 0;
+  for (int key = 0; key < many; ++key) {
+    const Instant now = noon + key * 2ms;  // a few thousand live at a time
+    ASSERT_TRUE(table.decide(name_of(key), now).admitted);
+    ASSERT_EQ(table.left(name_of(key), now), capacity() - 1);
+    if (key == many / 4) early = table.table().bytes_used();
+  }
+  EXPECT_LE(table.table().bytes_used(), early + early / 8);
+  EXPECT_EQ(table.table().overflowed(), 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, TableGrowth, testing::ValuesIn(all_limits()), limit_name);
 
 TEST(TableSize, ANarrowStateTakesAtMostTwentyFourBytesAtScale) {

@@ -1,8 +1,8 @@
 // How an arrival time of CL.THROTTLE is kept in a cell, whatever numbers it was written under.
 //
 // A narrow cell has whole microseconds and 8,192-ths of one, rounded up: for N <= 8,192 no two N-ths fall on the same
-// 8,192-th, so nothing is lost. A wide cell has N-ths, and N. Read under another N, either way gives the fewest N-ths
-// that fall on the same 8,192-th or a later one: nobody can tell from an answer which cell it came from.
+// 8,192-th, so nothing is lost. A wide cell has N-ths, and N. Read under another N, either gives the fewest N-ths that
+// fall on the same 8,192-th, rounded up, or a later one.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ inline void set_used_if(bool condition, table::WidePayload& payload, core::FineS
   payload = {now + used.whole, static_cast<std::uint64_t>(used.nths), static_cast<std::uint64_t>(limit.count)};
 }
 
-// Of two arrival times the later. Either is as it would be if the wide cell had been there from the start.
+// Of two arrival times the later.
 inline void raise(table::WidePayload& payload, const table::NarrowPayload& by, std::int64_t now) noexcept {
   if (by.dead(now)) return;
   const core::FineSpan later{by.time(now), static_cast<std::int64_t>(by.small())};

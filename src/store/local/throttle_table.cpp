@@ -72,77 +72,73 @@ Result<std::unique_ptr<ThrottleTable>> ThrottleTable::create(std::size_t budget_
 
 // The usual case is a known key in its home bucket, and the next a new one.
 Decision ThrottleTable::decide(const Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept {
-  if (!can_charge(limit, cost) || !fits_narrow(limit)) return decide_seldom(limit, key, cost, now);
   const std::int64_t micros = core::micros(now);
+  if (!can_charge(limit, cost)) return decide_narrow(narrow_.find_or_claim(key, micros), limit, key, cost, micros);
+  if (!fits_narrow(limit)) [[unlikely]]
+    return decide_fine(limit, key, cost, micros);
   const table::Place place = narrow_.locate(key);
   auto& home = Narrow::bucket_at(place.home);
   const std::uint64_t first_tag = home.lock();
   const unsigned cell = home.find(Narrow::tag_of(key), first_tag);
-  if (cell < home.cells && !wide_in_use()) [[likely]] {
+  if (cell < home.cells) [[likely]] {
     const Gcra::Charge charged = charge(home.payload(cell), limit, cost, micros);
     home.unlock(first_tag);
     return Gcra::describe(limit, charged, micros);
   }
-  if (narrow_.still_there(place))
+  if (narrow_.still_there(place)) [[likely]]
     return decide_narrow(narrow_.find_or_claim_from(place, micros), limit, key, cost, micros);
   home.unlock(first_tag);
-  return decide_seldom(limit, key, cost, now);
-}
-
-// Any numbers, any cost.
-Decision ThrottleTable::decide_seldom(const Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept {
-  const std::int64_t micros = core::micros(now);
-  if (!fits_narrow(limit)) wide_in_use_.store(true, std::memory_order_relaxed);
-  if (wide_in_use()) return decide_wide(limit, key, cost, micros);
   return decide_narrow(narrow_.find_or_claim(key, micros), limit, key, cost, micros);
 }
 
+// In the narrow cell that was found or claimed, unless the key has a wide one.
 Decision ThrottleTable::decide_narrow(const Slot& slot, const Gcra::Limit& limit, table::KeyHash key, Cost cost,
                                       std::int64_t now) noexcept {
-  if (!wide_in_use()) return decide_in(*narrow_table_, narrow_, slot, limit, cost, now);
-  narrow_.give_up_if_fresh(slot);
-  unlock(slot);
-  return decide_wide(limit, key, cost, now);
-}
-
-Decision ThrottleTable::decide_wide(const Gcra::Limit& limit, table::KeyHash key, Cost cost,
-                                    std::int64_t now) noexcept {
-  return decide_in(*wide_table_, wide_, lock_wide(key, now), limit, cost, now);
-}
-
-// The wide cell of a key, with what the narrow one had.
-Slot ThrottleTable::lock_wide(table::KeyHash key, std::int64_t now) noexcept {
-  const Slot left = narrow_.find(key);
-  Slot slot = wide_.find_or_claim(key, now);
-  if (left.bucket != nullptr) {
-    raise(Wide::payload(slot), Narrow::payload(left), now);
-    narrow_.erase(left);
-    slot.fresh = false;
+  const bool known = !slot.fresh && !slot.overflowed;
+  if (!known && wide_in_use()) {
+    const Slot wide = wide_.find(key);
+    if (wide.bucket != nullptr) {
+      narrow_.give_up_if_fresh(slot);
+      unlock(slot);
+      return decide_in(*wide_table_, wide_, wide, limit, cost, now);
+    }
+    unlock(wide);
   }
-  unlock(left);
-  return slot;
+  return decide_in(*narrow_table_, narrow_, slot, limit, cost, now);
 }
 
-void ThrottleTable::reset(table::KeyHash key, Instant now) noexcept {
-  narrow_table_->reset(narrow_rule(), key, now);
-  if (wide_in_use()) wide_table_->reset(wide_rule(), key, now);
+// In a wide cell, to which a narrow one moves. Where there is no room, who has a cell of his own keeps it, and is
+// rounded up to its 8,192-ths.
+Decision ThrottleTable::decide_fine(const Gcra::Limit& limit, table::KeyHash key, Cost cost,
+                                    std::int64_t now) noexcept {
+  wide_in_use_.store(true, std::memory_order_relaxed);
+  const Slot narrow = narrow_.find(key);
+  Slot wide = wide_.find_or_claim(key, now);
+  if (narrow.bucket != nullptr) {
+    if (wide.overflowed) {
+      unlock(wide);
+      return decide_in(*narrow_table_, narrow_, narrow, limit, cost, now);
+    }
+    raise(Wide::payload(wide), Narrow::payload(narrow), now);
+    if (!Wide::payload(wide).dead(now)) wide.fresh = false;
+    narrow_.erase(narrow);
+  }
+  unlock(narrow);
+  return decide_in(*wide_table_, wide_, wide, limit, cost, now);
 }
 
-void ThrottleTable::move_all(std::int64_t now) {
-  narrow_.for_each(
-      now,
-      [&](table::KeyHash key, NarrowPayload& payload) {
-        const Slot slot = wide_.find_or_claim(key, now);
-        raise(Wide::payload(slot), std::exchange(payload, NarrowPayload(0, 0)), now);
-        unlock(slot);
-      },
-      [] { return true; });
+void ThrottleTable::reset(table::KeyHash key) noexcept {
+  const Slot narrow = narrow_.find(key);
+  const Slot wide = wide_.find(key);
+  if (narrow.bucket != nullptr) narrow_.erase(narrow);
+  if (wide.bucket != nullptr) wide_.erase(wide);
+  unlock(wide);
+  unlock(narrow);
 }
 
+// The wide ones last: a key that moves meanwhile is there then, and what is read last counts.
 Result<void> ThrottleTable::save(const std::filesystem::path& path, Instant now) {
-  if (!wide_in_use()) return table::save(*narrow_table_, narrow_rule(), path, now);
-  move_all(core::micros(now));
-  return table::save(*wide_table_, wide_rule(), path, now);
+  return table::save_together({{*narrow_table_, narrow_rule()}, {*wide_table_, wide_rule()}}, path, now);
 }
 
 Result<std::unique_ptr<ThrottleTable>> ThrottleTable::restore(const std::filesystem::path& path,

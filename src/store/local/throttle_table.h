@@ -4,13 +4,14 @@
 // was written, however far ahead that is under the new numbers. Under the same numbers it is exact; under others a
 // remainder is kept to 1/8,192 of a microsecond.
 //
-// A key takes 16 bytes and the slack of the table. With the first rate that is more than 8,192 requests per whole
-// number of microseconds, in lowest terms, 32 bytes: then states are in wide cells, and each key moves there when it is
-// asked for.
+// A key takes 16 bytes and the slack of the table. One that is charged at a rate of more than 8,192 requests per whole
+// number of microseconds, in lowest terms, takes 32 from then on: it moves to a wide cell, in a table of its own on the
+// same budget.
 //
 // Invariants.
-// 1. Once wide_in_use_ is set, no narrow cell is written any more: who writes one looks at it under the cell's lock.
-// 2. A key moves with its narrow cell and its wide one both locked, in this order. So nobody finds it in neither.
+// 1. A key is in one of the tables at most. It moves with both cells locked, the narrow one first, as everywhere.
+// 2. Who finds it in no narrow cell looks for a wide one, with the narrow buckets still locked; not before
+//    wide_in_use_ is set, which is done before a mover takes its first lock, and read after.
 #pragma once
 
 #include <atomic>
@@ -39,12 +40,12 @@ class ThrottleTable {
   // Hashes a key, and brings its state on its way into the cache.
   [[nodiscard]] table::KeyHash seek(std::string_view key) const noexcept {
     const table::KeyHash hash = narrow_table_->hash(key);
-    wide_in_use() ? wide_.prefetch(hash) : narrow_.prefetch(hash);
+    narrow_.prefetch(hash);
     return hash;
   }
 
   Decision decide(const core::Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept;
-  void reset(table::KeyHash key, Instant now) noexcept;
+  void reset(table::KeyHash key) noexcept;
 
   [[nodiscard]] std::size_t bytes_used() const noexcept { return narrow_table_->bytes_used(); }  // both count there
   [[nodiscard]] std::uint64_t overflowed() const noexcept {
@@ -63,12 +64,9 @@ class ThrottleTable {
   ThrottleTable(std::unique_ptr<table::Table> narrow, std::unique_ptr<table::Table> wide) noexcept;
 
   [[nodiscard]] bool wide_in_use() const noexcept { return wide_in_use_.load(std::memory_order_relaxed); }
-  Decision decide_seldom(const core::Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept;
   Decision decide_narrow(const table::Slot& slot, const core::Gcra::Limit& limit, table::KeyHash key, Cost cost,
                          std::int64_t now) noexcept;
-  Decision decide_wide(const core::Gcra::Limit& limit, table::KeyHash key, Cost cost, std::int64_t now) noexcept;
-  [[nodiscard]] table::Slot lock_wide(table::KeyHash key, std::int64_t now) noexcept;
-  void move_all(std::int64_t now);
+  Decision decide_fine(const core::Gcra::Limit& limit, table::KeyHash key, Cost cost, std::int64_t now) noexcept;
 
   const std::unique_ptr<table::Table> narrow_table_;
   const std::unique_ptr<table::Table> wide_table_;
