@@ -55,7 +55,7 @@ class BucketLock {
   void set_first_tag(std::uint64_t tag) noexcept { word_.store(tag | top_bit, std::memory_order_relaxed); }
 
  private:
-  // A holder only does arithmetic, so the wait is short unless the holder lost its core.
+  // A holder mostly does arithmetic, so the wait is short unless it grows the table or lost its core.
   [[gnu::noinline]] std::uint64_t wait() const noexcept {
     for (int spins = 0;; ++spins) {
       const std::uint64_t word = word_.load(std::memory_order_relaxed);

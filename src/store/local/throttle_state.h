@@ -9,7 +9,6 @@
 
 #include "core/algorithm/gcra.h"
 #include "core/product.h"
-#include "core/select.h"
 #include "table/payload.h"
 #include "weir/cost.h"
 
@@ -17,10 +16,6 @@ namespace weir::store {
 
 inline constexpr unsigned finest_bits = table::NarrowPayload::small_bits;
 inline constexpr std::int64_t finest = std::int64_t{1} << finest_bits;
-
-[[nodiscard]] inline bool fits_narrow(const core::Gcra::Limit& limit) noexcept {
-  return limit.count <= finest;
-}
 
 // N-ths as 8,192-ths, rounded up: for N > 8,192 up to 8,192 of them.
 [[nodiscard]] [[gnu::always_inline]] inline std::int64_t to_finest(std::int64_t nths, std::int64_t n) noexcept {

@@ -1,10 +1,13 @@
 #include "store/local/throttle_table.h"
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "core/rule.h"
 #include "store/local/throttle_state.h"
+#include "table/budget.h"
+#include "table/packing.h"
 #include "table/snapshot.h"
 
 namespace weir::store {
@@ -74,7 +77,7 @@ Result<std::unique_ptr<ThrottleTable>> ThrottleTable::create(std::size_t budget_
 Decision ThrottleTable::decide(const Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept {
   const std::int64_t micros = core::micros(now);
   if (!can_charge(limit, cost)) return decide_narrow(narrow_.find_or_claim(key, micros), limit, key, cost, micros);
-  if (!fits_narrow(limit)) [[unlikely]]
+  if (!table::fits_narrow(limit)) [[unlikely]]
     return decide_fine(limit, key, cost, micros);
   const table::Place place = narrow_.locate(key);
   auto& home = Narrow::bucket_at(place.home);
