@@ -11,7 +11,6 @@ namespace weir::net {
 namespace {
 
 constexpr std::size_t wire_size = std::size_t{16} << 10;
-constexpr std::size_t kept_size = std::size_t{64} << 10;  // of an output buffer, for the next answers
 
 bool passed(Moment since, Duration limit, Moment now) noexcept {
   return std::chrono::duration_cast<Duration>(now - since) >= limit;
@@ -23,14 +22,14 @@ Connection::Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::un
     : gate_(std::move(gate)),
       loop_(gate_->loop()),
       options_(gate_->reception().options.connection),
-      seat_(std::move(seat)),
-      peer_(std::move(peer)),
       socket_(loop_.poller(), *this),
       tls_(std::move(tls)),
-      wire_(tls_ ? wire_size : 0),
+      to_the_end_(peer.unix_socket),
       input_(options_.input_bound),
       out_(options_.output_bound),
-      to_the_end_(peer_.unix_socket) {}
+      wire_(tls_ ? wire_size : 0),
+      seat_(std::move(seat)),
+      peer_(std::move(peer)) {}
 
 bool Connection::take(Descriptor socket) {
   return socket_.take(std::move(socket), Interest::input);
@@ -266,38 +265,18 @@ void Connection::take_input(std::size_t count) {
   }
 }
 
-// Writes as much as the socket takes, without waiting; if that is not all, goes on when it takes more.
+// If the socket does not take all, goes on when it takes more.
 void Connection::flush() {
-  while (!writing_ && stage_ != Stage::closed && next_to_send()) {
-    const ssize_t count = ::send(socket_.number(), sending_.data() + sent_, sending_.size() - sent_, MSG_NOSIGNAL);
-    if (count >= 0) {
-      moved_at_ = loop_.now();
-      sent_ += static_cast<std::size_t>(count);
-      note_unsent();
-    } else if (errno == EAGAIN) {
-      writing_ = true;
-      socket_.want(Interest::both);
-    } else if (errno != EINTR) {
-      close();
-    }
+  if (writing_ || stage_ == Stage::closed || (!tls_ && out_.bytes_.empty())) return;
+  const Sender::Progress progress = sender_.send(socket_.number(), tls_.get(), out_.bytes_);
+  out_.in_flight_ = sender_.unsent();
+  if (progress.moved) moved_at_ = loop_.now();
+  if (progress.state == Sender::State::held) {
+    writing_ = true;
+    socket_.want(Interest::both);
+  } else if (progress.state != Sender::State::done) {
+    close();
   }
-  if (abort_) close();
-}
-
-bool Connection::next_to_send() {
-  if (sent_ < sending_.size()) return true;
-  sent_ = 0;
-  sending_.clear();
-  if (sending_.capacity() > kept_size) sending_ = std::string();
-  if (!tls_) {
-    if (!out_.bytes_.empty()) sending_.swap(out_.bytes_);
-  } else {
-    if (!tls_->write(out_.bytes_)) abort_ = true;
-    out_.bytes_.clear();
-    tls_->take_wire(sending_);
-  }
-  note_unsent();
-  return !sending_.empty();
 }
 
 void Connection::tick(Moment now) {

@@ -24,6 +24,7 @@
 #include "net/input_buffer.h"
 #include "net/output.h"
 #include "net/reception.h"
+#include "net/sender.h"
 #include "net/session.h"
 #include "net/timer.h"
 #include "net/tls_stream.h"
@@ -70,32 +71,20 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void read();
   void take_input(std::size_t count);
   void flush();
-  [[nodiscard]] bool next_to_send();
-  void note_unsent() noexcept { out_.in_flight_ = sending_.size() - sent_; }
-  [[nodiscard]] bool all_sent() const noexcept { return out_.bytes_.empty() && sent_ == sending_.size(); }
+  [[nodiscard]] bool all_sent() const noexcept { return out_.bytes_.empty() && sender_.unsent() == 0; }
 
   [[nodiscard]] bool overdue(Moment now) const;
   void time_out();
 
+  // What every command needs comes first, and lies close together.
   const std::shared_ptr<Gate> gate_;
   Loop& loop_;
   const ConnectionOptions& options_;
-  Seat seat_;
-  Peer peer_;
   Watched socket_;
-  std::unique_ptr<TlsStream> tls_;  // null: plain
-  std::vector<char> wire_;          // with TLS: where reads go
-  InputBuffer input_;
-  Output out_;           // what the session appends to
-  std::string sending_;  // as on the wire; up to sent_ it is gone
-  std::size_t sent_ = 0;
-  std::unique_ptr<Session> session_;   // while open
-  std::optional<Timer> resume_timer_;  // once it was asked for
+  std::unique_ptr<TlsStream> tls_;    // null: plain
+  std::unique_ptr<Session> session_;  // while open
 
   Stage stage_ = Stage::handshake;
-  Moment stage_since_;
-  Moment moved_at_;         // a byte came or went
-  Moment waiting_since_;    // for the session to consume something of what is pending
   bool heard_ = false;      // the session has had a byte
   bool seen_ = true;        // the session has seen all that is pending, and wants more
   bool readable_ = false;   // more may have come than was read
@@ -108,6 +97,18 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   bool in_session_ = false;
   bool resumed_ = false;  // on_resume is due
   bool abort_ = false;    // close() is due
+  Moment moved_at_;       // a byte came or went
+  Moment waiting_since_;  // for the session to consume something of what is pending
+  Moment stage_since_;
+
+  InputBuffer input_;
+  Output out_;  // what the session appends to
+  Sender sender_;
+
+  std::vector<char> wire_;  // with TLS: where reads go
+  Seat seat_;
+  Peer peer_;
+  std::optional<Timer> resume_timer_;  // once it was asked for
 };
 
 }  // namespace weir::net

@@ -10,7 +10,6 @@ namespace weir::net {
 namespace {
 
 constexpr std::size_t wire_size = std::size_t{16} << 10;
-constexpr std::size_t kept_size = std::size_t{64} << 10;  // of an output buffer, for what is sent next
 
 constexpr const char* tls_advice = "; check the CA, the server's name, and that the port is one for TLS";
 
@@ -167,34 +166,23 @@ void OutgoingConnection::send(std::string_view bytes) {
   if (!in_owner_) flush();
 }
 
-// Writes as much as the socket takes, without waiting; if that is not all, goes on when it takes more.
+// If the socket does not take all, goes on when it takes more.
 void OutgoingConnection::flush() {
-  while (!writing_ && stage_ != Stage::closed && next_to_send()) {
-    const ssize_t count = ::send(socket_.number(), sending_.data() + sent_, sending_.size() - sent_, MSG_NOSIGNAL);
-    if (count >= 0) {
-      sent_ += static_cast<std::size_t>(count);
-    } else if (errno == EAGAIN) {
+  if (writing_ || stage_ == Stage::closed) return;
+  switch (sender_.send(socket_.number(), tls_.get(), out_).state) {
+    case Sender::State::done:
+      break;
+    case Sender::State::held:
       writing_ = true;
       socket_.want(Interest::both);
-    } else if (errno != EINTR) {
+      break;
+    case Sender::State::failed:
       lose(ended_by(errno));
-    }
+      break;
+    case Sender::State::tls_failed:
+      lose("TLS fails: " + tls_->problem());
+      break;
   }
-}
-
-bool OutgoingConnection::next_to_send() {
-  if (sent_ < sending_.size()) return true;
-  sent_ = 0;
-  sending_.clear();
-  if (sending_.capacity() > kept_size) sending_ = std::string();
-  if (!tls_) {
-    if (!out_.empty()) sending_.swap(out_);
-  } else {
-    if (stage_ == Stage::open && !tls_->write(out_)) lose("TLS fails: " + tls_->problem());
-    out_.clear();
-    tls_->take_wire(sending_);
-  }
-  return !sending_.empty();
 }
 
 void OutgoingConnection::close() {

@@ -14,6 +14,7 @@
 #include "net/dialer.h"
 #include "net/input_buffer.h"
 #include "net/outgoing.h"
+#include "net/sender.h"
 #include "net/timer.h"
 #include "net/tls_stream.h"
 #include "net/watched.h"
@@ -29,7 +30,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
   void close();  // the owner is not called again
 
   [[nodiscard]] bool open() const noexcept { return stage_ == Stage::open; }
-  [[nodiscard]] std::size_t unsent() const noexcept { return out_.size() + sending_.size() - sent_; }
+  [[nodiscard]] std::size_t unsent() const noexcept { return out_.size() + sender_.unsent(); }
 
  private:
   enum class Stage : std::uint8_t { dialling, handshake, open, closed };
@@ -48,7 +49,6 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
   void offer();
 
   void flush();
-  [[nodiscard]] bool next_to_send();
 
   void say_goodbye();
   void lose(std::string what);
@@ -63,9 +63,8 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
   std::unique_ptr<TlsStream> tls_;  // null: plain
   std::vector<char> wire_;          // with TLS: where reads go
   InputBuffer input_;
-  std::string out_;      // what was asked to be sent
-  std::string sending_;  // as on the wire; up to sent_ it is gone
-  std::size_t sent_ = 0;
+  std::string out_;  // what was asked to be sent
+  Sender sender_;
 
   Stage stage_ = Stage::dialling;
   Moment deadline_;

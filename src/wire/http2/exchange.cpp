@@ -6,7 +6,7 @@ namespace {
 constexpr std::size_t kept_capacity = 4096;
 
 void empty(std::string& text) noexcept {
-  if (text.capacity() > kept_capacity) text = std::string();
+  if (text.capacity() > kept_capacity) std::string().swap(text);  // an assignment would keep the memory
   text.clear();
 }
 

@@ -22,6 +22,11 @@ bool is_cross_protocol(std::string_view command) noexcept {
 
 }  // namespace
 
+void CommandParser::set_peer(Peer peer) noexcept {
+  peer_ = peer;
+  longest_bulk_ = peer == Peer::stranger ? std::min(limits_.bulk_length, stranger_bulk_length) : limits_.bulk_length;
+}
+
 CommandParser::Step CommandParser::next(std::string_view unread) {
   if (refused_ != Status::need_more) return {refused_, 0};
   for (std::size_t skipped = 0;;) {
@@ -75,14 +80,16 @@ CommandParser::Step CommandParser::take_array(std::string_view unread) {
     at = offset_;
   }
 
-  while (arguments_.size() < expected_) {
+  for (std::size_t missing = expected_ - arguments_.size(); missing > 0; --missing) {
     if (at == unread.size()) return pause(unread, at);
     if (unread[at] != '$') return refuse(std::string("expected '$', got '") + unread[at] + '\'');
     const Count count = read_count(unread, at);
     if (count.state == Count::State::partial) return pause(unread, at);
-    if (!accept_bulk(count)) return {refused_, 0};
-    const auto length = static_cast<std::size_t>(count.value);
+    const auto length = static_cast<std::size_t>(count.value);  // of a negative one: too much
     const std::size_t end = count.end + length;
+    if (count.state != Count::State::whole || length > longest_bulk_ || end + line_end.size() > limits_.command_length)
+        [[unlikely]]
+      return refuse_bulk(count);
     if (unread.size() < end + line_end.size()) return pause(unread, at);
     if (unread[end] != '\r' || unread[end + 1] != '\n') return refuse("invalid bulk length");
     arguments_.emplace_back(unread.data() + count.end, length);
@@ -130,17 +137,12 @@ bool CommandParser::accept_count(const Count& count) {
   return refused_ == Status::need_more;
 }
 
-bool CommandParser::accept_bulk(const Count& count) {
-  const auto length = static_cast<std::uint64_t>(count.value);  // of a negative one: too much
-  if (count.state == Count::State::too_long) {
-    refuse("too big bulk count string");
-  } else if (count.state == Count::State::malformed || length > limits_.bulk_length ||
-             count.end + length + line_end.size() > limits_.command_length) {
-    refuse("invalid bulk length");
-  } else if (peer_ == Peer::stranger && length > stranger_bulk_length) {
-    refuse("unauthenticated bulk length");
-  }
-  return refused_ == Status::need_more;
+CommandParser::Step CommandParser::refuse_bulk(const Count& count) {
+  if (count.state == Count::State::too_long) return refuse("too big bulk count string");
+  const auto length = static_cast<std::size_t>(count.value);
+  const bool fits = count.state == Count::State::whole && length <= limits_.bulk_length &&
+                    count.end + length + line_end.size() <= limits_.command_length;
+  return refuse(fits ? "unauthenticated bulk length" : "invalid bulk length");
 }
 
 CommandParser::Step CommandParser::pause(std::string_view unread, std::size_t offset) {

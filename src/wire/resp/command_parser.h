@@ -62,8 +62,9 @@ class CommandParser {
     friend bool operator==(const Step&, const Step&) = default;
   };
 
-  explicit CommandParser(CommandLimits limits = {}, Peer peer = Peer::authenticated) noexcept
-      : limits_(limits), peer_(peer) {}
+  explicit CommandParser(CommandLimits limits = {}, Peer peer = Peer::authenticated) noexcept : limits_(limits) {
+    set_peer(peer);
+  }
 
   [[nodiscard]] Step next(std::string_view unread);
 
@@ -74,7 +75,7 @@ class CommandParser {
   [[nodiscard]] std::string_view error() const noexcept { return error_; }
 
   // From the next command on.
-  void set_peer(Peer peer) noexcept { peer_ = peer; }
+  void set_peer(Peer peer) noexcept;
 
  private:
   // A line with a count, from behind its first byte.
@@ -90,13 +91,14 @@ class CommandParser {
   Count read_count(std::string_view unread, std::size_t line) noexcept;
   Count search_count(std::string_view unread, std::size_t line) noexcept;
   bool accept_count(const Count& count);
-  bool accept_bulk(const Count& count);
+  Step refuse_bulk(const Count& count);
   Step pause(std::string_view unread, std::size_t offset);
   void resume(std::string_view unread);
   Step refuse(std::string_view problem);
 
   CommandLimits limits_;
-  Peer peer_;
+  Peer peer_ = Peer::authenticated;
+  std::size_t longest_bulk_ = 0;        // of this peer
   Status refused_ = Status::need_more;  // the last word, once it is a refusal
 
   std::vector<std::string_view> arguments_;

@@ -33,7 +33,11 @@ inline constexpr std::size_t longest_integer_text = 20;
 
 // Writes `number` and a line's end at `to`, which has room for longest_integer_text + 2. Returns the end.
 inline char* write_integer_line(char* to, std::int64_t number) noexcept {
-  to = std::to_chars(to, to + longest_integer_text, number).ptr;
+  if (number >= 0 && number < 10) {
+    *to++ = static_cast<char>('0' + number);
+  } else {
+    to = std::to_chars(to, to + longest_integer_text, number).ptr;
+  }
   *to++ = '\r';
   *to++ = '\n';
   return to;

@@ -22,25 +22,24 @@ auto refusal(std::string_view problem, std::string_view argument = {}) {
   return failure("Cell error", std::move(what));
 }
 
-// Nearly every number has a few digits and nothing else.
-std::optional<std::int64_t> parse_digits(std::string_view text) noexcept {
-  constexpr std::size_t never_too_large = std::numeric_limits<std::int64_t>::digits10;
-  if (text.empty() || text.size() > never_too_large) return {};
-  std::int64_t number = 0;
-  for (const char c : text) {
-    if (!is_digit(c)) return {};
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
-
 // As Rust reads an i64: one sign, either, and as many leading zeros as one likes.
-std::optional<std::int64_t> parse_number(std::string_view text) noexcept {
-  if (const auto number = parse_digits(text)) return number;
+std::optional<std::int64_t> parse_any_number(std::string_view text) noexcept {
   if (text.size() > 1 && text[0] == '+' && is_digit(text[1])) text.remove_prefix(1);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+// Nearly every number has a few digits and nothing else.
+inline std::optional<std::int64_t> parse_number(std::string_view text) noexcept {
+  constexpr std::size_t never_too_large = std::numeric_limits<std::int64_t>::digits10;
+  if (text.empty() || text.size() > never_too_large) return parse_any_number(text);
+  std::int64_t number = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return parse_any_number(text);
+    number = number * 10 + (c - '0');
+  }
   return number;
 }
 
