@@ -267,7 +267,7 @@ void Connection::take_input(std::size_t count) {
 
 // If the socket does not take all, goes on when it takes more.
 void Connection::flush() {
-  if (writing_ || stage_ == Stage::closed || (!tls_ && out_.bytes_.empty())) return;
+  if (writing_ || stage_ == Stage::closed || (!tls_ && all_sent())) return;
   const Sender::Progress progress = sender_.send(socket_.number(), tls_.get(), out_.bytes_);
   out_.in_flight_ = sender_.unsent();
   if (progress.moved) moved_at_ = loop_.now();

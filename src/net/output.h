@@ -35,7 +35,7 @@ class Output {
 
   std::string bytes_;
   std::size_t bound_;
-  std::size_t in_flight_ = 0;  // handed to the connection and not sent
+  std::size_t in_flight_ = 0;  // begun to be sent, and not gone yet
   bool closing_ = false;
   bool paused_ = false;
 };

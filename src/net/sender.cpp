@@ -9,35 +9,37 @@ namespace {
 
 constexpr std::size_t kept_size = std::size_t{64} << 10;  // of a buffer, for what is sent next
 
-void drop_first(std::size_t count, std::string& bytes) {
-  if (count < bytes.size()) {
-    bytes.erase(0, count);
-  } else if (bytes.capacity() > kept_size) {
-    std::string().swap(bytes);  // an assignment would keep the memory
-  } else {
-    bytes.clear();
-  }
+void empty(std::string& bytes) noexcept {
+  if (bytes.capacity() > kept_size) std::string().swap(bytes);  // an assignment would keep the memory
+  bytes.clear();
 }
 
 }  // namespace
 
 Sender::Progress Sender::send(int socket, TlsStream* tls, std::string& plain) {
   Progress progress{State::done, false};
-  std::string& bytes = tls == nullptr ? plain : sealed_;
   for (;;) {
-    if (tls != nullptr && bytes.empty()) {
+    if (tls != nullptr && begun_.empty()) {
       if (!tls->write(plain)) progress.state = State::tls_failed;
-      drop_first(plain.size(), plain);
-      tls->take_wire(bytes);
+      empty(plain);
+      tls->take_wire(begun_);
     }
+    const bool is_begun = !begun_.empty();
+    std::string& bytes = is_begun ? begun_ : plain;
     if (bytes.empty()) return progress;
-    const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count >= 0) {
-      progress.moved = true;
-      drop_first(static_cast<std::size_t>(count), bytes);
-    } else if (errno != EINTR) {
+    const ssize_t count = ::send(socket, bytes.data() + sent_, bytes.size() - sent_, MSG_NOSIGNAL);
+    if (count < 0) {
+      if (errno == EINTR) continue;
       if (progress.state == State::done) progress.state = errno == EAGAIN ? State::held : State::failed;
       return progress;
+    }
+    progress.moved = true;
+    sent_ += static_cast<std::size_t>(count);
+    if (sent_ == bytes.size()) {
+      empty(bytes);
+      sent_ = 0;
+    } else if (!is_begun) {
+      begun_.swap(plain);
     }
   }
 }

@@ -24,14 +24,15 @@ class Sender {
     bool moved;  // a byte went
   };
 
-  // What is sent of `plain`, or sealed, leaves it. `tls` is null in the clear.
+  // What was begun, then `plain`. What is begun of it leaves it. `tls` is null in the clear.
   [[nodiscard]] Progress send(int socket, TlsStream* tls, std::string& plain);
 
-  // What is sealed and not sent.
-  [[nodiscard]] std::size_t unsent() const noexcept { return sealed_.size(); }
+  // Of what was begun.
+  [[nodiscard]] std::size_t unsent() const noexcept { return begun_.size() - sent_; }
 
  private:
-  std::string sealed_;  // with TLS: as on the wire
+  std::string begun_;  // as on the wire: a part of it is sent, or it is sealed by TLS
+  std::size_t sent_ = 0;
 };
 
 }  // namespace weir::net

@@ -35,7 +35,7 @@ TEST(Allocation, WarmConnectionsAllocateNothing) {
       for (int i = 0; i < 500; ++i) {
         fine = fine && answered(one, "PING\n", buffer) && answered(other, batch, buffer) &&
                answered(one, batch, buffer) && answered(other, "PING\n", buffer) && answered(one, batch, buffer) &&
-               answered(other, batch, buffer);  // an odd number: each of its two buffers meets both
+               answered(other, batch, buffer);
       }
       return fine;
     };

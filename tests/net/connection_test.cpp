@@ -113,6 +113,24 @@ TEST(Connection, SlowReaderIsNotReadFrom) {
   EXPECT_LE(most, std::size_t{192} << 10);
 }
 
+// Answers whatever comes with more than a socket takes at once.
+class Generous final : public Session {
+ public:
+  static constexpr std::size_t size = std::size_t{16} << 20;
+
+  std::size_t on_input(std::span<char> input, Output& out) override {
+    out.bytes().append(size, 'x');
+    return input.size();
+  }
+};
+
+TEST(Connection, SlowReaderGetsTheRestOfALastAnswer) {
+  const Server server([](const Peer&, const Link&) { return std::make_unique<Generous>(); });
+  Client client = server.connect();
+  client.send("?");
+  EXPECT_EQ(client.receive(Generous::size).size(), Generous::size);
+}
+
 TEST(Connection, HalfClosedPeerGetsAllAnswersAndThenTheEnd) {
   LineCounts counts;
   const Server server(lines(counts));

@@ -1,6 +1,7 @@
 // The end of a server: who is idle goes at once, who is served goes afterwards, and nobody stays beyond the deadline.
 #include <future>
 #include <thread>
+#include <vector>
 
 #include "tests/net/server.h"
 
@@ -52,6 +53,28 @@ TEST(Drain, MessageOnItsWayIsAnswered) {
     client.close();
     draining.join();
   }
+}
+
+TEST(Drain, WhoHasConnectedByThenIsAnswered) {
+  constexpr int more_than_are_let_in_at_once = 100;
+  LineCounts counts;
+  const Server busy(lines(counts));
+  std::promise<void> go_on;
+  (*busy.loops)[0].post([&] {
+    go_on.get_future().wait();
+    busy.listener->start_drain();
+  });
+  std::vector<Client> waiting;
+  for (int i = 0; i < more_than_are_let_in_at_once; ++i) {
+    waiting.push_back(busy.connect());
+    waiting.back().send("b\n");
+  }
+  go_on.set_value();
+  for (Client& client : waiting) {
+    EXPECT_EQ(client.receive_to_end(), "b\n");
+    client.close();
+  }
+  EXPECT_EQ(busy.listener->await_drained(std::chrono::steady_clock::now() + 10s), 0U);
 }
 
 // Says when it goes, and is busy until it is told.

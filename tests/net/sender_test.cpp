@@ -9,6 +9,11 @@
 #include <string>
 
 #include "net/descriptor.h"
+#include "net/input_buffer.h"
+#include "net/tls_client_context.h"
+#include "net/tls_context.h"
+#include "tests/net/certificates.h"
+#include "tests/net/server.h"
 
 namespace weir::net {
 namespace {
@@ -71,7 +76,7 @@ TEST(Sender, GoesOnWhereTheSocketTookNoMore) {
   std::size_t holds = 0;
   while (sender.send(pair.ours.number(), nullptr, bytes).state == Sender::State::held) {
     ++holds;
-    EXPECT_FALSE(bytes.empty());
+    EXPECT_GT(sender.unsent(), 0U);
     arrived += read_all(pair.theirs);
   }
   arrived += read_all(pair.theirs);
@@ -83,8 +88,8 @@ TEST(Sender, GoesOnWhereTheSocketTookNoMore) {
 TEST(Sender, GivesBackTheMemoryOfALargeAnswer) {
   const Pair pair = connected();
   Sender sender;
-  std::string bytes = letters(much);
-  while (sender.send(pair.ours.number(), nullptr, bytes).state == Sender::State::held) (void)read_all(pair.theirs);
+  std::string bytes = letters(100'000);
+  EXPECT_EQ(sender.send(pair.ours.number(), nullptr, bytes).state, Sender::State::done);
   EXPECT_LE(bytes.capacity(), std::size_t{64} << 10);
 }
 
@@ -94,8 +99,55 @@ TEST(Sender, KeepsTheMemoryOfSmallOnes) {
   std::string bytes = letters(1000);
   const char* const memory = bytes.data();
   EXPECT_EQ(sender.send(pair.ours.number(), nullptr, bytes).state, Sender::State::done);
-  bytes.assign(letters(900));
+  bytes += letters(900);
   EXPECT_EQ(bytes.data(), memory);
+}
+
+void pass_on(TlsStream& from, TlsStream& to) {
+  std::string wire;
+  from.take_wire(wire);
+  to.receive(wire);
+}
+
+TEST(Sender, GoesOnByTlsToo) {
+  const Folder folder;
+  const Identity ca = make_identity("weir test CA");
+  ca.write(folder.file("ca.pem"), folder.file("ca.key"));
+  const TlsFiles files{folder.file("server.pem"), folder.file("server.key"), ""};
+  make_identity("server", &ca, "DNS:weir.test").write(files.certificate_chain, files.key);
+  const auto server_context = TlsContext::load(files);
+  const auto client_context = TlsClientContext::load({folder.file("ca.pem"), "", ""});
+  ASSERT_TRUE(server_context && client_context);
+  const auto server = TlsStream::make(*(*server_context)->current());
+  const auto client = TlsStream::make_client((*client_context)->context(), "weir.test");
+  ASSERT_TRUE(server && client);
+  while (server->handshake() == TlsStream::Handshake::going_on) {
+    EXPECT_NE(client->handshake(), TlsStream::Handshake::failed);
+    pass_on(*client, *server);
+    pass_on(*server, *client);
+  }
+  pass_on(*server, *client);
+
+  const Pair pair = connected();
+  InputBuffer arrived(2 * much);
+  const auto hear = [&] {
+    client->receive(read_all(pair.theirs));
+    EXPECT_EQ(client->read(arrived), TlsStream::Reading::drained);
+  };
+  const std::string wanted = letters(much);
+  Sender sender;
+  std::string bytes = wanted;
+  std::size_t holds = 0;
+  while (sender.send(pair.ours.number(), server.get(), bytes).state == Sender::State::held) {
+    ++holds;
+    EXPECT_EQ(bytes, "");
+    EXPECT_GT(sender.unsent(), 0U);
+    hear();
+  }
+  hear();
+  EXPECT_GT(holds, 0U);
+  EXPECT_EQ(sender.unsent(), 0U);
+  EXPECT_EQ(std::string(arrived.pending().begin(), arrived.pending().end()), wanted);
 }
 
 TEST(Sender, FailsWhenNobodyIsThere) {

@@ -94,6 +94,18 @@ TEST(Http2Server, StreamsAreUsedAgainWithoutTracesOfTheLast) {
   EXPECT_EQ(exchange.body(), "");
 }
 
+TEST(Http2Server, WhatALargeAnswerNeededIsNotKept) {
+  Conversation talk;
+  const auto stream = talk.client.ask(post("/large"), std::string(20'000, 'x'));
+  talk.exchange_all();
+  ASSERT_EQ(talk.client.reply(stream).body.size(), 20'006U);
+  talk.client.ask(post("/small"), "");
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  Exchange& exchange = *talk.server.stirred().front();
+  talk.server.begin(exchange, head);
+  EXPECT_LE(talk.server.reply(exchange).capacity(), 4'096U);
+}
+
 TEST(Http2Server, OfARepeatedFieldTheFirstCounts) {
   Conversation talk;
   talk.client.ask(post("/", {{"x-weir-token", "one"}, {"x-weir-token", "two"}}), "");
