@@ -143,8 +143,8 @@ class Soak(unittest.TestCase):
         fresh = self.weir.policy_file.with_suffix(".new")
         fresh.write_text(POLICIES[number % len(POLICIES)])
         fresh.replace(self.weir.policy_file)
-        if number % 2:
-            self.weir.signal(signal.SIGHUP)  # else it sees the file by itself
+        if number % len(POLICIES) in (1, 2):
+            self.weir.signal(signal.SIGHUP)  # else it sees the file by itself, if it looks before the next one is there
 
     def watch(self, traffic):
         """Until the time is over; gives how much memory was in use once all was warm, and at the end."""
