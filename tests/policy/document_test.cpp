@@ -85,6 +85,7 @@ TEST(Document, ExpandsAliasesInPlace) {
 
 TEST(Document, WithAKeyTwiceIsRefusedAtTheSecond) {
   EXPECT_EQ(parsed("b: 1\na: 1\n\"a\": 2\nb: 2\n"), "f:3:1: 'a' is here twice: the first is in line 2");
+  EXPECT_EQ(parsed("a\tb: 1\na\tb: 2\n"), "f:2:1: 'a?b' is here twice: the first is in line 1");
   EXPECT_EQ(parsed("- { a: 1, b: 2, a: 3 }\n"), "f:1:17: 'a' is here twice: the first is in line 1");
 }
 

@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 #include <yaml-cpp/mark.h>
 
+#include "policy/scalar.h"
+
 namespace weir::policy::yaml {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr std::string_view text = "tag:yaml.org,2002:str";
 void refuse_tag(Mark at, const std::string& tag) {
   constexpr std::string_view standard = "tag:yaml.org,2002:";
   const std::string written = tag.starts_with(standard) ? "!!" + tag.substr(standard.size()) : tag;
-  throw Refused{at, fmt::format("the tag {} is not supported: leave it out", written)};
+  throw Refused{at, fmt::format("the tag {} is not supported: leave it out", quoted(written))};
 }
 
 Node node_of(Node::Kind kind, Mark at) {
@@ -43,8 +45,8 @@ void refuse_duplicates(const Node& map) {
     second = sorted[i];
   }
   if (second == nullptr) return;
-  throw Refused{second->key.at,
-                fmt::format("'{}' is here twice: the first is in line {}", second->key.value, first->key.at.line)};
+  throw Refused{second->key.at, fmt::format("{} is here twice: the first is in line {}", quoted(second->key.value),
+                                            first->key.at.line)};
 }
 
 }  // namespace
