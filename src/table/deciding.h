@@ -37,12 +37,6 @@ Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const A
   return decision;
 }
 
-// Whether a cost can change a state: all others only look.
-template <class Limit>
-bool can_charge(const Limit& limit, Cost cost) noexcept {
-  return cost.units() - 1 < capacity_of(limit);
-}
-
 // Any key, any cost: what is seldom.
 template <class A, class Payload>
 [[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,

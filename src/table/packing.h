@@ -7,6 +7,7 @@
 
 #include "core/rule.h"
 #include "table/payload.h"
+#include "weir/cost.h"
 
 namespace weir::table {
 
@@ -21,6 +22,12 @@ template <class Limit>
   } else {
     return limit.limit;
   }
+}
+
+// Whether a cost can change a state: all others only look.
+template <class Limit>
+[[nodiscard]] bool can_charge(const Limit& limit, Cost cost) noexcept {
+  return cost.units() - 1 < capacity_of(limit);
 }
 
 // Whether states under these numbers fit eight bytes. A window's count may reach twice its limit, in debt.

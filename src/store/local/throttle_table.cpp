@@ -34,15 +34,11 @@ const core::Rule& wide_rule() {
   return rule;
 }
 
-bool can_charge(const Gcra::Limit& limit, Cost cost) noexcept {
-  return cost.units() - 1 < limit.burst;
-}
-
 template <class Payload>
 Decision decide_in(table::Table& table, table::Cells<Payload>& cells, const Slot& slot, const Gcra::Limit& limit,
                    Cost cost, std::int64_t now) noexcept {
   Payload& payload = cells.payload(slot);
-  if (!can_charge(limit, cost)) {
+  if (!table::can_charge(limit, cost)) {
     core::ArrivalState state;
     state.set_used(used_of(payload, limit, now), now);
     cells.give_up_if_fresh(slot);
@@ -76,7 +72,8 @@ Result<std::unique_ptr<ThrottleTable>> ThrottleTable::create(std::size_t budget_
 // The usual case is a known key in its home bucket, and the next a new one.
 Decision ThrottleTable::decide(const Gcra::Limit& limit, table::KeyHash key, Cost cost, Instant now) noexcept {
   const std::int64_t micros = core::micros(now);
-  if (!can_charge(limit, cost)) return decide_narrow(narrow_.find_or_claim(key, micros), limit, key, cost, micros);
+  if (!table::can_charge(limit, cost))
+    return decide_narrow(narrow_.find_or_claim(key, micros), limit, key, cost, micros);
   if (!table::fits_narrow(limit)) [[unlikely]]
     return decide_fine(limit, key, cost, micros);
   const table::Place place = narrow_.locate(key);
