@@ -15,6 +15,7 @@ void begin_outcome(const Plan& plan, const Covered& covered, Outcome& outcome) n
   outcome.decision = Decision{};
   outcome.decision.admitted = true;
   outcome.candidate.reset();
+  outcome.only_looked = false;
   outcome.is_local_share = false;
   outcome.is_shared = false;
 }
@@ -58,6 +59,7 @@ void Judgement::gather() noexcept {
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const Covered& covered = coverage_.covered[i];
     begin_outcome(plan_, covered, outcomes_[i]);
+    outcomes_[i].only_looked = peek_;
     if (!is_live(i)) continue;
     too_many_ = live_ == table::most_together;
     if (too_many_) continue;

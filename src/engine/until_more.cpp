@@ -22,8 +22,11 @@ std::optional<Duration> until_more(const Plan& plan, const Outcome& outcome, std
   const PlannedLimit& limit = plan.limits()[outcome.limit];
   const TableRule* rule = rule_of(outcome.is_local_share ? limit.local : limit.live, tier);
   if (rule == nullptr) return std::nullopt;
+  const bool is_imagined = outcome.only_looked && outcome.decision.admitted;
   const auto peek = [&](Cost cost) {
-    return rule->table->peek(rule->rule, {outcome.consumer, cost, Duration::max()}, now);
+    const table::Ask ask{outcome.consumer, cost, Duration::max()};
+    return is_imagined ? rule->table->peek_after(rule->rule, outcome.cost, ask, now)
+                       : rule->table->peek(rule->rule, ask, now);
   };
   // What the limit has is more than nothing, which a block leaves until it ends.
   const Duration blocked = until_unblocked(limit, outcome, now);

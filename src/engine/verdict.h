@@ -43,6 +43,8 @@ struct Outcome {
   Decision decision;
   std::optional<Decision> candidate;
 
+  bool only_looked = false;  // what is admitted was not charged
+
   // Decided by this process's share of the limit, a shared store being away.
   bool is_local_share = false;
   // Decided elsewhere, where it is also known when more will be left than now; nothing if all is there.

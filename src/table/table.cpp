@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "table/deciding.h"
@@ -23,6 +25,15 @@ Result<void> make_cells(std::unique_ptr<Cells<Payload>>& cells, Budget& budget, 
 // Shared logs are as many as an eighth of the budget holds: 4,096 of the longest would take three gigabytes.
 unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
   return static_cast<unsigned>(std::clamp<std::size_t>(budget_bytes / 8 / log_bytes, 1, Table::overflow_states));
+}
+
+template <class State>
+State copy_of(const State& state) noexcept {
+  if constexpr (std::is_same_v<State, core::SlidingWindowLog::State>) {
+    return {state.ring ? state.ring->copy(state.ring->capacity()) : core::LogRing::Handle{}};
+  } else {
+    return state;
+  }
 }
 
 }  // namespace
@@ -83,6 +94,22 @@ Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noex
 Decision Table::peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     return peek_one<A>(of.limit, cells, ask, now);
+  });
+}
+
+Decision Table::peek_after(const core::Rule& rule, Cost before, const Ask& ask, Instant now) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
+    Decision decision;
+    {
+      LockedState<A, Payload> locked(of.limit, cells, slot, now);
+      auto imagined = copy_of(locked.state());
+      std::ignore = A::decide(of.limit, imagined, before, now);
+      decision = peek_state<A>(of.limit, imagined, ask.cost, ask.max_wait, now);
+    }
+    cells.give_up_if_fresh(slot);
+    unlock(slot);
+    return decision;
   });
 }
 

@@ -58,9 +58,15 @@ RC_GTEST_PROP(UntilMore, OneMoreIsAdmittedThenAndNotBefore, ()) {
   Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + Duration{any(0, 10'000'000)}};
   for (std::int64_t steps = any(1, 25); steps > 0; --steps) {
     now += Duration{any(0, 1) == 0 ? any(0, 3) : any(0, millis * 1500)};
-    const Verdict verdict = judge->judge(query_of(static_cast<std::uint64_t>(any(0, 4)), max_wait), now);
+    Query query = query_of(static_cast<std::uint64_t>(any(0, 4)), max_wait);
+    query.peek = true;
+    const Verdict imagined = judge->judge(query, now);
+    const auto imagined_wait = until_more(judge->plan(), imagined.outcomes[0], imagined.tier, now);
+    query.peek = false;
+    const Verdict verdict = judge->judge(query, now);
     const Outcome outcome = verdict.outcomes[0];
     const auto wait = until_more(judge->plan(), outcome, verdict.tier, now);
+    RC_ASSERT(imagined_wait == wait);
     RC_ASSERT(wait.has_value() == (outcome.decision.remaining < outcome.decision.limit));
     if (!wait) continue;
     Query more = query_of(outcome.decision.remaining + 1, max_wait);
