@@ -3,13 +3,14 @@
 // At N tokens per P microseconds a token is worth P/N microseconds, which is rarely whole. So every length
 // of time here is kept in whole microseconds and N-ths of one: nothing is ever rounded, nothing drifts.
 //
-// Invariants of a FineSpan: 0 <= nths < N. Of the state: TAT <= now + 2 x fill at the last write.
-// All products fit 64 bits, because Limit refuses burst x N > 2^53 and a time to fill over ten years.
+// Invariants of a FineSpan: 0 <= nths < N. Of the state: TAT <= now + 2 x fill at the last write, by the numbers of
+// then. All products fit 64 bits, because Limit refuses burst x N > 2^53 and a time to fill over ten years.
 #pragma once
 
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "core/instant.h"
@@ -47,8 +48,11 @@ struct ArrivalLimit {
   std::int64_t per = 0;         // P
   FineSpan token;               // what one token is worth
   FineSpan fill;                // what `burst` tokens are worth
+  FineSpan reach = unbounded;   // a state that lies further ahead of now was written under other numbers
   std::int64_t total_nths = 0;  // of `fill`, if they can be counted
   bool counts_in_64_bits = false;
+
+  static constexpr FineSpan unbounded{std::numeric_limits<std::int64_t>::max(), 0};
 
   ArrivalLimit() = default;
   explicit ArrivalLimit(const Limit& limit) noexcept
@@ -101,19 +105,22 @@ struct ArrivalState {
   std::int64_t whole = never;  // the TAT
   std::int64_t nths = 0;
 
-  // How far the TAT lies ahead of now: what is used and not yet refilled. Nths that do not fit (written
-  // under another rate) round up one microsecond.
+  // How far the TAT lies ahead of now: what is used and not yet refilled. Under other numbers than it was written by,
+  // nths that do not fit round up one microsecond, and what is beyond reach counts as the reach.
   [[nodiscard]] constexpr FineSpan used(const ArrivalLimit& limit, std::int64_t now) const noexcept {
     const bool fits = nths < limit.count;
     const std::int64_t ahead = whole - now + (fits ? 0 : 1);
     const bool is_ahead = ahead >= 0;
-    return {is_ahead ? ahead : 0, is_ahead && fits ? nths : 0};
+    const FineSpan used{is_ahead ? ahead : 0, is_ahead && fits ? nths : 0};
+    return used <= limit.reach ? used : limit.reach;
   }
 
   constexpr void set_used(FineSpan used, std::int64_t now) noexcept {
     whole = now + used.whole;
     nths = used.nths;
   }
+
+  friend constexpr bool operator==(const ArrivalState&, const ArrivalState&) noexcept = default;
 };
 
 // The operations that every algorithm on an arrival time shares.
@@ -190,6 +197,15 @@ struct ArrivalOperations {
   static void carry_over(const ArrivalLimit& limit, ArrivalState& state, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     state.set_used(std::min(state.used(limit, now), limit.fill), now);
+  }
+
+  // What is beyond reach lies within it from now on. True if it did not.
+  static bool bring_within_reach(const ArrivalLimit& limit, ArrivalState& state, Instant now_instant) noexcept {
+    const std::int64_t now = micros(now_instant);
+    if (state.used(limit, now) < limit.reach) return false;
+    const ArrivalState before = state;
+    state.set_used(limit.reach, now);
+    return state != before;
   }
 
   // From then on the state is as good as never seen.

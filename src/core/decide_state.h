@@ -1,4 +1,4 @@
-// decide and peek of any algorithm, with the wait that only a queue knows.
+// decide and peek of any algorithm, with the wait that only a queue knows, and what a denial leaves behind.
 #pragma once
 
 #include <type_traits>
@@ -27,6 +27,17 @@ Decision peek_state(const typename A::Limit& limit, const typename A::State& sta
     return A::peek(limit, state, cost, now, max_wait);
   } else {
     return A::peek(limit, state, cost, now);
+  }
+}
+
+// Of who is denied: a bucket's state that is beyond the reach of these numbers is brought within it. It was written
+// under others, and would deny for as long as those did. True if it was one.
+template <class A>
+bool bring_within_reach(const typename A::Limit& limit, typename A::State& state, Instant now) noexcept {
+  if constexpr (std::is_same_v<typename A::State, ArrivalState>) {
+    return A::bring_within_reach(limit, state, now);
+  } else {
+    return false;
   }
 }
 

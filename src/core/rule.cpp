@@ -1,5 +1,8 @@
 #include "core/rule.h"
 
+#include <type_traits>
+#include <variant>
+
 namespace weir::core {
 
 Rule compile(const Limit& limit) noexcept {
@@ -20,6 +23,24 @@ Rule compile(const Limit& limit) noexcept {
       break;
   }
   return RuleOf<SlidingWindowCounter>{SlidingWindowCounter::Limit(limit)};
+}
+
+Duration time_to_fill(const Rule& rule) noexcept {
+  return visit_rule(rule, []<class A>(const RuleOf<A>& of) {
+    if constexpr (std::is_base_of_v<ArrivalLimit, typename A::Limit>) return of.limit.fill.rounded_up();
+    return Duration::zero();
+  });
+}
+
+void bound_reach(Rule& rule, Duration longest_to_fill) noexcept {
+  std::visit(
+      [&]<class A>(RuleOf<A>& of) {
+        if constexpr (std::is_base_of_v<ArrivalLimit, typename A::Limit>) {
+          const FineSpan fill = of.limit.fill;
+          of.limit.reach = longest_to_fill <= fill.rounded_up() ? fill : FineSpan{longest_to_fill.count(), 0};
+        }
+      },
+      rule);
 }
 
 }  // namespace weir::core

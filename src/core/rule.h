@@ -69,4 +69,10 @@ template <std::size_t I = 0, class Work>
 
 [[nodiscard]] Rule compile(const Limit& limit) noexcept;
 
+// How long a bucket takes to fill, rounded up. Nothing for a window.
+[[nodiscard]] Duration time_to_fill(const Rule& rule) noexcept;
+
+// For the states of a bucket that other rules wrote too: none of those that are in force lets one reach further ahead.
+void bound_reach(Rule& rule, Duration longest_to_fill) noexcept;
+
 }  // namespace weir::core

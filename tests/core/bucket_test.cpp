@@ -179,5 +179,80 @@ TYPED_TEST(BucketTest, NewNumbersGiveNobodyAFreshBurst) {
   }
 }
 
+// A consumer used 600 s of other numbers; by these, none can be further ahead than 30 s.
+template <class A>
+struct BeyondReach {
+  explicit BeyondReach(const weir::Limit& numbers) : limit(numbers) {
+    limit.reach = limit.fill;
+    state.set_used({600'000'000, 0}, micros(start));
+  }
+
+  Decision decide(std::uint64_t cost, Duration at) {
+    const Decision decision = A::decide(limit, state, Cost{cost}, start + at);
+    if (!decision.admitted) A::bring_within_reach(limit, state, start + at);
+    return decision;
+  }
+
+  Instant start{1'000h};
+  typename A::Limit limit;
+  ArrivalState state;
+};
+
+TYPED_TEST(BucketTest, WhoIsBeyondReachWaitsForOneTokenFromTheFirstDenialOn) {
+  BeyondReach<TypeParam> consumer(this->limit(3, 1, 10s));
+  const ArrivalState before = consumer.state;
+  for (const Duration at : {0s, 100s}) {
+    const Decision seen = TypeParam::peek(consumer.limit, consumer.state, Cost{1}, consumer.start + at);
+    EXPECT_FALSE(seen.admitted);
+    EXPECT_EQ(seen.retry_after, Duration{10s});
+    EXPECT_EQ(seen.reset_after, Duration{30s});
+    EXPECT_EQ(consumer.state, before) << "a look changes nothing";
+  }
+  EXPECT_TRUE(consumer.decide(0, 100s).admitted) << "that is no debt";
+  EXPECT_EQ(consumer.state, before);
+
+  EXPECT_EQ(consumer.decide(1, 100s).retry_after, Duration{10s});
+  EXPECT_EQ(consumer.decide(1, 110s - 1us).retry_after, Duration{1us});
+  EXPECT_TRUE(consumer.decide(1, 110s).admitted);
+  EXPECT_FALSE(consumer.decide(1, 110s).admitted);
+}
+
+TYPED_TEST(BucketTest, WithinReachADenialLeavesTheStateAsItWas) {
+  BeyondReach<TypeParam> consumer(this->limit(3, 7, 10s));
+  for (const Duration used : {0us, 1us, 4'285'713us, 4'285'714us}) {
+    consumer.state.set_used({used.count(), 1}, micros(consumer.start));
+    const ArrivalState before = consumer.state;
+    EXPECT_FALSE(TypeParam::bring_within_reach(consumer.limit, consumer.state, consumer.start));
+    EXPECT_EQ(consumer.state, before);
+  }
+  consumer.state.set_used(consumer.limit.fill, micros(consumer.start));
+  EXPECT_FALSE(TypeParam::bring_within_reach(consumer.limit, consumer.state, consumer.start));
+  EXPECT_TRUE(TypeParam::bring_within_reach(consumer.limit, consumer.state, consumer.start - 1us));
+}
+
+TYPED_TEST(BucketTest, WithoutBoundAStateOfOtherNumbersStandsAsItIs) {
+  BeyondReach<TypeParam> consumer(this->limit(3, 1, 10s));
+  consumer.limit.reach = ArrivalLimit::unbounded;
+  EXPECT_EQ(consumer.decide(1, 0s).retry_after, Duration{580s});
+  EXPECT_EQ(consumer.decide(1, 100s).retry_after, Duration{480s});
+}
+
+TEST(BoundReach, IsTheTimeToFillOrThatOfAnotherRule) {
+  Rule rule = compile(weir::Limit::gcra({{7, 10s}, 3}).value());
+  EXPECT_EQ(time_to_fill(rule), Duration{4'285'715us});
+  const auto reach = [&] { return std::get<RuleOf<Gcra>>(rule).limit.reach; };
+  EXPECT_EQ(reach(), ArrivalLimit::unbounded);
+  for (const Duration shorter : {Duration{0}, Duration{4'285'714us}, Duration{4'285'715us}}) {
+    bound_reach(rule, shorter);
+    EXPECT_EQ(reach(), (FineSpan{4'285'714, 2})) << "exactly what it takes to fill";
+  }
+  bound_reach(rule, 1h);
+  EXPECT_EQ(reach(), (FineSpan{3'600'000'000, 0}));
+
+  Rule window = compile(weir::Limit::fixed_window({3, 10s}).value());
+  EXPECT_EQ(time_to_fill(window), Duration{0});
+  bound_reach(window, 1h);
+}
+
 }  // namespace
 }  // namespace weir::core

@@ -111,6 +111,22 @@ limits:
   EXPECT_EQ(shared.hearing->verdict(0)->decision.remaining, 9U);
 }
 
+TEST(Hearing, AfterAReloadNobodyWaitsLongerThanTheNewNumbersSay) {
+  SharedEngine shared(one_limit);
+  shared.at(shared.clock.now());
+  const Request request = Request::to("GET /");
+  EXPECT_EQ(shared.passing(request, 12), 10);
+  ASSERT_TRUE(shared.engine->reload(ruleset_of(R"(
+version: 1
+limits:
+  - { name: api, consumer_key: ip, algorithm: token_bucket, rate: 1/s, burst: 10 }
+)"),
+                                    shared.clock.now()));
+  EXPECT_EQ(shared.send(request)->decision.retry_after, Duration{1s});
+  shared.at(shared.clock.now() + 1s);
+  EXPECT_EQ(shared.passing(request, 12), 1);
+}
+
 // What each choice does when the store is away, and what counts it.
 struct Choice {
   const char* words;

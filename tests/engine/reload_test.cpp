@@ -24,6 +24,72 @@ TEST_F(ReloadTest, CutTakesEffectAtOnceOnTheUsageAsItStands) {
   EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
 }
 
+struct Raise {
+  const char* before;
+  const char* after;
+};
+
+// Each takes three at once, and one more after a second under the new numbers.
+constexpr Raise raises[] = {
+    {"algorithm: token_bucket, rate: 1/h, burst: 3", "algorithm: token_bucket, rate: 1/s, burst: 3"},
+    {"algorithm: gcra, rate: 1/h, burst: 3", "algorithm: gcra, rate: 1/s, burst: 3"},
+    {"algorithm: leaky_bucket, rate: 1/h, burst: 3", "algorithm: leaky_bucket, rate: 1/s, burst: 3"},
+    {"algorithm: leaky_bucket, rate: 1/h, queue: 2", "algorithm: leaky_bucket, rate: 1/s, queue: 2"},
+    {"algorithm: gcra, rate: 3600/h, burst: 10800", "algorithm: gcra, rate: 1/s, burst: 3"},  // a cut
+    {"algorithm: gcra, rate: 9973/day, burst: 3", "algorithm: gcra, rate: 1/s, burst: 3"},    // from wide cells
+};
+
+TEST_F(ReloadTest, WhoHasUsedAllWaitsNoLongerThanTheNewNumbersSay) {
+  for (const auto& [before, after] : raises) {
+    SCOPED_TRACE(after);
+    load(one_limit(before));
+    (void)passing(Request::to("GET /"), 20'000);
+    reload(one_limit(after));
+    EXPECT_EQ(send(Request::to("GET /").only_looking()).decision.retry_after, Duration{1s});
+    const Verdict denied = send(Request::to("GET /"));
+    EXPECT_FALSE(denied.admitted) << "no fresh burst";
+    EXPECT_EQ(denied.decision.retry_after, Duration{1s});
+    advance(1s - 1us);
+    EXPECT_FALSE(passes(Request::to("GET /")));
+    advance(1us);
+    EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
+    advance(3s);
+    EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+  }
+}
+
+TEST_F(ReloadTest, SoItIsWhereSeveralLimitsAreJudgedTogether) {
+  const auto two = [](std::string_view first) {
+    return "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, " + std::string(first) +
+           "}, {name: b, consumer_key: ip, algorithm: gcra, rate: 1/min, burst: 100}]}";
+  };
+  load(two("rate: 1/h, burst: 3"));
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
+  reload(two("rate: 1/s, burst: 3"));
+  EXPECT_EQ(send(Request::to("GET /")).decision.retry_after, Duration{1s});
+  advance(1s);
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
+}
+
+// He may have several at a time, as with two API keys: to come by the one makes no room by the other.
+TEST_F(ReloadTest, AnotherTierOfTheSamePolicyForgivesNothing) {
+  load(R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - { name: api, consumer_key: ip, algorithm: gcra, rate: 3/day, burst: 3,
+      tier_overrides: { pro: { rate: 60/min, burst: 10 } } }
+)");
+  const auto free = Request::to("GET /").in_tier("free");
+  const auto pro = Request::to("GET /").in_tier("pro");
+  EXPECT_EQ(passing(free, 9), 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(passes(pro));
+    EXPECT_FALSE(passes(free));
+    advance(1h);
+  }
+}
+
 TEST_F(ReloadTest, SamePolicyAgainGivesNoFreshBurst) {
   for (const char* numbers :
        {"algorithm: token_bucket, rate: 1/h, burst: 3", "algorithm: gcra, rate: 1/h, burst: 3",

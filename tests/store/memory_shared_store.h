@@ -142,6 +142,9 @@ class MemorySharedStore final : public SharedStore {
     }
     if (ask.operation == SharedOperation::look) return;
     for (std::size_t i = 0; i < ask.checks.size(); ++i) {
+      core::visit_rule(*ask.checks[i].rule, [&]<class A>(const core::RuleOf<A>& of) {
+        (void)core::bring_within_reach<A>(of.limit, states_[ask.checks[i].key].of<A>(), now);
+      });
       if (!ask.answers[i].decision.admitted) continue;
       SharedCheck nothing = ask.checks[i];
       nothing.cost = Cost{0};

@@ -33,6 +33,9 @@ class AskTrace {
     while (family.rules.size() < count) {
       if (auto limit = some_limit(algorithm, family.window)) family.rules.push_back(core::compile(*limit));
     }
+    for (core::Rule& rule : family.rules) {
+      if (!one_in(3)) core::bound_reach(rule, core::time_to_fill(family.rules[below(family.rules.size())]));
+    }
     families_.push_back(std::move(family));
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/decide_state.h"
 #include "core/until_more.h"
 #include "store/shared/shared_store.h"
 
@@ -60,6 +61,7 @@ class ScriptOracle {
       return expected;
     }
     for (std::size_t i = 0; i < ask.checks.size(); ++i) {
+      bring_within_reach(ask.checks[i], now);
       Decision& decision = expected.answers[i].decision;
       if (decision.admitted) decision = without_charge(ask.checks[i], now);
       expected.answers[i].more_after = more_after(states_, ask.checks[i], decision, now);
@@ -142,8 +144,14 @@ class ScriptOracle {
     SharedCheck patient = check;
     patient.max_wait = Duration::max();
     for (std::uint64_t i = 0; i < check.charge_back; ++i) {
-      if (!decide(states_, patient, Cost{1}, now).admitted) return;
+      if (!decide(states_, patient, Cost{1}, now).admitted) return bring_within_reach(check, now);
     }
+  }
+
+  void bring_within_reach(const SharedCheck& check, Instant now) {
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      (void)core::bring_within_reach<A>(of.limit, states_[check.key].of<A>(), now);
+    });
   }
 
   // A state that is changed, and as good as never seen then, is not kept.

@@ -16,10 +16,11 @@
 --             the terms, then the evaluations
 --
 -- A term is a rule and what is asked of it. The first number is the algorithm, by which the others are read:
---   bucket, queue    algorithm  cost  N  fill, its nths  worth of the cost, its nths  most  max_wait
+--   bucket, queue    algorithm  cost  N  fill, its nths  reach, its nths  worth of the cost, its nths  most  max_wait
 --   windows, log     algorithm  cost  limit  window
--- `most` is how often the cost goes into the burst. A settlement has `how` in the place of the cost (0 nothing,
--- 1 refund, 2 owe) and, instead of `most` or behind the window:
+-- `reach` is how far ahead of now a state can be: one that is further was written under other numbers, and counts as
+-- this much. `most` is how often the cost goes into the burst. A settlement has `how` in the place of the cost
+-- (0 nothing, 1 refund, 2 owe) and, instead of `most` or behind the window:
 --   bucket           -
 --   queue            when it was charged  worth of what was charged, its nths
 --   windows          units  the window that was charged
@@ -223,8 +224,28 @@ local function fitting(room, room_nths, worth, worth_nths, N, most)
   return 0
 end
 
+-- What is used of a bucket: how far its arrival time lies ahead of now. Nths of another N round up.
+local function ahead_of_now(key, term)
+  local used, nths = first[key] - now, second[key]
+  if nths >= input[term + 2] then used, nths = used + 1, 0 end
+  if used < 0 then return 0, 0 end
+  local reach, reach_nths = input[term + 5], input[term + 6]
+  if used > reach or (used == reach and nths > reach_nths) then return reach, reach_nths end
+  return used, nths
+end
+
+-- After a denial: a bucket's state that lies beyond reach is brought within it, or it would deny for as long as the
+-- numbers did that it was written under.
+local function bring_within_reach(key, term)
+  local used, nths = ahead_of_now(key, term)
+  if used < input[term + 5] or nths < input[term + 6] then return end
+  if first[key] == now + used and second[key] == nths then return end
+  first[key], second[key] = now + used, nths
+  changed[key] = true
+end
+
 -- To make a function takes time, and most batches need few: so these are made where they are needed.
-local share, rolled, ahead_of_now, fits, charge, note_waits, decide
+local share, rolled, fits, charge, note_waits, decide
 local owe, refund_log, refund, decide_in_steps, settle, forget
 
 if needs > 0 then
@@ -260,14 +281,6 @@ if needs > 0 then
     return share(previous, length - into, length) + count, number, count, previous
   end
 
-  -- What is used of a bucket: how far its arrival time lies ahead of now. Nths of another N round up.
-  ahead_of_now = function(key, N)
-    local used, nths = first[key] - now, second[key]
-    if nths >= N then used, nths = used + 1, 0 end
-    if used < 0 then return 0, 0 end
-    return used, nths
-  end
-
   -- How many of `copies` one check admits, one after the other.
   fits = function(key, term, copies)
     local of, cost = input[term], input[term + 1]
@@ -275,22 +288,22 @@ if needs > 0 then
     if of <= QUEUE then
       local N = input[term + 2]
       local nths
-      used, nths = ahead_of_now(key, N)
+      used, nths = ahead_of_now(key, term)
       local room, room_nths = input[term + 3] - used, input[term + 4] - nths
       if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
       if room < 0 then return 0 end
       if cost == 0 then return copies end
-      local worth, worth_nths = input[term + 5], input[term + 6]
+      local worth, worth_nths = input[term + 7], input[term + 8]
       if worth > room or (worth == room and worth_nths > room_nths) then return 0 end
       n = 1
       if copies > 1 then
-        n = input[term + 7]
+        n = input[term + 9]
         if n > copies then n = copies end
         n = fitting(room, room_nths, worth, worth_nths, N, n)
       end
       if of == QUEUE then
         -- The n-th waits for what the others before it use.
-        local wait, wait_nths = input[term + 8] - used, -nths
+        local wait, wait_nths = input[term + 10] - used, -nths
         if wait_nths < 0 then wait, wait_nths = wait - 1, wait_nths + N end
         if wait < 0 then return 0 end
         if n > 1 then n = fitting(wait, wait_nths, worth, worth_nths, N, n - 1) + 1 end
@@ -319,8 +332,8 @@ if needs > 0 then
     if cost == 0 then return end
     if of <= QUEUE then
       local N = input[term + 2]
-      local used, nths = ahead_of_now(key, N)
-      local worth, worth_nths = input[term + 5], input[term + 6]
+      local used, nths = ahead_of_now(key, term)
+      local worth, worth_nths = input[term + 7], input[term + 8]
       if n > 1 then
         worth_nths = n * worth_nths
         worth = n * worth + floor(worth_nths / N)
@@ -375,6 +388,7 @@ if needs > 0 then
       local key, term = input[at], input[at + 1]
       if key > 0 and n > 0 and operation == DECIDE then charge(key, term, n) end
       if key < 0 then key = -key end
+      if n < copies and operation == DECIDE and input[term] <= QUEUE then bring_within_reach(key, term) end
       if logs and logs[key] then note_waits(key, term, n < copies) end
     end
     return n
@@ -387,9 +401,9 @@ if needs > 1 then
     local of = input[term]
     if of <= QUEUE then
       local N = input[term + 2]
-      local used, nths = ahead_of_now(key, N)
+      local used, nths = ahead_of_now(key, term)
       local fill, fill_nths = input[term + 3], input[term + 4]
-      local more, more_nths = input[term + 5], input[term + 6]
+      local more, more_nths = input[term + 7], input[term + 8]
       local most, most_nths = 2 * fill, fill_nths
       if fill_nths >= N - fill_nths then
         most, most_nths = most + 1, fill_nths - (N - fill_nths)
@@ -502,13 +516,13 @@ if needs > 1 then
       local N = input[term + 2]
       if of == QUEUE then
         -- Only the newest turn can be given back: it begins when it was charged.
-        local begin, nths = first[key] - input[term + 8], second[key] - input[term + 9]
+        local begin, nths = first[key] - input[term + 10], second[key] - input[term + 11]
         if nths < 0 then begin, nths = begin - 1, nths + N end
         if nths > 0 then begin = begin + 1 end
-        if begin ~= input[term + 7] then return end
+        if begin ~= input[term + 9] then return end
       end
-      local used, nths = ahead_of_now(key, N)
-      local less, less_nths = used - input[term + 5], nths - input[term + 6]
+      local used, nths = ahead_of_now(key, term)
+      local less, less_nths = used - input[term + 7], nths - input[term + 8]
       if less_nths < 0 then less, less_nths = less - 1, less_nths + N end
       if less < 0 then less, less_nths = 0, 0 end
       if now + less == first[key] and less_nths == second[key] then return end
@@ -553,9 +567,10 @@ if needs > 1 then
         local key = was[1]
         first[key], second[key], third[key], changed[key] = was[2], was[3], was[4], was[5]
       end
-      for at = from, logs and to or 0, 2 do
-        local key = input[at] > 0 and input[at] or -input[at]
-        if logs[key] then note_waits(key, input[at + 1], false) end
+      for at = from, to, 2 do
+        local key, term = input[at] > 0 and input[at] or -input[at], input[at + 1]
+        if keep and input[term] <= QUEUE then bring_within_reach(key, term) end
+        if logs and logs[key] then note_waits(key, term, false) end
       end
     end
     return all
@@ -591,7 +606,7 @@ while at < last do
     local used, nths = first[key] - now, second[key]
     if nths >= N then used, nths = used + 1, 0 end
     if used < 0 then used, nths = 0, 0 end
-    local after, after_nths = used + input[term + 5], input[term + 6]
+    local after, after_nths = used + input[term + 7], input[term + 8]
     if nths > 0 then
       -- nths + after_nths could pass 2^53.
       if nths >= N - after_nths then
@@ -606,13 +621,14 @@ while at < last do
       changed[key] = true
       admitted[evaluation] = 1
     else
+      bring_within_reach(key, term)
       admitted[evaluation] = 0
     end
     at = at + 3
   elseif operation == DECIDE_ALIKE then
     -- The same, so many times.
     local copies, key, term = input[at + 1], input[at + 2], input[at + 3]
-    local N, n = input[term + 2], input[term + 7]
+    local N, n = input[term + 2], input[term + 9]
     local used, nths = first[key] - now, second[key]
     if nths >= N then used, nths = used + 1, 0 end
     if used < 0 then used, nths = 0, 0 end
@@ -620,7 +636,7 @@ while at < last do
     if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
     if n > copies then n = copies end
     if room < 0 then n = 0 end
-    local worth, worth_nths = input[term + 5], input[term + 6]
+    local worth, worth_nths = input[term + 7], input[term + 8]
     n = fitting(room, room_nths, worth, worth_nths, N, n)
     if n > 0 then
       worth_nths = n * worth_nths
@@ -633,6 +649,8 @@ while at < last do
       end
       first[key], second[key] = now + used, nths
       changed[key] = true
+    else
+      bring_within_reach(key, term)
     end
     admitted[evaluation] = n
     at = at + 4

@@ -63,6 +63,10 @@ void TermNumbers::add_span(FineSpan span) noexcept {
   add(span.nths);
 }
 
+void TermNumbers::add_reach(const core::ArrivalLimit& limit) noexcept {
+  add_span(limit.reach <= FineSpan{beyond, 0} ? limit.reach : FineSpan{beyond, 0});
+}
+
 void TermNumbers::add_bucket(const core::ArrivalLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept {
   if (term.settlement) return add_bucket_settlement(limit, algorithm, *term.settlement);
   const std::uint64_t cost = term.cost.units();
@@ -72,6 +76,7 @@ void TermNumbers::add_bucket(const core::ArrivalLimit& limit, std::int64_t algor
   add(bounded(cost));
   add(limit.count);
   add_span(limit.fill);
+  add_reach(limit);
   add_span(can_fit ? limit.worth(cost) : FineSpan{beyond, 0});
   add(can_fit && cost > 0 ? bounded(limit.burst / cost) : 0);
   if (algorithm == queue) add(std::clamp<std::int64_t>(term.max_wait.count(), 0, beyond));
@@ -87,6 +92,7 @@ void TermNumbers::add_bucket_settlement(const core::ArrivalLimit& limit, std::in
   add(how);
   add(limit.count);
   add_span(limit.fill);
+  add_reach(limit);
   add_span(limit.worth(std::min(difference(settlement), 2 * limit.burst)));
   if (algorithm != queue) return;
   add(is_a_turn ? core::micros(settlement.charged_at) : 0);

@@ -42,12 +42,13 @@ class TermNumbers {
  private:
   void add(std::int64_t number) noexcept { values_[size_++] = number; }
   void add_span(core::FineSpan span) noexcept;
+  void add_reach(const core::ArrivalLimit& limit) noexcept;
   void add_bucket(const core::ArrivalLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept;
   void add_bucket_settlement(const core::ArrivalLimit& limit, std::int64_t algorithm,
                              const core::Settlement& settlement) noexcept;
   void add_window(const core::WindowLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept;
 
-  std::array<std::int64_t, 10> values_{};
+  std::array<std::int64_t, 12> values_{};
   std::size_t size_ = 0;
   bool is_simple_ = false;
 };
