@@ -120,7 +120,8 @@ struct Config {
   FieldsConfig fields;
   LogConfig log;
   StoreConfig store;
-  std::optional<unsigned> loops;  // none: one for each core
+  std::optional<unsigned> loops;      // none: one for each core
+  Duration grace = Duration::zero();  // the doors stay open for as long after the call to stop
   Duration drain = std::chrono::seconds(10);
 };
 

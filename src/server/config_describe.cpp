@@ -103,6 +103,12 @@ std::string log_line(const LogConfig& log) {
   return "log: " + joined(parts);
 }
 
+std::string stopping_line(const Config& config) {
+  std::string line = "drain: " + policy::duration_text(config.drain);
+  if (config.grace > Duration::zero()) line += ", after " + policy::duration_text(config.grace) + " of grace";
+  return line;
+}
+
 }  // namespace
 
 std::vector<std::string> describe(const Config& config) {
@@ -117,7 +123,7 @@ std::vector<std::string> describe(const Config& config) {
       log_line(config.log),
       "store: " + describe(config.store),
       config.loops ? fmt::format("loops: {}", *config.loops) : "loops: one for each core",
-      fmt::format("drain: {}", policy::duration_text(config.drain)),
+      stopping_line(config),
   };
 }
 

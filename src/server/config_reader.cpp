@@ -23,7 +23,7 @@ using std::chrono::seconds;
 constexpr SizeBounds memory_bounds{.least = std::size_t{1} << 20, .most = std::size_t{1} << 40};
 constexpr TimeBounds snapshot_bounds{.least = seconds(1), .most = hours(24)};
 constexpr TimeBounds jitter_bounds{.least = Duration::zero(), .most = hours(1)};
-constexpr TimeBounds drain_bounds{.least = Duration::zero(), .most = hours(1)};
+constexpr TimeBounds stopping_bounds{.least = Duration::zero(), .most = hours(1)};
 constexpr policy::Bounds denials_bounds{.least = 1, .most = 1'000'000};
 constexpr policy::Bounds loop_bounds{.least = 1, .most = 1'024};
 constexpr Duration default_snapshot = minutes(1);
@@ -105,7 +105,8 @@ Config read_config(const Node& root, const std::filesystem::path& folder, Config
   if (const auto* log = map.find("log")) read_log(*log, folder, config.log, problems);
   if (const auto* store = map.find("store")) config.store = read_store(*store, folder, problems);
   if (const auto loops = map.whole("loops", loop_bounds)) config.loops = static_cast<unsigned>(loops->value);
-  read_time(map, "drain", drain_bounds, config.drain);
+  read_time(map, "grace", stopping_bounds, config.grace);
+  read_time(map, "drain", stopping_bounds, config.drain);
   map.finish();
   return config;
 }

@@ -97,6 +97,7 @@ Result<void> Server::apply(Loaded loaded) {
   const std::lock_guard guard(mutex_);
   config_.policy = next.policy;
   config_.fields = next.fields;
+  config_.grace = next.grace;
   config_.drain = next.drain;
   if (next.state.directory == began_with_.state.directory) {
     config_.state.snapshot_every = next.state.snapshot_every;

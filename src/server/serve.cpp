@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -64,10 +65,11 @@ class Run {
  public:
   explicit Run(Server& server) : server_(server), saved_(SteadyClock::now()) {}
 
-  void until_stopped(const Calls& calls) {
+  // Until it is told to stop, or until then.
+  void go_on(const Calls& calls, SteadyClock::time_point end) {
     auto next_tick = SteadyClock::now() + tick;
-    for (;;) {
-      const int signal = calls.wait(next_tick);
+    while (SteadyClock::now() < end) {
+      const int signal = calls.wait(std::min(next_tick, end));
       server_.answer_requests();
       if (signal == SIGTERM || signal == SIGINT) return;
       if (signal == SIGHUP) reload("asked to");
@@ -114,8 +116,13 @@ Result<void> serve(Sources sources, Loaded loaded, std::string version,
   (*server)->on_request([&calls] { calls.ring(); });
   on_ready(**server);
   notify_service_manager("READY=1");
-  Run(**server).until_stopped(calls);
+  Run run(**server);
+  run.go_on(calls, SteadyClock::time_point::max());
   notify_service_manager("STOPPING=1");
+  if (const Duration grace = (*server)->config().grace; grace > Duration::zero()) {
+    (*server)->announce_stop();
+    run.go_on(calls, SteadyClock::now() + grace);
+  }
   (*server)->stop();
   return {};
 }

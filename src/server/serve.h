@@ -1,5 +1,5 @@
-// Runs a server until it is told to stop: SIGTERM and SIGINT drain and save, SIGHUP and changed files reload, SIGUSR1
-// opens the log anew.
+// Runs a server until it is told to stop: SIGTERM and SIGINT drain and save, after the configured grace or at the
+// second of them; SIGHUP and changed files reload, SIGUSR1 opens the log anew.
 #pragma once
 
 #include <functional>

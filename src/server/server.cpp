@@ -6,6 +6,7 @@
 
 #include "observe/hash_key_file.h"
 #include "policy/roster.h"
+#include "policy/words.h"
 #include "server/admin_token.h"
 #include "server/memory_shares.h"
 #include "store/local/snapshot_folder.h"
@@ -256,6 +257,11 @@ void Server::save() {
   if (!saved) log_->error("what was counted could not be saved: " + saved.error().message());
   const std::lock_guard guard(mutex_);
   last_saved_ = door::AdminStatus::Snapshot{.at = now, .error = saved ? std::string() : saved.error().message()};
+}
+
+void Server::announce_stop() {
+  health_.set_serving(false);
+  log_->info("stopping in " + policy::duration_text(config_.grace) + ": until then all is answered, but not ready");
 }
 
 void Server::stop() {

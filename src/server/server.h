@@ -58,6 +58,8 @@ class Server final : private door::AdminBackend {
   void tick();
   void save();
 
+  // Says that it is about to stop to whoever asks whether it is ready, and goes on.
+  void announce_stop();
   // Stops accepting, finishes what is under way, saves. Final.
   void stop();
 

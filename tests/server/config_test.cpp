@@ -129,6 +129,7 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(redis.key_secret_file, folder / "secrets/keys.secret");
   EXPECT_EQ(redis.timeout, 25ms);
   EXPECT_EQ(config->loops, 3U);
+  EXPECT_EQ(config->grace, 5s);
   EXPECT_EQ(config->drain, 1min);
 }
 
@@ -151,6 +152,7 @@ state: { directory: state }
 fields: { current: false, x_rate_limit: off, older: true, retry_jitter: 2s }
 log: { denials: { sample: 0.25 }, file: weir.log }
 loops: 2
+grace: 1500ms
 )",
                                        "/etc/weir/weir.yaml", nowhere)
                           .config;
@@ -169,7 +171,7 @@ loops: 2
                 "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
                 "store: this process",
                 "loops: 2",
-                "drain: 10 s",
+                "drain: 10 s, after 1500 ms of grace",
             }));
 }
 
