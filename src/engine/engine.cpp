@@ -39,21 +39,26 @@ std::unique_ptr<Judge> Engine::new_judge(Witness* witness, const SharedAccess* s
 
 // Tables that the new policy takes over serve both until the last judge has changed; only where states have to move
 // to wider cells does everyone wait for it.
-Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, Instant now) {
+Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock) {
   const std::lock_guard not_saving(saving_);
   auto plan = Plan::create(std::move(ruleset), options_, plan_.get());  // which changes under saving_ only
   if (!plan) return tl::unexpected(plan.error());
+  put_into_force(*plan, clock.now());
+  (*plan)->tables().carry_over(clock);
+  return {};
+}
+
+void Engine::put_into_force(const std::shared_ptr<Plan>& plan, Instant now) {
   const std::lock_guard guard(mutex_);
   std::vector<Judge::Hold> held;
   for (Judge* judge : judges_) held.emplace_back(judge->busy_);
-  (*plan)->tables().move_states(now);
+  plan->tables().move_states(now);
   for (Judge* judge : judges_) {
     add(*judge, past_);
-    judge->enter(*plan);
+    judge->enter(plan);
   }
-  plan_ = std::move(*plan);
+  plan_ = plan;
   plan_->tables().apply_budget();
-  return {};
 }
 
 std::shared_ptr<const Plan> Engine::plan() const {

@@ -20,6 +20,7 @@
 #include "engine/store_paths.h"
 #include "policy/ruleset.h"
 #include "store/local/tables.h"
+#include "weir/clock.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -52,8 +53,8 @@ class Engine {
   // `shared`: null where the options have no keys for a shared store, and only there.
   [[nodiscard]] std::unique_ptr<Judge> new_judge(Witness* witness = nullptr, const SharedAccess* shared = nullptr);
 
-  // On an error nothing has changed.
-  Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, Instant now);
+  // On an error nothing has changed. Buckets that fill sooner from now on are gone over when it is in force.
+  Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock);
 
   [[nodiscard]] std::shared_ptr<const Plan> plan() const;
 
@@ -87,6 +88,7 @@ class Engine {
 
   Engine(const Options& options, std::shared_ptr<Plan> plan) : options_(options), plan_(std::move(plan)) {}
 
+  void put_into_force(const std::shared_ptr<Plan>& plan, Instant now);
   void dismiss(Judge& judge);
   static void add(const Judge& judge, Totals& totals);
   static void add(const Judge& judge, StorePathTotals& totals);

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <map>
-#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -60,11 +59,6 @@ class Shopping {
   }
   [[nodiscard]] const std::vector<store::Wanted>& list() const noexcept { return list_; }
 
-  // By any of the rules for these states.
-  [[nodiscard]] Duration longest_to_fill(const StateId& id) const {
-    return std::ranges::max(list_[index_.at(id)].rules | std::views::transform(core::time_to_fill));
-  }
-
  private:
   std::vector<store::Wanted> list_;
   std::map<StateId, std::size_t> index_;
@@ -90,6 +84,16 @@ TierRules tier_rules(const policy::TieredLimit& tiered, RuleOf rule_of) {
     rules.push_back(limit ? std::optional<TableRule>(rule_of(*limit, rules.size())) : std::nullopt);
   }
   return rules;
+}
+
+// On a shared store nobody goes over the states when numbers change: each is brought within reach when it is asked for.
+// One consumer may come under several tiers at a time, so what one of them lets him use is within the reach of all.
+void bound_reach(TierRules& tiers) {
+  Duration longest = Duration::zero();
+  for (const auto& tier : tiers) longest = std::max(longest, tier ? core::time_to_fill(tier->rule) : Duration::zero());
+  for (auto& tier : tiers) {
+    if (tier) core::bound_reach(tier->rule, longest);
+  }
 }
 
 using LimitsByName = std::unordered_map<std::string_view, const PlannedLimit*>;
@@ -175,30 +179,27 @@ Result<void> Plan::open_tables(const PlanOptions& options, const Plan* previous,
     if (shared_keys_) shared_names_.emplace(wanted.id, shared_keys_->name(wanted.id));
   }
 
-  // One consumer may come under several tiers at a time: so what one of them lets him use is not taken for another
-  // policy's. A block is served as it was given.
-  const auto tier_rule = [&](const StateId& id, const Limit& numbers) {
-    TableRule made = table_rule(id, numbers);
-    core::bound_reach(made.rule, shopping.longest_to_fill(id));
-    return made;
-  };
   const LimitsByName before = limits_by_name(previous);
   for (const auto& limit : ruleset_->limits) {
     PlannedLimit planned;
     planned.source = &limit;
     planned.keyed_by_route = is_keyed_by_route(limit.consumer_key);
     planned.live = tier_rules(limit.live, [&](const Limit& numbers, std::size_t /*tier*/) {
-      return tier_rule(live_state_id(limit, numbers), numbers);
+      return table_rule(live_state_id(limit, numbers), numbers);
     });
     if (shared_keys_) {
       planned.local = tier_rules(limit.live, [&](const Limit& numbers, std::size_t tier) {
-        return tier_rule(live_state_id(limit, numbers), local_share(limit, numbers, tier));
+        return table_rule(live_state_id(limit, numbers), local_share(limit, numbers, tier));
       });
     }
     if (limit.candidate) {
       planned.candidate = tier_rules(*limit.candidate, [&](const Limit& numbers, std::size_t /*tier*/) {
-        return tier_rule(store::state_id(limit.name, Purpose::candidate, numbers), numbers);
+        return table_rule(store::state_id(limit.name, Purpose::candidate, numbers), numbers);
       });
+    }
+    if (shared_keys_) {
+      bound_reach(planned.live);
+      bound_reach(planned.candidate);
     }
     const auto of_purpose = [&](Purpose purpose, const Limit& numbers) {
       return table_rule(store::state_id(limit.name, purpose, numbers), numbers);

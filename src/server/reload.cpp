@@ -88,7 +88,7 @@ Result<void> Server::apply(Loaded loaded) {
     if (!read) return tl::unexpected(read.error());
     certificates.emplace_back(door.tls.get(), std::move(*read));
   }
-  if (const auto taken = engine_->reload(loaded.ruleset, clock_.now()); !taken) return tl::unexpected(taken.error());
+  if (const auto taken = engine_->reload(loaded.ruleset, clock_); !taken) return tl::unexpected(taken.error());
   for (auto& [tls, read] : certificates) tls->take(std::move(read));
   for (std::size_t i = 0; i < stations_.size(); ++i) {
     (*loops_)[i].run([&] { stations_[i]->change(*options); });

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -39,8 +38,7 @@ struct PackedCharge {
   static PackedCharge make(const Terms& terms, Payload& payload) noexcept {
     auto state = Packing<A, Payload>::unpack(terms.limit, payload, terms.now);
     const auto charge = A::charge(terms.limit, state, terms.cost, terms.now);
-    if (charge.admitted || A::bring_within_reach(terms.limit, state, core::instant_at(terms.now)))
-      payload = Packing<A, Payload>::pack(terms.limit, state);
+    if (charge.admitted) payload = Packing<A, Payload>::pack(terms.limit, state);
     return {charge};
   }
 
@@ -62,8 +60,7 @@ struct PackedCharge<A, NarrowPayload> {
     std::int64_t worth;         // of the cost, a word
     std::int64_t carries_from;  // from so many nths on, the sum has a microsecond more
     std::int64_t carry;
-    std::int64_t fill;   // a word
-    std::int64_t reach;  // a word
+    std::int64_t fill;  // a word
   };
 
   std::int64_t before;
@@ -80,14 +77,13 @@ struct PackedCharge<A, NarrowPayload> {
             word(worth),
             limit.count - worth.nths,
             (std::int64_t{1} << bits) - limit.count,
-            word(limit.fill),
-            reach_of(limit)};
+            word(limit.fill)};
   }
 
   [[gnu::always_inline]] static PackedCharge make(const Terms& terms, NarrowPayload& payload) noexcept {
     std::int64_t before = payload.word_ahead(terms.now);
-    if (nths(before) >= terms.count || before > terms.reach) [[unlikely]]
-      before = take_over(terms, payload, before);
+    if (nths(before) >= terms.count) [[unlikely]]
+      before = (whole(before) + 1) << bits;
     const std::int64_t sum = before + terms.worth;
     const std::int64_t after = core::either(nths(before) >= terms.carries_from, sum + terms.carry, sum);
     payload.set_word_ahead_if(after <= terms.fill, after, terms.now);
@@ -114,20 +110,6 @@ struct PackedCharge<A, NarrowPayload> {
 
  private:
   static constexpr unsigned bits = NarrowPayload::small_bits;
-
-  // A state that was written under other numbers.
-  [[gnu::noinline]] static std::int64_t take_over(const Terms& terms, NarrowPayload& payload,
-                                                  std::int64_t word) noexcept {
-    if (nths(word) >= terms.count) word = (whole(word) + 1) << bits;
-    if (word < terms.reach) return word;
-    payload.set_word_ahead_if(true, terms.reach, terms.now);
-    return terms.reach;
-  }
-
-  static std::int64_t reach_of(const core::ArrivalLimit& limit) noexcept {
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    return limit.reach.whole < whole(most) ? word(limit.reach) : most;
-  }
 
   static std::int64_t whole(std::int64_t word) noexcept { return word >> bits; }
   static std::int64_t nths(std::int64_t word) noexcept {

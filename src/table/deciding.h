@@ -47,7 +47,7 @@ template <class A, class Payload>
   {
     LockedState<A, Payload> locked(limit, cells, slot, now);
     decision = decide_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
-    if (decision.admitted || bring_within_reach<A>(limit, locked.state(), now)) locked.keep();
+    if (decision.admitted) locked.keep();
   }
   if (!decision.admitted) cells.give_up_if_fresh(slot);
   unlock(slot);
@@ -72,10 +72,8 @@ template <class Answer, class A, class Payload, class Unlock>
     }
   } else {
     auto state = Packing<A, Payload>::unpack(limit, payload, terms.now);
-    const Instant now = core::instant_at(terms.now);
-    Decision decision = decide_state<A>(limit, state, terms.cost, Duration::max(), now);
-    if (decision.admitted || bring_within_reach<A>(limit, state, now))
-      payload = Packing<A, Payload>::pack(limit, state);
+    Decision decision = decide_state<A>(limit, state, terms.cost, Duration::max(), core::instant_at(terms.now));
+    if (decision.admitted) payload = Packing<A, Payload>::pack(limit, state);
     unlock();
     if constexpr (std::same_as<Answer, bool>) {
       return decision.admitted;

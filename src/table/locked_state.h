@@ -12,7 +12,6 @@
 
 namespace weir::table {
 
-using core::bring_within_reach;
 using core::decide_state;
 using core::peek_state;
 

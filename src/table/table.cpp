@@ -162,6 +162,29 @@ void Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
   });
 }
 
+void Table::carry_over(const core::Rule& rule, const Clock& clock) {
+  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    if constexpr (on_arrival_time<A>) {
+      const std::int64_t begin = core::micros(clock.now());
+      const auto carry = [&](Payload& payload) {
+        auto state = Packing<A, Payload>::unpack(of.limit, payload, begin);
+        if (state.used(of.limit, begin) <= of.limit.fill) return;
+        // Under its lock: whoever wrote it knew no later time. By an earlier one, a state that is just full would seem
+        // to lie too far ahead, and to bring it back would give something to its consumer.
+        A::carry_over(of.limit, state, clock.now());
+        payload = Packing<A, Payload>::pack(of.limit, state);
+      };
+      cells.for_each(
+          begin, [&](KeyHash, Payload& payload) { carry(payload); }, [] { return true; });
+      for (unsigned i = 0; i < cells.overflow_cells(); ++i) {
+        const Slot slot = cells.lock_overflow(i);
+        carry(Cells<Payload>::payload(slot));
+        unlock(slot);
+      }
+    }
+  });
+}
+
 void Table::add_usage(const core::Rule& rule, KeyHash key, Cost cost, Instant now) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     const Slot slot = cells.find_or_claim(key, core::micros(now));

@@ -23,6 +23,7 @@
 #include "table/hash_key.h"
 #include "table/keyed_hash.h"
 #include "table/packing.h"
+#include "weir/clock.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/request.h"
@@ -80,6 +81,9 @@ class Table {
   void refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept;
   void settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept;
   void reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
+  // For new numbers, of which `rule` takes longest to fill: brings back to that what a bucket's states lie further
+  // ahead. Nobody may decide by the old ones any more.
+  void carry_over(const core::Rule& rule, const Clock& clock);
   // Charges as much as fits, to a key that has a state of its own; nothing to one that shares an overflow state.
   void add_usage(const core::Rule& rule, KeyHash key, Cost cost, Instant now) noexcept;
   // Forgets the key, and says what it had used and not got back: for those who count it elsewhere from now on. Nothing

@@ -80,7 +80,6 @@ class Query {
   // The limits that would have admitted are not charged: what is left in them is what was.
   void leave_uncharged(std::span<Decision> decisions) noexcept {
     for (std::size_t i = 0; i < checks_.size(); ++i) {
-      bring_one_within_reach(i);
       if (decisions[i].admitted) decisions[i] = peek(i, Cost{0});
     }
   }
@@ -213,15 +212,6 @@ class Query {
         std::ignore = A::decide(of.limit, locked.state(), checks_[i].ask.cost, now_);
       } else if (parts_[i].leader == i) {
         Cells<Payload>::payload(parts_[i].slot) = copy_of<Payload>(i);
-      }
-    });
-  }
-
-  void bring_one_within_reach(std::size_t i) noexcept {
-    with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-      if constexpr (on_arrival_time<A>) {
-        LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
-        if (bring_within_reach<A>(of.limit, locked.state(), now_)) locked.keep();
       }
     });
   }

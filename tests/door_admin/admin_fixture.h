@@ -14,23 +14,13 @@
 
 #include "door/admin/admin_door.h"
 #include "tests/engine/engine_fixture.h"
-#include "weir/clock.h"
+#include "tests/set_clock.h"
 
 namespace weir::door {
 
 using namespace std::chrono_literals;
 
 inline constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
-
-class SetClock final : public Clock {
- public:
-  [[nodiscard]] Instant now() const noexcept override { return now_; }
-  void wait_until(Instant /*until*/, std::stop_token /*stop*/) const override {}
-  void advance(Duration by) { now_ += by; }
-
- private:
-  Instant now_ = noon;
-};
 
 struct FakeBackend final : AdminBackend {
   std::string metrics() override { return "# TYPE weir_up gauge\nweir_up 1\n"; }
@@ -150,7 +140,7 @@ limits:
     }
   }
 
-  SetClock clock_;
+  SetClock clock_{noon};
   Health health_;
   FakeBackend backend_;
   std::unique_ptr<engine::Engine> engine_;

@@ -83,7 +83,7 @@ TEST_F(AdminDoorTest, LimitOfADomainIsReachedByDescriptorsOnly) {
   const auto ruleset = engine::ruleset_of(
       "domain: mongo\ndescriptors:\n  - key: user\n    rate_limit: { unit: second, requests_per_unit: 3, name: by-user "
       "}\n");
-  ASSERT_TRUE(engine_->reload(ruleset, noon));
+  ASSERT_TRUE(engine_->reload(ruleset, clock_));
   const Reply reply = ask("GET /v1/limits/" + ruleset->limits.front().name + "/consumers/x");
   EXPECT_EQ(reply.status, 400U);
   EXPECT_NE(reply.body.find("is reached by descriptors only"), std::string::npos) << reply.body;

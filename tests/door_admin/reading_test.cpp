@@ -102,7 +102,7 @@ TEST_F(AdminDoorTest, RulesetInForce) {
 }
 
 TEST_F(AdminDoorTest, RulesetFollowsAReload) {
-  ASSERT_TRUE(engine_->reload(engine::ruleset_of("version: 1\nlimits: []\n"), noon));
+  ASSERT_TRUE(engine_->reload(engine::ruleset_of("version: 1\nlimits: []\n"), clock_));
   EXPECT_NE(ask("GET /v1/ruleset").body.find(R"("limits":[])"), std::string::npos);
 }
 

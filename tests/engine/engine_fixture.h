@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/judge.h"
 #include "policy/load.h"
+#include "tests/set_clock.h"
 
 namespace weir::engine {
 
@@ -99,7 +100,7 @@ class EngineTest : public testing::Test {
   void reload(std::string_view text) {
     const auto ruleset = ruleset_of(text);
     ASSERT_TRUE(ruleset);
-    const auto done = engine_->reload(ruleset, now_);
+    const auto done = engine_->reload(ruleset, SetClock(now_));
     ASSERT_TRUE(done) << done.error().message();
   }
 

@@ -34,7 +34,8 @@ TEST(EngineStress, ThreadsAdmitExactlyTheBurstOverReloads) {
     std::jthread reloader([&] {
       // The second rate needs wider cells, so the states move once; a token takes a ten-thousandth longer.
       for (int i = 0; !stop.load(); ++i) {
-        const auto done = engine->reload(ruleset_of(policy_with_burst(500, i % 2 == 0 ? "10007/10008s" : "1/s")), now);
+        const auto done =
+            engine->reload(ruleset_of(policy_with_burst(500, i % 2 == 0 ? "10007/10008s" : "1/s")), SetClock(now));
         ASSERT_TRUE(done);
       }
     });
@@ -83,7 +84,7 @@ TEST(EngineStress, HeldJudgesReadVerdictsAndPlanWhileAnotherThreadReloadsAndSave
     });
   }
   for (int i = 1; i <= 60; ++i) {
-    ASSERT_TRUE(engine->reload(ruleset_of(policy_of_generation(i % 3)), now));
+    ASSERT_TRUE(engine->reload(ruleset_of(policy_of_generation(i % 3)), SetClock(now)));
     if (i % 10 == 0) {
       ASSERT_TRUE(engine->save(folder.path(), now));
     }

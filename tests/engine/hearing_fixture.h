@@ -9,22 +9,10 @@
 #include "engine/engine.h"
 #include "engine/hearing.h"
 #include "tests/engine/engine_fixture.h"
+#include "tests/set_clock.h"
 #include "tests/store/memory_shared_store.h"
-#include "weir/clock.h"
 
 namespace weir::engine {
-
-// Shows what it is set to.
-class SetClock final : public Clock {
- public:
-  explicit SetClock(Instant start) : now_(start) {}
-  [[nodiscard]] Instant now() const noexcept override { return now_; }
-  void wait_until(Instant /*until*/, std::stop_token /*stop*/) const override {}
-  void set(Instant now) noexcept { now_ = now; }
-
- private:
-  Instant now_;
-};
 
 struct SharedEngine {
   explicit SharedEngine(std::string_view text)

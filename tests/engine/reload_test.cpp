@@ -45,7 +45,7 @@ TEST_F(ReloadTest, WhoHasUsedAllWaitsNoLongerThanTheNewNumbersSay) {
     load(one_limit(before));
     (void)passing(Request::to("GET /"), 20'000);
     reload(one_limit(after));
-    EXPECT_EQ(send(Request::to("GET /").only_looking()).decision.retry_after, Duration{1s});
+    EXPECT_EQ(send(Request::to("GET /").only_looking()).decision.retry_after, Duration{1s}) << "from the reload on";
     const Verdict denied = send(Request::to("GET /"));
     EXPECT_FALSE(denied.admitted) << "no fresh burst";
     EXPECT_EQ(denied.decision.retry_after, Duration{1s});
@@ -69,6 +69,20 @@ TEST_F(ReloadTest, SoItIsWhereSeveralLimitsAreJudgedTogether) {
   EXPECT_EQ(send(Request::to("GET /")).decision.retry_after, Duration{1s});
   advance(1s);
   EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
+}
+
+TEST_F(ReloadTest, ABlockIsServedAsItWasGiven) {
+  const auto blocking = [](std::string_view block) {
+    return one_limit(
+        "algorithm: gcra, rate: 1/s, burst: 1, penalty: {after: 1, within: 1min, block: " + std::string(block) + "}");
+  };
+  load(blocking("10min"));
+  EXPECT_EQ(passing(Request::to("GET /"), 2), 1);
+  reload(blocking("1min"));
+  advance(10min - 1us);
+  EXPECT_EQ(send(Request::to("GET /")).reason, Reason::blocked);
+  advance(1us);
+  EXPECT_TRUE(passes(Request::to("GET /")));
 }
 
 // He may have several at a time, as with two API keys: to come by the one makes no room by the other.
@@ -157,7 +171,7 @@ TEST_F(ReloadTest, ReloadThatFailsChangesNothing) {
     too_many += "  - { name: l" + std::to_string(i) + ", consumer_key: ip, algorithm: gcra, rate: 1/h, routes: [/" +
                 std::to_string(i) + "] }\n";
   }
-  const auto refused = engine_->reload(ruleset_of(too_many), now_);
+  const auto refused = engine_->reload(ruleset_of(too_many), SetClock(now_));
   ASSERT_FALSE(refused) << "64 MiB are not enough for 2,000 limits";
   EXPECT_EQ(refused.error().where, "memory_budget");
   EXPECT_EQ(engine_->plan()->ruleset().digest, digest);

@@ -58,7 +58,7 @@ TEST(RecorderStress, ReadersNeitherStopNorMissWhatIsRecorded) {
     });
     std::jthread reloader([&] {
       for (int i = 0; !stop.load(); ++i) {
-        ASSERT_TRUE(engine->reload(engine::ruleset_of(i % 2 == 0 ? one_limit : two_limits), now));
+        ASSERT_TRUE(engine->reload(engine::ruleset_of(i % 2 == 0 ? one_limit : two_limits), SetClock(now)));
       }
     });
     for (auto& thread : threads) thread.join();

@@ -61,7 +61,7 @@ class ScriptOracle {
       return expected;
     }
     for (std::size_t i = 0; i < ask.checks.size(); ++i) {
-      bring_within_reach(ask.checks[i], now);
+      if (ask.checks[i].cost.units() > 0) bring_within_reach(ask.checks[i], now);
       Decision& decision = expected.answers[i].decision;
       if (decision.admitted) decision = without_charge(ask.checks[i], now);
       expected.answers[i].more_after = more_after(states_, ask.checks[i], decision, now);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <type_traits>
 #include <utility>
 
 #include "table/move_states.h"
@@ -28,15 +27,14 @@ Result<std::shared_ptr<table::Table>> create_table(const Wanted& wanted, std::si
   return failure("limit '" + wanted.id.limit + "'", "has numbers that no table holds");
 }
 
-// The rule under which a saved arrival time is clamped least: the tier of its consumer is not known.
+// The rule under which an arrival time is clamped least: the tier of its consumer is not known, and he may have
+// several.
 const core::Rule& longest_to_fill(std::span<const core::Rule> rules) noexcept {
-  const auto fill = [](const core::Rule& rule) {
-    return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::int64_t {
-      if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) return of.limit.fill.whole;
-      return 0;
-    });
-  };
-  return *std::ranges::max_element(rules, {}, fill);
+  return *std::ranges::max_element(rules, {}, core::time_to_fill);
+}
+
+bool is_shorter(const core::Rule& rule, const core::Rule& other) noexcept {
+  return core::time_to_fill(rule) < core::time_to_fill(other);
 }
 
 // A table with the states that were saved, or, if they cannot be had, without any.
@@ -57,14 +55,22 @@ Result<std::unique_ptr<Tables>> Tables::create(std::span<const Wanted> wanted, c
   tables->share_ = options.memory_budget / std::max<std::size_t>(1, wanted.size());
   for (const Wanted& want : wanted) {
     const Held* before = previous == nullptr ? nullptr : previous->predecessor_of(want.id, wanted);
+    Held& held = tables->tables_[want.id];
+    held.rules = want.rules;
     if (before != nullptr && holds_all(*before->table, want.rules)) {
-      tables->tables_[want.id] = {before->table, want.rules};
-      continue;
+      held.table = before->table;
+    } else {
+      auto table = begin_table(want, tables->share_, options.hash_key, saved);
+      if (!table) return tl::unexpected(table.error());
+      held.table = std::move(*table);
+      if (before != nullptr)
+        tables->moves_.push_back({before->table, before->rules[0], held.table.get(), want.rules[0]});
     }
-    auto table = begin_table(want, tables->share_, options.hash_key, saved);
-    if (!table) return tl::unexpected(table.error());
-    if (before != nullptr) tables->moves_.push_back({before->table, before->rules[0], table->get(), want.rules[0]});
-    tables->tables_[want.id] = {std::move(*table), want.rules};
+    if (before == nullptr || want.id.purpose == Purpose::block) continue;
+    const core::Rule& longest = longest_to_fill(want.rules);
+    if (is_shorter(longest, longest_to_fill(before->rules))) {
+      tables->shortened_.push_back({held.table.get(), longest});
+    }
   }
   return tables;
 }
@@ -87,6 +93,11 @@ table::Table* Tables::find(const StateId& id) const noexcept {
 void Tables::move_states(Instant now) {
   for (const Move& move : moves_) table::move_states(*move.from, move.from_rule, *move.to, move.to_rule, now);
   moves_.clear();
+}
+
+void Tables::carry_over(const Clock& clock) {
+  for (const Shortened& shortened : shortened_) shortened.table->carry_over(shortened.longest, clock);
+  shortened_.clear();
 }
 
 void Tables::apply_budget() noexcept {

@@ -19,6 +19,7 @@
 #include "store/local/state_id.h"
 #include "table/hash_key.h"
 #include "table/table.h"
+#include "weir/clock.h"
 #include "weir/limit.h"
 #include "weir/result.h"
 
@@ -46,6 +47,9 @@ class Tables {
   // Whether a table was replaced by a wider one: then move_states has to run before the first decision.
   [[nodiscard]] bool has_moves() const noexcept { return !moves_.empty(); }
   void move_states(Instant now);
+  // Where buckets take less time to fill than under the predecessor's numbers: nobody waits longer than the new ones
+  // make him. A block is served as it was given. Call it when the predecessor is out of use.
+  void carry_over(const Clock& clock);
 
   // Takes effect on the tables that were taken over: call it when the predecessor is out of use.
   void apply_budget() noexcept;
@@ -71,6 +75,10 @@ class Tables {
     std::shared_ptr<table::Table> table;
     std::vector<core::Rule> rules;
   };
+  struct Shortened {
+    table::Table* table;
+    core::Rule longest;
+  };
   struct Move {
     std::shared_ptr<table::Table> from;
     core::Rule from_rule;
@@ -83,6 +91,7 @@ class Tables {
 
   std::map<StateId, Held> tables_;
   std::vector<Move> moves_;
+  std::vector<Shortened> shortened_;
   std::size_t share_ = 0;
 };
 

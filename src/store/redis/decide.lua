@@ -234,9 +234,10 @@ local function ahead_of_now(key, term)
   return used, nths
 end
 
--- After a denial: a bucket's state that lies beyond reach is brought within it, or it would deny for as long as the
--- numbers did that it was written under.
+-- After a denial of a cost that is not 0: a bucket's state that lies beyond reach is brought within it, or it would deny
+-- for as long as the numbers did that it was written under.
 local function bring_within_reach(key, term)
+  if input[term] > QUEUE or input[term + 1] == 0 then return end
   local used, nths = ahead_of_now(key, term)
   if used < input[term + 5] or nths < input[term + 6] then return end
   if first[key] == now + used and second[key] == nths then return end
@@ -388,7 +389,7 @@ if needs > 0 then
       local key, term = input[at], input[at + 1]
       if key > 0 and n > 0 and operation == DECIDE then charge(key, term, n) end
       if key < 0 then key = -key end
-      if n < copies and operation == DECIDE and input[term] <= QUEUE then bring_within_reach(key, term) end
+      if n < copies and operation == DECIDE then bring_within_reach(key, term) end
       if logs and logs[key] then note_waits(key, term, n < copies) end
     end
     return n
@@ -569,7 +570,7 @@ if needs > 1 then
       end
       for at = from, to, 2 do
         local key, term = input[at] > 0 and input[at] or -input[at], input[at + 1]
-        if keep and input[term] <= QUEUE then bring_within_reach(key, term) end
+        if keep then bring_within_reach(key, term) end
         if logs and logs[key] then note_waits(key, term, false) end
       end
     end

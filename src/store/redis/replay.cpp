@@ -11,7 +11,6 @@
 namespace weir::store::redis {
 namespace {
 
-using core::bring_within_reach;
 using core::decide_state;
 using core::peek_state;
 
@@ -87,12 +86,17 @@ void Replay::tell_when_more(SharedAsk& ask, std::span<const std::uint32_t> keys)
   for (std::size_t i = 0; i < keys.size(); ++i) tell_when_more(ask.checks[i], keys[i], ask.answers[i]);
 }
 
+void Replay::bring_within_reach(const SharedCheck& check, std::uint32_t key) noexcept {
+  if (check.cost.units() == 0) return;
+  core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    (void)core::bring_within_reach<A>(of.limit, state<A>(key), now_);
+  });
+}
+
 // Where one denies, none is charged: what is left in the others is what was.
 void Replay::leave_uncharged(SharedAsk& ask, std::span<const std::uint32_t> keys) noexcept {
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    core::visit_rule(*ask.checks[i].rule, [&]<class A>(const core::RuleOf<A>& of) {
-      (void)bring_within_reach<A>(of.limit, state<A>(keys[i]), now_);
-    });
+    bring_within_reach(ask.checks[i], keys[i]);
     Decision& decision = ask.answers[i].decision;
     if (decision.admitted) decision = peek(ask.checks[i], keys[i], Cost{0});
   }
@@ -167,7 +171,7 @@ std::uint64_t Replay::charge_back(const SharedCheck& check, std::uint32_t key) n
     const std::uint64_t left = A::peek(of.limit, state<A>(key), Cost{0}, now_).remaining;
     const std::uint64_t units = std::min(check.charge_back, left);
     (void)A::decide(of.limit, state<A>(key), Cost{units}, now_);
-    if (units < check.charge_back) (void)bring_within_reach<A>(of.limit, state<A>(key), now_);
+    if (units < check.charge_back) (void)core::bring_within_reach<A>(of.limit, state<A>(key), now_);
     return units;
   });
 }

@@ -66,6 +66,7 @@ class Replay {
   [[nodiscard]] Decision peek(const SharedCheck& check, std::uint32_t key, Cost cost) noexcept;
   [[nodiscard]] Decision charge(const SharedCheck& check, std::uint32_t key) noexcept;
   void tell_when_more(const SharedCheck& check, std::uint32_t key, SharedAnswer& answer) noexcept;
+  void bring_within_reach(const SharedCheck& check, std::uint32_t key) noexcept;
   void leave_uncharged(SharedAsk& ask, std::span<const std::uint32_t> keys) noexcept;
   void tell_when_more(SharedAsk& ask, std::span<const std::uint32_t> keys) noexcept;
 
