@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <new>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -27,13 +29,24 @@ unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
   return static_cast<unsigned>(std::clamp<std::size_t>(budget_bytes / 8 / log_bytes, 1, Table::overflow_states));
 }
 
-template <class State>
-State copy_of(const State& state) noexcept {
-  if constexpr (std::is_same_v<State, core::SlidingWindowLog::State>) {
-    return {state.ring ? state.ring->copy(state.ring->capacity()) : core::LogRing::Handle{}};
+// Charges a copy of the state, and looks at that. A log is too long to copy: charged at one instant, costs count as
+// their sum.
+template <class A>
+Decision peek_after_charge(const typename A::Limit& limit, const typename A::State& state, Cost before, const Ask& ask,
+                           Instant now) noexcept {
+  if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+    return A::peek(limit, state, Cost{before.units() + ask.cost.units()}, now);
   } else {
-    return state;
+    typename A::State charged = state;
+    std::ignore = A::decide(limit, charged, before, now);
+    return peek_state<A>(limit, charged, ask.cost, ask.max_wait, now);
   }
+}
+
+// After each segment it rests, so that who wants a segment to grow meanwhile finds the lock free.
+bool rest_and_go_on() {
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
+  return true;
 }
 
 }  // namespace
@@ -103,9 +116,7 @@ Decision Table::peek_after(const core::Rule& rule, Cost before, const Ask& ask, 
     Decision decision;
     {
       LockedState<A, Payload> locked(of.limit, cells, slot, now);
-      auto imagined = copy_of(locked.state());
-      std::ignore = A::decide(of.limit, imagined, before, now);
-      decision = peek_state<A>(of.limit, imagined, ask.cost, ask.max_wait, now);
+      decision = peek_after_charge<A>(of.limit, locked.state(), before, ask, now);
     }
     cells.give_up_if_fresh(slot);
     unlock(slot);
@@ -175,7 +186,7 @@ void Table::carry_over(const core::Rule& rule, const Clock& clock) {
         payload = Packing<A, Payload>::pack(of.limit, state);
       };
       cells.for_each(
-          begin, [&](KeyHash, Payload& payload) { carry(payload); }, [] { return true; });
+          begin, [&](KeyHash, Payload& payload) { carry(payload); }, rest_and_go_on);
       for (unsigned i = 0; i < cells.overflow_cells(); ++i) {
         const Slot slot = cells.lock_overflow(i);
         carry(Cells<Payload>::payload(slot));

@@ -56,7 +56,7 @@ class Table {
 
   Decision decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
   [[nodiscard]] Decision peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
-  // What peek would answer if `before` had been charged to the key.
+  // Whether peek would admit, and when, if `before` had been charged to the key, which it could be.
   [[nodiscard]] Decision peek_after(const core::Rule& rule, Cost before, const Ask& ask, Instant now) noexcept;
 
   // From a key to its answer in one go, for who asks about one rule again and again: the way is chosen once. An Answer

@@ -27,9 +27,10 @@ TEST_F(ReloadTest, CutTakesEffectAtOnceOnTheUsageAsItStands) {
 struct Raise {
   const char* before;
   const char* after;
+  Duration token = 1s;  // of the new numbers
 };
 
-// Each takes three at once, and one more after a second under the new numbers.
+// Each takes three at once under the new numbers.
 constexpr Raise raises[] = {
     {"algorithm: token_bucket, rate: 1/h, burst: 3", "algorithm: token_bucket, rate: 1/s, burst: 3"},
     {"algorithm: gcra, rate: 1/h, burst: 3", "algorithm: gcra, rate: 1/s, burst: 3"},
@@ -37,25 +38,35 @@ constexpr Raise raises[] = {
     {"algorithm: leaky_bucket, rate: 1/h, queue: 2", "algorithm: leaky_bucket, rate: 1/s, queue: 2"},
     {"algorithm: gcra, rate: 3600/h, burst: 10800", "algorithm: gcra, rate: 1/s, burst: 3"},  // a cut
     {"algorithm: gcra, rate: 9973/day, burst: 3", "algorithm: gcra, rate: 1/s, burst: 3"},    // from wide cells
+    {"algorithm: gcra, rate: 1/h, burst: 3", "algorithm: gcra, rate: 10007/10008s, burst: 3", 1'000'100us},  // to them
 };
 
 TEST_F(ReloadTest, WhoHasUsedAllWaitsNoLongerThanTheNewNumbersSay) {
-  for (const auto& [before, after] : raises) {
+  for (const auto& [before, after, token] : raises) {
     SCOPED_TRACE(after);
     load(one_limit(before));
     (void)passing(Request::to("GET /"), 20'000);
     reload(one_limit(after));
-    EXPECT_EQ(send(Request::to("GET /").only_looking()).decision.retry_after, Duration{1s}) << "from the reload on";
+    EXPECT_EQ(send(Request::to("GET /").only_looking()).decision.retry_after, token) << "from the reload on";
     const Verdict denied = send(Request::to("GET /"));
     EXPECT_FALSE(denied.admitted) << "no fresh burst";
-    EXPECT_EQ(denied.decision.retry_after, Duration{1s});
-    advance(1s - 1us);
+    EXPECT_EQ(denied.decision.retry_after, token);
+    advance(token - 1us);
     EXPECT_FALSE(passes(Request::to("GET /")));
     advance(1us);
     EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
-    advance(3s);
+    advance(3 * token);
     EXPECT_EQ(passing(Request::to("GET /"), 9), 3);
   }
+}
+
+TEST_F(ReloadTest, SoItIsForACandidateThatBecomesTheLimit) {
+  load(one_limit("algorithm: fixed_window, rate: 9/day, candidate: { algorithm: gcra, rate: 1/h, burst: 3 }"));
+  EXPECT_EQ(passing(Request::to("GET /"), 5), 5);
+  reload(one_limit("algorithm: gcra, rate: 1/s, burst: 3"));
+  EXPECT_EQ(send(Request::to("GET /")).decision.retry_after, Duration{1s});
+  advance(1s);
+  EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
 }
 
 TEST_F(ReloadTest, SoItIsWhereSeveralLimitsAreJudgedTogether) {

@@ -234,8 +234,8 @@ local function ahead_of_now(key, term)
   return used, nths
 end
 
--- After a denial of a cost that is not 0: a bucket's state that lies beyond reach is brought within it, or it would deny
--- for as long as the numbers did that it was written under.
+-- After a denial of a cost that is not 0: a bucket's state that lies beyond reach is brought within it. Else it would
+-- deny for as long as the numbers did that it was written under.
 local function bring_within_reach(key, term)
   if input[term] > QUEUE or input[term + 1] == 0 then return end
   local used, nths = ahead_of_now(key, term)
