@@ -31,14 +31,10 @@ Decision peek_state(const typename A::Limit& limit, const typename A::State& sta
 }
 
 // Of who is denied, on a store with one clock: a bucket's state that is beyond the reach of these numbers is brought
-// within it. It was written under others, and would deny for as long as those did. True if it was one.
+// within it. It was written under others, and would deny for as long as those did. A window has no reach.
 template <class A>
-bool bring_within_reach(const typename A::Limit& limit, typename A::State& state, Instant now) noexcept {
-  if constexpr (std::is_same_v<typename A::State, ArrivalState>) {
-    return A::bring_within_reach(limit, state, now);
-  } else {
-    return false;
-  }
+void bring_within_reach(const typename A::Limit& limit, typename A::State& state, Instant now) noexcept {
+  if constexpr (std::is_same_v<typename A::State, ArrivalState>) A::bring_within_reach(limit, state, now);
 }
 
 }  // namespace weir::core

@@ -144,7 +144,7 @@ class MemorySharedStore final : public SharedStore {
     for (std::size_t i = 0; i < ask.checks.size(); ++i) {
       core::visit_rule(*ask.checks[i].rule, [&]<class A>(const core::RuleOf<A>& of) {
         if (ask.checks[i].cost.units() == 0) return;
-        (void)core::bring_within_reach<A>(of.limit, states_[ask.checks[i].key].of<A>(), now);
+        core::bring_within_reach<A>(of.limit, states_[ask.checks[i].key].of<A>(), now);
       });
       if (!ask.answers[i].decision.admitted) continue;
       SharedCheck nothing = ask.checks[i];

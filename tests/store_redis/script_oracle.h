@@ -150,7 +150,7 @@ class ScriptOracle {
 
   void bring_within_reach(const SharedCheck& check, Instant now) {
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-      (void)core::bring_within_reach<A>(of.limit, states_[check.key].of<A>(), now);
+      core::bring_within_reach<A>(of.limit, states_[check.key].of<A>(), now);
     });
   }
 

@@ -89,7 +89,7 @@ void Replay::tell_when_more(SharedAsk& ask, std::span<const std::uint32_t> keys)
 void Replay::bring_within_reach(const SharedCheck& check, std::uint32_t key) noexcept {
   if (check.cost.units() == 0) return;
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-    (void)core::bring_within_reach<A>(of.limit, state<A>(key), now_);
+    core::bring_within_reach<A>(of.limit, state<A>(key), now_);
   });
 }
 
@@ -171,7 +171,7 @@ std::uint64_t Replay::charge_back(const SharedCheck& check, std::uint32_t key) n
     const std::uint64_t left = A::peek(of.limit, state<A>(key), Cost{0}, now_).remaining;
     const std::uint64_t units = std::min(check.charge_back, left);
     (void)A::decide(of.limit, state<A>(key), Cost{units}, now_);
-    if (units < check.charge_back) (void)core::bring_within_reach<A>(of.limit, state<A>(key), now_);
+    if (units < check.charge_back) core::bring_within_reach<A>(of.limit, state<A>(key), now_);
     return units;
   });
 }
