@@ -1,10 +1,12 @@
 // A policy, checked and compiled: immutable, shared by all who judge by it. Made by load() (load.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,6 +22,9 @@ namespace weir::policy {
 // All have one algorithm; windows may differ between tiers, and then the states do too.
 struct TieredLimit {
   std::vector<std::optional<Limit>> by_tier;  // one for each of Tiers::names
+  std::vector<bool> banned;                   // likewise, or empty if none is: the tier is denied outright
+
+  [[nodiscard]] bool bans(std::size_t tier) const noexcept { return tier < banned.size() && banned[tier]; }
 };
 
 struct RouteCost {
@@ -95,8 +100,11 @@ struct Descriptor {
   bool unlimited = false;
   bool shadow_mode = false;
   bool share_threshold = false;        // all values that match a wildcard share one counter
+  bool quota_mode = false;             // over only together with all other quota descriptors of its request
+  std::optional<Duration> banned_per;  // nothing per this unit: always over. Its limit bans its one tier
   std::optional<std::uint32_t> limit;  // of Ruleset::limits
   std::string name;
+  std::vector<std::pair<std::string, std::string>> metadata;  // for the answer of requests that it admits
   std::vector<std::string> replaces;
   std::vector<Descriptor> children;
 };
