@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "door/answer.h"
 #include "table/together.h"
 #include "wire/fields/delta_seconds.h"
 #include "wire/problem.h"
@@ -11,7 +12,6 @@
 namespace weir::door {
 namespace {
 
-using engine::DescriptorAsk;
 using engine::DescriptorStatus;
 
 bool waits_longer(const Decision& one, const Decision& other) noexcept {
@@ -26,51 +26,13 @@ bool is_tighter(const DescriptorStatus& one, const DescriptorStatus& other) noex
   return Wide{one.decision.remaining} * other.decision.limit < Wide{other.decision.remaining} * one.decision.limit;
 }
 
-bool allows_nothing(const DescriptorAsk& ask) noexcept {
-  return ask.limit_override && ask.limit_override->limit == 0;
-}
-
-bool denies(const DescriptorAsk& ask) noexcept {
-  return allows_nothing(ask) && ask.hits > Cost{0};
-}
-
-// No limit of nothing can be judged: the others are asked, and if it denies only looked at. `looks` is room for that.
-std::span<const DescriptorAsk> askable(std::span<const DescriptorAsk> asks, std::vector<DescriptorAsk>& looks) {
-  if (std::ranges::none_of(asks, allows_nothing)) return asks;
-  const bool denied = std::ranges::any_of(asks, denies);
-  looks.assign(asks.begin(), asks.end());
-  for (DescriptorAsk& look : looks) {
-    if (denied) look.hits = Cost{0};
-    if (allows_nothing(look)) look = {};
-  }
-  return looks;
-}
-
-// The same, kept in the arena.
-std::span<const DescriptorAsk> askable(std::span<const DescriptorAsk> asks, QuestionArena& arena) {
-  std::vector<DescriptorAsk> looks;
-  const std::span<const DescriptorAsk> found = askable(asks, looks);
-  return looks.empty() ? found : arena.keep(found);
-}
-
-// What those say that allow nothing. True if none of them denies.
-bool say_nothing_is_allowed(std::span<const DescriptorAsk> asks, std::span<DescriptorStatus> statuses) noexcept {
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    if (!allows_nothing(asks[i])) continue;
-    statuses[i].kind = DescriptorStatus::Kind::limited;
-    statuses[i].numbers = *asks[i].limit_override;
-    statuses[i].admitted = statuses[i].decision.admitted = asks[i].hits == Cost{0};
-    statuses[i].decision.retry_after = std::nullopt;
-  }
-  return std::ranges::none_of(asks, denies);
-}
-
 }  // namespace
 
 const DescriptorStatus* DescriptorRuling::tightest() const noexcept {
   const DescriptorStatus* found = nullptr;
   for (const DescriptorStatus& status : statuses) {
     if (status.kind != DescriptorStatus::Kind::limited) continue;
+    if (admitted && !status.admitted) continue;  // a quota that another one stands for
     if (found == nullptr || is_tighter(status, *found)) found = &status;
   }
   return found;
@@ -80,14 +42,12 @@ DescriptorRuling judge_descriptors(Desk& desk, const DescriptorQuestion& questio
                                    std::span<DescriptorStatus> room) {
   const std::span statuses = room.first(question.asks.size());
   DescriptorRuling ruling{desk.judge().hold(), question.domain, statuses, true, now};
-  std::vector<DescriptorAsk> looks;
-  ruling.admitted = desk.judge().judge(question.domain, askable(question.asks, looks), now, statuses);
-  ruling.admitted = say_nothing_is_allowed(question.asks, statuses) && ruling.admitted;
+  ruling.admitted = desk.judge().judge(question.domain, question.asks, now, statuses);
   return ruling;
 }
 
-void DescriptorRulings::add(const DescriptorQuestion& question, QuestionArena& arena) {
-  cases_.push_back({question.domain, askable(question.asks, arena), {}});
+void DescriptorRulings::add(const DescriptorQuestion& question) {
+  cases_.push_back({question.domain, question.asks, {}});
 }
 
 void DescriptorRulings::judge(Desk& desk, Instant now) {
@@ -103,26 +63,17 @@ void DescriptorRulings::judge(Desk& desk, Instant now) {
   desk.judge().judge(cases_, now);
 }
 
-DescriptorRuling DescriptorRulings::ruling(std::size_t number, const DescriptorQuestion& question) {
+DescriptorRuling DescriptorRulings::ruling(std::size_t number) const {
   const engine::DescriptorCase& asked = cases_[number];
-  const bool allowed = say_nothing_is_allowed(question.asks, asked.statuses);
-  return {{}, question.domain, asked.statuses, allowed && asked.admitted, now_};
+  return {{}, asked.domain, asked.statuses, asked.admitted, now_};
 }
 
-void add_descriptors(engine::Hearing& hearing, const DescriptorQuestion& question, QuestionArena& arena) {
-  hearing.add(question.domain, askable(question.asks, arena));
+void add_descriptors(engine::Hearing& hearing, const DescriptorQuestion& question) {
+  hearing.add(question.domain, question.asks);
 }
 
-DescriptorRuling heard_descriptors(const engine::Hearing& hearing, std::size_t number,
-                                   const DescriptorQuestion& question, std::span<DescriptorStatus> room) {
-  DescriptorRuling ruling{
-      {}, question.domain, hearing.statuses(number), hearing.admitted(number), hearing.judged_at(number)};
-  if (std::ranges::none_of(question.asks, allows_nothing)) return ruling;
-  const std::span statuses = room.first(question.asks.size());
-  std::ranges::copy(ruling.statuses, statuses.begin());
-  ruling.admitted = say_nothing_is_allowed(question.asks, statuses) && ruling.admitted;
-  ruling.statuses = statuses;
-  return ruling;
+DescriptorRuling heard_descriptors(const engine::Hearing& hearing, std::size_t number, std::string_view domain) {
+  return {{}, domain, hearing.statuses(number), hearing.admitted(number), hearing.judged_at(number)};
 }
 
 std::string_view limit_name(const DescriptorRuling& ruling, const DescriptorStatus& status) noexcept {
@@ -154,10 +105,13 @@ void append_denial(std::string& out, const DescriptorRuling& ruling) {
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(count);
     if (!status.admitted && std::find(names.begin(), end, name) == end) names[count++] = name;
   }
-  wire::append_problem(out, {.violated_policies = std::span(names).first(count),
+  const bool banned = tightest->numbers.limit == 0;
+  wire::append_problem(out, {.type = banned ? wire::ProblemType::forbidden : wire::ProblemType::quota_exceeded,
+                             .violated_policies = std::span(names).first(count),
                              .limit = tightest->decision.limit,
                              .retry_after = tightest->decision.retry_after,
-                             .reset_at = wire::later(ruling.now, tightest->decision.reset_after)});
+                             .reset_at = wire::later(ruling.now, tightest->decision.reset_after),
+                             .detail = banned ? banned_sentence : std::string_view{}});
 }
 
 }  // namespace weir::door

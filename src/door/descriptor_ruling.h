@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "door/desk.h"
-#include "door/question_arena.h"
 #include "engine/descriptors.h"
 #include "engine/hearing.h"
 #include "wire/fields/answer_fields.h"
@@ -35,21 +34,20 @@ struct DescriptorRuling {
   [[nodiscard]] const engine::DescriptorStatus* tightest() const noexcept;
 };
 
-// All or nothing. `room` is for as many statuses as there are descriptors. An override of nothing per unit denies, and
-// then nobody is charged.
+// All or nothing. `room` is for as many statuses as there are descriptors.
 [[nodiscard]] DescriptorRuling judge_descriptors(Desk& desk, const DescriptorQuestion& question, Instant now,
                                                  std::span<engine::DescriptorStatus> room);
 
 // Those of several requests as one batch: add them all, judge, and read the rulings under the judge's hold. What the
-// questions view, and the arena, stay until then. Meant to be used again.
+// questions view stays until then. Meant to be used again.
 class DescriptorRulings {
  public:
   void clear() noexcept { cases_.clear(); }
-  void add(const DescriptorQuestion& question, QuestionArena& arena);
+  void add(const DescriptorQuestion& question);
   void judge(Desk& desk, Instant now);
 
-  // On the question that was added with this number; once.
-  [[nodiscard]] DescriptorRuling ruling(std::size_t number, const DescriptorQuestion& question);
+  // On the question that was added with this number.
+  [[nodiscard]] DescriptorRuling ruling(std::size_t number) const;
 
  private:
   std::vector<engine::DescriptorCase> cases_;
@@ -57,12 +55,11 @@ class DescriptorRulings {
   Instant now_{};
 };
 
-// The same at a hearing: what the question views, and the arena, stay until it is over. Then the ruling on it, which
-// has the number that it was added as.
-void add_descriptors(engine::Hearing& hearing, const DescriptorQuestion& question, QuestionArena& arena);
+// The same on a shared store: what the question views stays until it is over. Then the ruling on it, which has the
+// number that it was added as.
+void add_descriptors(engine::Hearing& hearing, const DescriptorQuestion& question);
 [[nodiscard]] DescriptorRuling heard_descriptors(const engine::Hearing& hearing, std::size_t number,
-                                                 const DescriptorQuestion& question,
-                                                 std::span<engine::DescriptorStatus> room);
+                                                 std::string_view domain);
 
 // What the limit of a status is called: its name, or if it has none its domain's.
 [[nodiscard]] std::string_view limit_name(const DescriptorRuling& ruling,

@@ -27,31 +27,32 @@ bool is_trusted(const policy::Identity& identity, const policy::Address& address
 }
 
 // Walks a list of addresses from the right. Each entry was written by the hop to its right, so it counts only as
-// long as that hop is trusted; what cannot be read was written by nobody we know, and the walk ends before it.
+// long as that hop is trusted. Where such a hop wrote what cannot be read, the client is unknown.
 class WalkFromRight {
  public:
   WalkFromRight(const policy::Identity& identity, const policy::Address& peer) noexcept
-      : identity_(identity), client_(peer) {}
+      : identity_(identity), client_{peer} {}
 
   // False once the client is found: what lies further left is hearsay.
   bool visit(std::string_view entry) noexcept {
     const auto address = address_of_hop(entry);
+    client_.known = address.has_value();
     if (!address) return false;
-    client_ = *address;
-    return is_trusted(identity_, client_);
+    client_.address = *address;
+    return is_trusted(identity_, *address);
   }
 
-  [[nodiscard]] const policy::Address& client() const noexcept { return client_; }
+  [[nodiscard]] const ForwardedClient& client() const noexcept { return client_; }
 
  private:
   const policy::Identity& identity_;
-  policy::Address client_;
+  ForwardedClient client_;
 };
 
 enum class ListSyntax { addresses, forwarded };
 
 // The headers of a name form one list, in order.
-policy::Address read_list(const policy::Identity& identity, const Query& query, const policy::Address& peer,
+ForwardedClient read_list(const policy::Identity& identity, const Query& query, const policy::Address& peer,
                           std::string_view name, ListSyntax syntax) noexcept {
   WalkFromRight walk(identity, peer);
   for (std::size_t i = query.headers.size(); i-- > 0;) {
@@ -64,7 +65,7 @@ policy::Address read_list(const policy::Identity& identity, const Query& query, 
   return walk.client();
 }
 
-policy::Address read_named(const policy::Identity& identity, const Query& query, const policy::Address& peer,
+ForwardedClient read_named(const policy::Identity& identity, const Query& query, const policy::Address& peer,
                            std::string_view name) noexcept {
   return read_list(identity, query, peer, name, name == "forwarded" ? ListSyntax::forwarded : ListSyntax::addresses);
 }
@@ -88,15 +89,15 @@ std::string_view sole_header(const Query& query, std::string_view name) noexcept
   return found;
 }
 
-std::optional<policy::Address> forwarded_address(const policy::Identity& identity, const Query& query,
-                                                 const policy::Address& peer) noexcept {
+ForwardedClient forwarded_client(const policy::Identity& identity, const Query& query,
+                                 const policy::Address& peer) noexcept {
   if (identity.address_header) return read_named(identity, query, peer, *identity.address_header);
   const bool listed = has_header(query, "x-forwarded-for");
   const bool forwarded = has_header(query, "forwarded");
   if (!forwarded) return read_named(identity, query, peer, "x-forwarded-for");
-  const policy::Address by_forwarded = read_named(identity, query, peer, "forwarded");
-  if (!listed) return by_forwarded;
-  return read_named(identity, query, peer, "x-forwarded-for") == by_forwarded ? by_forwarded : peer;
+  const ForwardedClient by_forwarded = read_named(identity, query, peer, "forwarded");
+  if (!listed || read_named(identity, query, peer, "x-forwarded-for") == by_forwarded) return by_forwarded;
+  return {peer, false};
 }
 
 Caller identify(const policy::Ruleset& ruleset, const Query& query) noexcept {
@@ -104,7 +105,13 @@ Caller identify(const policy::Ruleset& ruleset, const Query& query) noexcept {
   Caller caller;
   const std::optional<policy::Address> peer = policy::Address::parse(query.ip);
   caller.trusted = peer && is_trusted(identity, *peer);
-  caller.address = caller.trusted ? forwarded_address(identity, query, *peer) : peer;
+  caller.address = peer;
+  caller.address_known = peer.has_value();
+  if (caller.trusted) {
+    const ForwardedClient client = forwarded_client(identity, query, *peer);
+    caller.address = client.address;
+    caller.address_known = client.known;
+  }
 
   std::string_view tier = query.tier;
   caller.user = query.user;

@@ -59,12 +59,12 @@ Verdict admitted_verdict(const LiveOutcomes& outcomes, Reason reason, std::size_
   return verdict;
 }
 
-Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_t without_key) noexcept {
+Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_t outright) noexcept {
   Verdict verdict;
   verdict.admitted = false;
   verdict.reason = reason;
-  if (reason == Reason::key_missing || reason == Reason::too_many_limits) {
-    verdict.limit = without_key;
+  if (is_outright(reason)) {
+    verdict.limit = reason == Reason::too_many_limits ? Verdict::no_limit : outright;
     verdict.decision.retry_after.reset();
     verdict.retry_after.reset();
     return verdict;

@@ -38,7 +38,7 @@ void begin_block(Decision& decision, const std::optional<Duration>& block_wait) 
 // `warned`, of the live ones, is the limit that would have denied; only where that is the reason.
 [[nodiscard]] Verdict admitted_verdict(const LiveOutcomes& outcomes, Reason reason, std::size_t warned) noexcept;
 
-// `without_key` is the limit that lacks its key, where that is the reason.
-[[nodiscard]] Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_t without_key) noexcept;
+// `outright` is the limit that denies without being asked, where that is the reason.
+[[nodiscard]] Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_t outright) noexcept;
 
 }  // namespace weir::engine

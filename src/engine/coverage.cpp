@@ -5,15 +5,16 @@
 
 #include "engine/consumer.h"
 #include "engine/shared_consumer.h"
+#include "table/together.h"
 
 namespace weir::engine {
 namespace {
 
+// A condition on an address that is not known holds: what a client can hide lifts no limit.
 bool applies(const policy::When& when, const Caller& caller) noexcept {
   using Kind = policy::When::Kind;
   const auto in_ranges = [&] {
-    return caller.address &&
-           std::ranges::any_of(when.ranges, [&](const auto& range) { return range.contains(*caller.address); });
+    return std::ranges::any_of(when.ranges, [&](const auto& range) { return range.contains(*caller.address); });
   };
   switch (when.kind) {
     case Kind::always:
@@ -23,9 +24,9 @@ bool applies(const policy::When& when, const Caller& caller) noexcept {
     case Kind::anonymous:
       return !caller.authenticated;
     case Kind::ip_in:
-      return in_ranges();
+      return !caller.address_known || in_ranges();
     case Kind::ip_not_in:
-      return !in_ranges();
+      return !caller.address_known || !in_ranges();
   }
   return true;
 }
@@ -45,7 +46,7 @@ void CoverageFinder::find(const Query& query, Coverage& found) {
   found.covered.clear();
   found.consumers.clear();
   found.exempt.clear();
-  found.denied_without_key = Verdict::no_limit;
+  found.denied_outright = {};
   found.caller = identify(plan_.ruleset(), query);
   matching_.clear();
   costs_.clear();
@@ -54,11 +55,14 @@ void CoverageFinder::find(const Query& query, Coverage& found) {
     matching_.push_back({limit, static_cast<std::uint32_t>(matching_.size()), route});
   };
   plan_.routes().match(query.method, paths_.read(query.target), matches_);
+  found.label = matches_.label() == no_route ? plan_.other_label() : plan_.meaning_of(matches_.label()).label;
+  labels_.clear();
   for (const RouteMatch& match : matches_.all()) {
     const std::uint32_t limit = match.limit / 2;
-    if (limit >= plan_.limits().size()) continue;  // only a label
     const bool is_known = match.route != no_route;
-    if (match.limit == Plan::coverage_group(limit)) {
+    if (limit >= plan_.limits().size()) {
+      if (is_known) labels_.push_back(plan_.meaning_of(match.route).label);
+    } else if (match.limit == Plan::coverage_group(limit)) {
       const auto unknown = static_cast<std::uint32_t>(plan_.limits()[limit].source->routes.size());
       add_matching(limit, is_known ? plan_.meaning_of(match.route).route : unknown);
     } else if (is_known) {
@@ -68,15 +72,26 @@ void CoverageFinder::find(const Query& query, Coverage& found) {
         costs_.emplace_back(limit, by_route.cost);
     }
   }
-  found.label = matches_.label() == no_route ? plan_.other_label() : plan_.meaning_of(matches_.label()).label;
-  for (const std::uint32_t limit : plan_.everywhere()) add_matching(limit, found.label);
+  if (plan_.counts_by_label() && !matches_.in_every_reading(plan_.label_group())) {
+    labels_.push_back(plan_.other_label());
+  }
+  for (const std::uint32_t limit : plan_.everywhere()) {
+    if (!plan_.limits()[limit].keyed_by_route) {
+      add_matching(limit, found.label);
+    } else {
+      for (const std::uint32_t label : labels_) add_matching(limit, label);
+    }
+  }
 
   // In file order. Of several routes of one limit the first is the most specific; where each route has counters of
-  // its own, all of them count, since the server may see any.
+  // its own, all of them count, since the server may see any. One more than are judged together is enough to deny.
   std::ranges::sort(matching_);
   std::uint32_t last = Verdict::no_limit;
+  std::size_t count = 0;
   for (const auto& [limit, order, route] : matching_) {
-    if (limit != last || plan_.limits()[limit].keyed_by_route) cover(query, limit, route, found);
+    count = limit == last ? count + 1 : 0;
+    const bool counts = count == 0 || (plan_.limits()[limit].keyed_by_route && count <= table::most_together);
+    if (counts) cover(query, limit, route, found);
     last = limit;
   }
 }
@@ -94,9 +109,12 @@ void CoverageFinder::cover(const Query& query, std::uint32_t limit, std::uint32_
   if (presence == Presence::absent) {
     found.exempt.push_back({limit, route, Exemption::key_missing});
     const bool denies = source.missing == policy::Missing::deny && source.mode == policy::Mode::enforce;
-    if (denies && found.denied_without_key == Verdict::no_limit) {
-      found.denied_without_key = limit;
-    }
+    if (denies) found.deny_outright(limit, Reason::key_missing);
+    return;
+  }
+  if (source.live.bans(caller.tier)) {
+    found.exempt.push_back({limit, route, Exemption::banned});
+    if (source.mode == policy::Mode::enforce) found.deny_outright(limit, Reason::banned);
     return;
   }
   const TableRule* live = rule_of(planned.live, caller.tier);
@@ -130,7 +148,10 @@ Cost CoverageFinder::cost_of(const Query& query, const Caller& caller, std::uint
     const Cost most = rule.header->most_by_tier[caller.tier];
     return text.empty() ? most : header_cost(text, most);
   }
+  if (rule.by_route.empty()) return rule.fixed;
+  // The dearest that any reading of the path has, one without an entry included.
   std::optional<Cost> dearest;
+  if (!matches_.in_every_reading(Plan::cost_group(limit))) dearest = rule.fixed;
   for (const auto& [of, cost] : costs_) {
     if (of == limit && (!dearest || cost > *dearest)) dearest = cost;
   }

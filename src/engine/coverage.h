@@ -32,14 +32,26 @@ struct Covered {
 };
 
 // Why a limit that matches the route does not cover a query.
-enum class Exemption : std::uint8_t { condition, key_missing, unlimited };
+enum class Exemption : std::uint8_t { condition, key_missing, unlimited, banned };
+
+// A limit that denies without being asked: it bans, or it lacks its key (`missing: deny`).
+struct OutrightDenial {
+  std::uint32_t limit = Verdict::no_limit;  // none: there is no such limit
+  Reason reason = Reason::key_missing;
+
+  explicit operator bool() const noexcept { return limit != Verdict::no_limit; }
+};
 
 struct Coverage {
   std::vector<Covered> covered;  // in file order
   std::string consumers;         // of each of them, as a shared store calls it; empty where there is none
   std::uint32_t label = 0;       // of Plan::labels
   Caller caller;
-  std::uint32_t denied_without_key = Verdict::no_limit;  // the first limit with `missing: deny` that lacks its key
+  OutrightDenial denied_outright;  // by the first such limit
+
+  void deny_outright(std::uint32_t limit, Reason reason) noexcept {
+    if (!denied_outright) denied_outright = {limit, reason};
+  }
 
   // Limits that match the route and do not cover the query.
   struct Exempt {
@@ -89,7 +101,8 @@ class CoverageFinder {
     friend auto operator<=>(const Matching&, const Matching&) = default;
   };
   std::vector<Matching> matching_;
-  std::vector<std::pair<std::uint32_t, Cost>> costs_;  // by route, dearest: (limit, cost)
+  std::vector<std::pair<std::uint32_t, Cost>> costs_;  // by route: (limit, cost)
+  std::vector<std::uint32_t> labels_;  // of all readings; filled where a limit without routes has counters for each
 };
 
 }  // namespace weir::engine

@@ -6,6 +6,23 @@
 
 namespace weir::engine {
 
+void judge_banned(const DescriptorPart& part, DescriptorStatus& status) noexcept {
+  status.decision = {};
+  status.decision.admitted = part.gives_back || part.ask.cost == Cost{0};
+  status.decision.retry_after.reset();
+  status.admitted = status.decision.admitted || part.shadow;
+}
+
+Cost give_back(const DescriptorPart& part, DescriptorStatus& status) noexcept {
+  Decision& decision = status.decision;
+  const Cost given{std::min(part.ask.cost.units(), decision.limit - decision.remaining)};
+  decision.remaining += given.units();
+  if (decision.remaining == decision.limit) decision.reset_after = Duration::zero();
+  status.admitted = decision.admitted = true;
+  decision.retry_after = Duration::zero();
+  return given;
+}
+
 void DescriptorParts::match(const Plan& plan, const policy::Domain& domain, std::span<const DescriptorAsk> asks,
                             std::span<DescriptorStatus> statuses) {
   for (std::size_t i = 0; i < asks.size(); ++i) {
@@ -15,7 +32,8 @@ void DescriptorParts::match(const Plan& plan, const policy::Domain& domain, std:
     part.descriptor = match_descriptor(domain, asks[i].entries, key_);
     part.table = nullptr;
     part.limit = Verdict::no_limit;
-    part.shadow = false;
+    part.shadow = part.quota = part.banned = false;
+    part.gives_back = asks[i].gives_back;
     if (part.descriptor != nullptr) status.name = part.descriptor->name;
     if (asks[i].limit_override) {
       match_override(plan, domain, asks[i], part, status);
@@ -24,9 +42,11 @@ void DescriptorParts::match(const Plan& plan, const policy::Domain& domain, std:
     } else if (part.descriptor != nullptr) {
       match_configured(plan, part, status);
     }
-    if (part.table == nullptr) continue;
+    if (part.table == nullptr && !part.banned) continue;
     status.kind = DescriptorStatus::Kind::limited;
-    part.ask = {part.table->hash(key_), asks[i].hits, Duration::zero()};  // nobody waits here
+    part.ask = {{}, asks[i].hits, Duration::zero()};  // nobody waits here
+    if (part.banned) continue;
+    part.ask.key = part.table->hash(key_);
     if (plan.shared_keys() == nullptr) continue;
     part.consumer.clear();
     append_shared_descriptor(part.consumer, key_);
@@ -38,24 +58,31 @@ void DescriptorParts::match(const Plan& plan, const policy::Domain& domain, std:
 void DescriptorParts::match_override(const Plan& plan, const policy::Domain& domain, const DescriptorAsk& ask,
                                      DescriptorPart& part, DescriptorStatus& status) {
   const WindowNumbers& numbers = *ask.limit_override;
+  part.banned = numbers.limit == 0;
+  status.numbers = numbers;
   const auto limit = Limit::fixed_window(numbers);
   if (!limit) return;
   part.table = plan.override_table(domain, numbers.window);
   part.name = plan.override_name(domain, numbers.window);
   part.of_override = core::compile(*limit);
   part.rule = &part.of_override;
-  status.numbers = numbers;
   write_descriptor_key(ask.entries, key_);
 }
 
 void DescriptorParts::match_configured(const Plan& plan, DescriptorPart& part, DescriptorStatus& status) {
   part.limit = *part.descriptor->limit;
   status.limit = part.limit;
+  part.shadow = part.descriptor->shadow_mode;
+  part.quota = part.descriptor->quota_mode;
+  if (part.descriptor->banned_per) {
+    part.banned = true;
+    status.numbers = {0, *part.descriptor->banned_per};
+    return;
+  }
   const PlannedLimit& planned = plan.limits()[part.limit];
   part.table = planned.live[0]->table;
   part.name = planned.live[0]->name;
   part.rule = &planned.live[0]->rule;
-  part.shadow = part.descriptor->shadow_mode;
   const Rate rate = planned.source->live.by_tier[0]->rate();
   status.numbers = {rate.count, rate.per};
 }
@@ -74,6 +101,7 @@ void DescriptorParts::drop_replaced(std::span<DescriptorStatus> statuses) noexce
     });
     if (!replaced) continue;
     parts[i].table = nullptr;
+    parts[i].banned = false;
     parts[i].limit = Verdict::no_limit;
     statuses[i] = {};
   }

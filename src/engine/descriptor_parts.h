@@ -23,8 +23,22 @@ struct DescriptorPart {
   table::Ask ask;
   std::uint32_t limit;  // Verdict::no_limit: none that is configured
   bool shadow;
+  bool quota;            // over only together with all other quota descriptors of the request
+  bool banned;           // nothing per unit: has no table, and is over for all but a look
+  bool gives_back;       // charges nothing, and never denies
   std::string consumer;  // as a shared store calls it; empty where there is none
 };
+
+[[nodiscard]] inline bool is_live(const DescriptorPart& part) noexcept {
+  return !part.shadow && !part.gives_back;
+}
+
+// Says what a descriptor with nothing per unit says.
+void judge_banned(const DescriptorPart& part, DescriptorStatus& status) noexcept;
+
+// Gives back what `status.decision`, a look at the state, says was used, at most the hits; and says what is left then.
+// How much it is.
+[[nodiscard]] Cost give_back(const DescriptorPart& part, DescriptorStatus& status) noexcept;
 
 // Kept from one request to the next: to clear it for each would cost more than to judge.
 class DescriptorParts {

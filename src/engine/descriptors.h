@@ -27,8 +27,8 @@ struct DescriptorEntry {
 struct DescriptorAsk {
   std::span<const DescriptorEntry> entries;
   Cost hits{1};
-  bool gives_back = false;  // the hits are given back, as far as they are used; never denied
   std::optional<WindowNumbers> limit_override;  // instead of what is configured; never in shadow
+  bool gives_back = false;                      // the hits, as far as they are used; never denied
 };
 
 // What is said about one descriptor.

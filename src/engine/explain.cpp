@@ -39,6 +39,8 @@ std::string why_exempt(const Coverage::Exempt& exempt, const policy::CompiledLim
                                                      : ", and without it the limit is skipped");
     case Exemption::unlimited:
       return "tier '" + tier + "' is unlimited";
+    case Exemption::banned:
+      return limit.live.by_tier.size() > 1 ? "it denies tier '" + tier + "' outright" : "it denies outright";
   }
   return {};
 }

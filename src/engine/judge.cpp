@@ -192,6 +192,10 @@ void Judge::count(const Coverage& coverage, const Verdict& verdict, Instant now)
     const std::size_t row = plan_->limits()[exempt.limit].first_row + exempt.route;
     if (exempt.why == Exemption::key_missing) counters_->raise(row, Event::skipped);
     if (exempt.why == Exemption::unlimited) counters_->raise(row, Event::unlimited);
+    if (exempt.why == Exemption::banned) {
+      const bool is_shadow = plan_->limits()[exempt.limit].source->mode == policy::Mode::shadow;
+      counters_->raise(row, is_shadow ? Event::shadow_denied : Event::denied);
+    }
   }
 }
 

@@ -27,20 +27,20 @@ Verdict Judgement::pass() noexcept {
     judge_live();
   }
   deniers_ = deniers_of(live_outcomes());
-  const bool key_missing = coverage_.denied_without_key != Verdict::no_limit;
-  bool admits = deniers_.count == 0 && !key_missing && !too_many_;
+  const bool denied_outright{coverage_.denied_outright};
+  bool admits = deniers_.count == 0 && !denied_outright && !too_many_;
   reason_ = live_ == 0 ? Reason::uncovered : Reason::within;
   if (!admits) {
-    reason_ = too_many_     ? Reason::too_many_limits
-              : key_missing ? Reason::key_missing
-              : blocked_    ? Reason::blocked
-                            : Reason::exceeded;
+    reason_ = too_many_         ? Reason::too_many_limits
+              : denied_outright ? coverage_.denied_outright.reason
+              : blocked_        ? Reason::blocked
+                                : Reason::exceeded;
     admits = reason_ == Reason::exceeded && admit_with_warning();
     if (admits) reason_ = Reason::warned;
     if (reason_ == Reason::exceeded && !peek_) count_toward_penalties();
   }
   const Verdict verdict = admits ? admitted_verdict(live_outcomes(), reason_, deniers_.last)
-                                 : denied_verdict(live_outcomes(), reason_, coverage_.denied_without_key);
+                                 : denied_verdict(live_outcomes(), reason_, coverage_.denied_outright.limit);
   judge_shadows(admits);
   judge_candidates();
   return verdict;
@@ -82,7 +82,7 @@ void Judgement::find_blocks() noexcept {
 
 // A query that is denied outright only looks: its limits say when it could pass.
 void Judgement::judge_live() noexcept {
-  const bool only_look = peek_ || blocked_ || coverage_.denied_without_key != Verdict::no_limit;
+  const bool only_look = peek_ || blocked_ || coverage_.denied_outright;
   if (only_look) {
     for (std::size_t c = 0; c < live_; ++c) {
       table::Ask ask = checks_[c].ask;
@@ -136,7 +136,7 @@ void Judgement::count_toward_penalties() noexcept {
 
 // A candidate is charged iff it and every other live limit admit, whatever its own live limit says.
 void Judgement::judge_candidates() noexcept {
-  const bool denied_outright = too_many_ || coverage_.denied_without_key != Verdict::no_limit;
+  const bool denied_outright = too_many_ || coverage_.denied_outright;
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const Covered& covered = coverage_.covered[i];
     if (covered.candidate == nullptr) continue;

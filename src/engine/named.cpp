@@ -56,7 +56,7 @@ Result<void> NamedFinder::find(const NamedAsk& ask, Coverage& found) {
   found.covered.clear();
   found.consumers.clear();
   found.exempt.clear();
-  found.denied_without_key = Verdict::no_limit;
+  found.denied_outright = {};
   found.caller = Caller{};
   const auto& tiers = plan_.ruleset().tiers;
   if (!ask.tier.empty()) {
@@ -69,6 +69,11 @@ Result<void> NamedFinder::find(const NamedAsk& ask, Coverage& found) {
 
   const PlannedLimit& planned = plan_.limits()[named->limit];
   found.label = label_of(planned, named->route);
+  if (planned.source->live.bans(found.caller.tier)) {
+    found.exempt.push_back({named->limit, named->route, Exemption::banned});
+    if (planned.source->mode == policy::Mode::enforce) found.deny_outright(named->limit, Reason::banned);
+    return {};
+  }
   const TableRule* live = rule_of(planned.live, found.caller.tier);
   const TableRule* candidate = rule_of(planned.candidate, found.caller.tier);
   if (live == nullptr && candidate == nullptr) {

@@ -220,11 +220,18 @@ Result<void> Plan::open_tables(const PlanOptions& options, const Plan* previous,
 void Plan::plan_routes() {
   std::vector<RouteEntry> entries;
   std::unordered_map<std::string, std::uint32_t> known_labels;
+  counts_by_label_ = std::ranges::any_of(limits_, [](const PlannedLimit& limit) {
+    return limit.keyed_by_route && limit.source->routes.empty() && !limit.source->by_descriptor();
+  });
   const auto enter = [&](const policy::RouteTemplate& route, std::uint32_t group, std::uint32_t number) {
     const auto [label, is_new] = known_labels.try_emplace(route.text(), static_cast<std::uint32_t>(labels_.size()));
     if (is_new) labels_.push_back(label->first);
-    entries.push_back({route, group});
+    const bool counts_apart = group == label_group() ? counts_by_label_ : limits_[group / 2].keyed_by_route;
+    entries.push_back({route, group, group % 2 == 0 && counts_apart});
     meanings_.push_back({number, label->second});
+    if (!is_new || !counts_by_label_ || group == label_group()) return;
+    entries.push_back({route, label_group(), true});
+    meanings_.push_back({0, label->second});
   };
   for (std::uint32_t i = 0; i < limits_.size(); ++i) {
     const policy::CompiledLimit& limit = *limits_[i].source;
@@ -239,8 +246,9 @@ void Plan::plan_routes() {
       enter(limit.cost.by_route[r].route, cost_group(i), r);
     }
   }
-  const auto label_group = coverage_group(static_cast<std::uint32_t>(limits_.size()));
-  for (const policy::RouteTemplate& label : ruleset_->labels) enter(label, label_group, 0);
+  for (const policy::RouteTemplate& label : ruleset_->labels) {
+    if (!counts_by_label_ || !known_labels.contains(label.text())) enter(label, label_group(), 0);
+  }
   labels_.emplace_back(other);
   routes_ = RouteTree::build(entries);
 }

@@ -105,7 +105,14 @@ class Plan {
   };
   [[nodiscard]] static std::uint32_t coverage_group(std::uint32_t limit) noexcept { return 2 * limit; }
   [[nodiscard]] static std::uint32_t cost_group(std::uint32_t limit) noexcept { return 2 * limit + 1; }
+  // The group of known routes that no limit has; where counters go by label, of all known routes.
+  [[nodiscard]] std::uint32_t label_group() const noexcept {
+    return coverage_group(static_cast<std::uint32_t>(limits_.size()));
+  }
   [[nodiscard]] const EntryMeaning& meaning_of(std::uint32_t entry) const noexcept { return meanings_[entry]; }
+
+  // Whether a limit without routes has counters for each route: then they go by label.
+  [[nodiscard]] bool counts_by_label() const noexcept { return counts_by_label_; }
 
   // What routes are called; the last one is `other`.
   [[nodiscard]] const std::vector<std::string>& labels() const noexcept { return labels_; }
@@ -135,6 +142,7 @@ class Plan {
   std::vector<std::uint32_t> everywhere_;
   std::vector<std::string> labels_;
   std::vector<EntryMeaning> meanings_;
+  bool counts_by_label_ = false;
   std::size_t rows_ = 0;
 };
 

@@ -37,12 +37,24 @@ Matches::Matches(const RouteTree& tree)
     : found_(tree.routes()),
       place_of_limit_(tree.limits()),
       place_of_route_(tree.routes()),
-      state_of_limit_(tree.limits()) {}
+      state_of_limit_(tree.limits()),
+      states_of_limit_(tree.limits()) {}
 
 void Matches::clear() noexcept {
   count_ = 0;
   label_ = no_route;
   label_rank_ = UINT32_MAX;
+  first_state_ = state_ + 1;
+  unreadable_ = false;
+}
+
+bool Matches::in_every_reading(std::uint32_t limit) const noexcept {
+  if (unreadable_ || limit >= state_of_limit_.size()) return false;
+  if (state_ < first_state_) {  // one reading, without states
+    const std::uint32_t place = place_of_limit_[limit];
+    return place < count_ && found_[place].limit == limit;
+  }
+  return state_of_limit_[limit] >= first_state_ && states_of_limit_[limit] == state_ - first_state_ + 1;
 }
 
 void Matches::next_state() noexcept {
@@ -66,6 +78,8 @@ void Matches::add_best(RouteMatch match, std::uint32_t rank, std::span<const std
 void Matches::add_first(RouteMatch match, std::uint32_t rank) noexcept {
   offer_label(match, rank);
   if (state_of_limit_[match.limit] == state_) return;
+  if (state_of_limit_[match.limit] < first_state_) states_of_limit_[match.limit] = 0;
+  ++states_of_limit_[match.limit];
   state_of_limit_[match.limit] = state_;
   const std::uint32_t place = place_of_route_[match.route];
   if (place < count_ && found_[place] == match) return;
@@ -261,9 +275,13 @@ void RouteTree::accept(const States& states, MethodFilter filter, Matches& out) 
 void RouteTree::match_everything(MethodFilter filter, Matches& out) const noexcept {
   out.clear();
   out.next_state();
+  out.unreadable_ = true;
   for (const Terminal& terminal : everything_) {
-    if (!filter.admits(terminal.method) || out.state_of_limit_[terminal.match.limit] == out.state_) continue;
-    out.state_of_limit_[terminal.match.limit] = out.state_;
+    if (!filter.admits(terminal.method)) continue;
+    if (terminal.match.route == no_route) {
+      if (out.state_of_limit_[terminal.match.limit] == out.state_) continue;
+      out.state_of_limit_[terminal.match.limit] = out.state_;
+    }
     out.found_[out.count_++] = terminal.match;
   }
 }

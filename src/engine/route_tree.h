@@ -12,8 +12,9 @@
 //
 // An ambiguous path is a walk with a set of states, one for each place in the tree that some reading has led to.
 // With more than `max_states` at once, or if the path is unreadable, every limit with a route of that method is
-// taken to cover the request: over-matching costs the sender, under-matching would be an escape. So a match takes
-// at most max_pieces x max_states steps, whatever is sent.
+// taken to cover the request, by each of its routes where those count apart: over-matching costs the sender,
+// under-matching would be an escape. So a match takes at most max_pieces x max_states steps, or one for each route,
+// whatever is sent.
 //
 // Look-ups go to one flat table, keyed by (parent, segment): a node is half a cache line, and the same size of
 // work for ten routes as for ten thousand. Literals are interned. Matching never allocates.
@@ -33,7 +34,8 @@ namespace weir::engine {
 
 struct RouteEntry {
   policy::RouteTemplate route;
-  std::uint32_t limit = 0;  // any numbering, from 0 and without large gaps
+  std::uint32_t limit = 0;    // any numbering, from 0 and without large gaps
+  bool counts_apart = false;  // from the other routes of its limit
 };
 
 inline constexpr std::uint32_t no_route = UINT32_MAX;
@@ -57,6 +59,9 @@ class Matches {
   // charged.
   [[nodiscard]] std::span<const RouteMatch> all() const noexcept { return {found_.data(), count_}; }
 
+  // Whether each reading of the path matches a route of the limit. Never of a path that cannot be read.
+  [[nodiscard]] bool in_every_reading(std::uint32_t limit) const noexcept;
+
   // The most specific of all routes, for labels; no_route if there is none, or it cannot be said.
   [[nodiscard]] std::uint32_t label() const noexcept { return label_; }
 
@@ -72,8 +77,11 @@ class Matches {
   std::vector<RouteMatch> found_;
   std::vector<std::uint32_t> place_of_limit_;  // in found_, if that is the limit's place indeed
   std::vector<std::uint32_t> place_of_route_;
-  std::vector<std::uint64_t> state_of_limit_;  // in which state a route of the limit was last found
+  std::vector<std::uint64_t> state_of_limit_;   // in which state a route of the limit was last found,
+  std::vector<std::uint32_t> states_of_limit_;  // and in how many states of that request
   std::uint64_t state_ = 0;
+  std::uint64_t first_state_ = 0;  // of this request: those before it were an earlier one's
+  bool unreadable_ = false;
   std::size_t count_ = 0;
   std::uint32_t label_ = no_route;
   std::uint32_t label_rank_ = UINT32_MAX;
@@ -169,7 +177,7 @@ class RouteTree {
   std::uint32_t root_ = 0;
   std::string texts_;
   std::vector<Terminal> terminals_;
-  std::vector<Terminal> everything_;  // one for each (limit, method)
+  std::vector<Terminal> everything_;  // one for each (limit, method), or for each route where those count apart
   std::vector<std::uint32_t> ranks_;  // of each entry: the lower, the more specific
   std::vector<Method> methods_;       // from number 1 on
   std::size_t limits_ = 0;

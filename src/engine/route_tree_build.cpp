@@ -158,11 +158,15 @@ class RouteTreeBuilder {
   }
 
   void list_everything() {
-    std::vector<std::pair<std::uint32_t, std::uint16_t>> pairs;
-    for (std::uint32_t i = 0; i < entries_.size(); ++i) pairs.emplace_back(entries_[i].limit, method_of(i));
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    for (const auto& [limit, method] : pairs) tree_.everything_.push_back({{limit, no_route}, UINT32_MAX, method});
+    std::vector<std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>> all;
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+      all.emplace_back(entries_[i].limit, method_of(i), entries_[i].counts_apart ? i : no_route);
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    for (const auto& [limit, method, route] : all) {
+      tree_.everything_.push_back({{limit, route}, UINT32_MAX, method});
+    }
   }
 
   std::span<const RouteEntry> entries_;

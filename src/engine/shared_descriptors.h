@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/descriptor_judgement.h"
 #include "engine/descriptor_parts.h"
 #include "engine/shared_case.h"
 #include "engine/shared_judgement.h"
@@ -29,17 +30,21 @@ class SharedDescriptors final : public SharedCase {
   [[nodiscard]] std::uint32_t limit_of(std::size_t i) const noexcept { return parts_[i].limit; }
 
  private:
-  enum class Stage : std::uint8_t { live, shadows };
+  enum class Stage : std::uint8_t { live, followers, refunds };
 
   bool step() override;
 
   void add_asked(std::size_t i, store::SharedAsk& ask);
+  void judge_bans();
   void ask_live();
   void read_live();
+  [[nodiscard]] bool every_quota_is_full() const noexcept;
+  [[nodiscard]] bool drop_full_quotas();
   void judge_locally();
-  void ask_shadows();
-  void read_shadows();
-  void judge_shadow_locally(std::size_t i) noexcept;
+  void ask_followers();
+  void read_followers();
+  void ask_refunds();
+  void follow_locally(std::size_t i) noexcept;
   [[nodiscard]] core::Rule local_rule(std::size_t i) const noexcept;
   [[nodiscard]] std::uint64_t take_owed(std::size_t i) noexcept;
 
@@ -50,6 +55,8 @@ class SharedDescriptors final : public SharedCase {
   DescriptorParts parts_;
   std::vector<DescriptorStatus> statuses_;
   std::vector<std::uint32_t> subjects_;  // which descriptors are asked about in this step
+  std::vector<bool> full_;               // quotas that are over
+  bool denied_ = false;                  // by a ban: the others are looked at
   bool admitted_ = true;
   Instant at_{};
 };

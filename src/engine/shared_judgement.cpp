@@ -78,7 +78,7 @@ void SharedJudgement::gather() {
 
 // The checks of the live limits, and behind them their blocks.
 void SharedJudgement::ask_live() {
-  SharedAsk& ask = new_ask(operation(coverage.denied_without_key == Verdict::no_limit));
+  SharedAsk& ask = new_ask(operation(!coverage.denied_outright));
   for (std::size_t c = 0; c < live_.size(); ++c) {
     SharedCheck& check = add_live(ask, c);
     if (room_.owes.load(std::memory_order_relaxed) && ask.operation == SharedOperation::decide)
@@ -157,15 +157,15 @@ void SharedJudgement::owe(const SharedAsk& failed, Instant now) noexcept {
 
 void SharedJudgement::conclude_live() {
   deniers_ = deniers_of(live_outcomes());
-  const bool key_missing = coverage.denied_without_key != Verdict::no_limit;
-  if (deniers_.count == 0 && !key_missing && !too_many_) {
+  const bool denied_outright{coverage.denied_outright};
+  if (deniers_.count == 0 && !denied_outright && !too_many_) {
     reason_ = live_.empty() ? Reason::uncovered : Reason::within;
     return conclude(true);
   }
-  reason_ = too_many_     ? Reason::too_many_limits
-            : key_missing ? Reason::key_missing
-            : blocked_    ? Reason::blocked
-                          : Reason::exceeded;
+  reason_ = too_many_         ? Reason::too_many_limits
+            : denied_outright ? coverage.denied_outright.reason
+            : blocked_        ? Reason::blocked
+                              : Reason::exceeded;
   if (reason_ != Reason::exceeded) return conclude(false);
   if (deniers_.count == 1 && limit_of(live_[deniers_.last]).warnings) return ask_warning();
   ask_penalties();
@@ -238,7 +238,7 @@ void SharedJudgement::read_blocks() {
 void SharedJudgement::conclude(bool admits) {
   const Instant at = verdict_.at;
   verdict_ = admits ? admitted_verdict(live_outcomes(), reason_, deniers_.last)
-                    : denied_verdict(live_outcomes(), reason_, coverage.denied_without_key);
+                    : denied_verdict(live_outcomes(), reason_, coverage.denied_outright.limit);
   verdict_.at = at;
   ask_followers(admits);
 }
@@ -260,7 +260,7 @@ void SharedJudgement::ask_followers(bool admits) {
     if (outcomes_[i].standing == Standing::shadow && covered.live != nullptr) follow(i, *covered.live, admits);
   }
   shadows_ = subjects_.size();
-  if (too_many_ || coverage.denied_without_key != Verdict::no_limit) return;
+  if (too_many_ || coverage.denied_outright) return;
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const Covered& covered = coverage.covered[i];
     if (covered.candidate == nullptr) continue;

@@ -16,6 +16,8 @@ std::string_view name_of(Reason reason) noexcept {
       return "blocked";
     case Reason::key_missing:
       return "key_missing";
+    case Reason::banned:
+      return "banned";
     case Reason::too_many_limits:
       return "too_many_limits";
     case Reason::store_away:

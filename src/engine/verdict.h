@@ -21,11 +21,17 @@ enum class Reason : std::uint8_t {
   exceeded,         // a limit denies
   blocked,          // a limit denied this consumer too often: denied outright for a while
   key_missing,      // a limit does not let requests pass that lack its key
+  banned,           // a limit lets nothing pass, or nothing of this tier
   too_many_limits,  // more limits cover the request than are judged together
   store_away,       // the shared store is away, and the limit says what holds then: all pass, or nobody
 };
 
 [[nodiscard]] std::string_view name_of(Reason reason) noexcept;
+
+// Denied whatever is left: no number has a part in it, and waiting never helps.
+[[nodiscard]] constexpr bool is_outright(Reason reason) noexcept {
+  return reason == Reason::key_missing || reason == Reason::banned || reason == Reason::too_many_limits;
+}
 
 enum class Standing : std::uint8_t { live, shadow };
 

@@ -160,7 +160,7 @@ void Recorder::record_denial(const engine::DescriptorAsk& ask, const DescriptorS
   if (log_ == nullptr || !sampler_.takes() || !log_->has_room(now)) return;
   const std::string_view limit = status.limit ? std::string_view(by_number_[*status.limit]->first) : "override";
   const Denial denial{.time = now,
-                      .reason = name_of(engine::Reason::exceeded),
+                      .reason = name_of(status.numbers.limit == 0 ? engine::Reason::banned : engine::Reason::exceeded),
                       .limit = limit,
                       .consumer = consumer_,
                       .cost = ask.hits,

@@ -13,18 +13,20 @@ namespace {
 
 struct Words {
   unsigned status;
-  std::string_view name;
+  std::string_view type;
   std::string_view title;
   std::string_view cause;  // begins the sentence
 };
 
 constexpr std::array words{
-    Words{429, "quota-exceeded", "Request cannot be satisfied as assigned quota has been exceeded",
-          "Too many requests"},
-    Words{503, "temporary-reduced-capacity", "Request cannot be satisfied due to temporary server capacity constraints",
+    Words{429, "https://iana.org/assignments/http-problem-types#quota-exceeded",
+          "Request cannot be satisfied as assigned quota has been exceeded", "Too many requests"},
+    Words{503, "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
+          "Request cannot be satisfied due to temporary server capacity constraints",
           "The service has less capacity than usual"},
-    Words{429, "abnormal-usage-detected", "Request not satisfied due to detection of abnormal request pattern",
-          "Too many requests were denied before"},
+    Words{429, "https://iana.org/assignments/http-problem-types#abnormal-usage-detected",
+          "Request not satisfied due to detection of abnormal request pattern", "Too many requests were denied before"},
+    Words{403, "about:blank", "Forbidden", "This request is not let through"},
 };
 
 const Words& words_of(ProblemType type) noexcept {
@@ -84,8 +86,8 @@ unsigned status_of(ProblemType type) noexcept {
 
 void append_problem(std::string& out, const Problem& problem) {
   const Words& said = words_of(problem.type);
-  out += R"({"type":"https://iana.org/assignments/http-problem-types#)";
-  out += said.name;
+  out += R"({"type":")";
+  out += said.type;
   out += R"(","title":")";
   out += said.title;
   out += R"(","status":)";
@@ -97,7 +99,16 @@ void append_problem(std::string& out, const Problem& problem) {
     if (i > 0) out += ',';
     append_json_text(out, problem.violated_policies[i]);
   }
-  out += R"(],"limit":)";
+  out += ']';
+  if (problem.type == ProblemType::forbidden) {
+    if (!problem.missing.empty()) {
+      out += R"(,"missing":)";
+      append_json_text(out, problem.missing);
+    }
+    out += '}';
+    return;
+  }
+  out += R"(,"limit":)";
   append_number(out, problem.limit);
   out += R"(,"retry_after":)";
   if (problem.retry_after) {

@@ -1,4 +1,5 @@
-// The body of a denial: problem details for HTTP (RFC 9457), of the types that the IETF httpapi draft -10 registers.
+// The body of a denial: problem details for HTTP (RFC 9457), of the types that the IETF httpapi draft -10 registers, or
+// without a type of its own where waiting never helps.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ enum class ProblemType : std::uint8_t {
   quota_exceeded,              // 429
   temporary_reduced_capacity,  // 503
   abnormal_usage_detected,     // 429
+  forbidden,                   // 403: whatever is left, and whenever it is sent again. Has no numbers
 };
 
 [[nodiscard]] unsigned status_of(ProblemType type) noexcept;
@@ -29,7 +31,8 @@ struct Problem {
   std::uint64_t limit = 0;
   std::optional<Duration> retry_after{};  // empty: the request can never fit, `null` in the body
   Instant reset_at{};
-  std::string_view detail{};  // the sentence for people; empty: one from the numbers
+  std::string_view detail{};   // the sentence for people; empty: one from the numbers
+  std::string_view missing{};  // the identity that the request lacks, as a policy writes it; empty: none
 };
 
 // Appends the body, with a sentence for people in `detail`. Seconds are rounded up; `reset_at` is written as

@@ -40,6 +40,26 @@ TEST(Auth, AdmitsWithFieldsThenDeniesWithAProblem) {
   EXPECT_NE(denied.body.find(R"("violated-policies":["by-user"])"), std::string::npos);
 }
 
+// Waiting never helps: no 429, no wait, and the identity that is missing has a name.
+TEST(Auth, RequestWithoutTheIdentityThatItsLimitNeedsIsForbidden) {
+  HttpFixture http(R"(
+version: 1
+limits:
+  - { name: known, consumer_key: [user, api_key], missing: deny, algorithm: gcra, rate: 1/min }
+)");
+  const Answer denied = http.auth("");
+  EXPECT_EQ(denied.status, 403);
+  EXPECT_EQ(denied.field("Retry-After"), "");
+  EXPECT_EQ(denied.field("RateLimit"), "");
+  EXPECT_EQ(denied.field("Content-Type"), "application/problem+json");
+  EXPECT_EQ(denied.body,
+            R"({"type":"about:blank","title":"Forbidden","status":403,)"
+            R"("detail":"This request has no user or api_key, and without it its limit lets nothing through.",)"
+            R"("violated-policies":["known"],"missing":"user or api_key"})");
+  EXPECT_EQ(http.auth("X-User-Id: alice\r\n").status, 200);
+  EXPECT_EQ(http.auth("X-User-Id: alice\r\n").status, 429);
+}
+
 TEST(Auth, SaysNothingOfLimitsWhereNoneCovers) {
   HttpFixture http(two_per_minute);
   const Answer answer = http.auth("");

@@ -52,6 +52,23 @@ TEST(RlsQueries, CostIsThePolicysUnlessMoreHitsAreSaid) {
   EXPECT_EQ(door.limit(Ask("weir").descriptor(heavy).hits(3)).message(2).number(3), 0U);
 }
 
+TEST(RlsQueries, DenialThatNoWaitEndsHasNoReset) {
+  RlsFixture door(R"(
+version: 1
+limits:
+  - { name: known, consumer_key: user, missing: deny, algorithm: fixed_window, rate: 5/min }
+)");
+  const Told missing = door.limit(Ask("weir").descriptor({{"path", "/"}}));
+  EXPECT_EQ(missing.number(1), over_limit);
+  EXPECT_EQ(missing.message(2).all(4).size(), 0U);
+  EXPECT_EQ(missing.header("retry-after"), "");
+  EXPECT_NE(missing.text(5).find(R"("missing":"user")"), std::string::npos);
+
+  const Told too_dear = door.limit(Ask("weir").descriptor({{"path", "/"}, {"user", "alice"}}).hits(6));
+  EXPECT_EQ(too_dear.number(1), over_limit);
+  EXPECT_EQ(too_dear.message(2).all(4).size(), 0U) << "six never fit into five";
+}
+
 TEST(RlsQueries, OtherKeysAreHeaders) {
   RlsFixture door(policy);
   const auto paint = [&](const std::string& colour) {

@@ -136,6 +136,25 @@ TEST(Caller, AddressIsReadFromTheRightPastTrustedProxiesOnly) {
   }
 }
 
+TEST(Caller, ContradictedOrUnreadableAddressIsUnknown) {
+  const auto known = [](const Request& request) { return caller_of(request).address_known; };
+  EXPECT_TRUE(known(from(client)));
+  EXPECT_TRUE(known(from(proxy)));
+  EXPECT_TRUE(known(from(proxy).with("X-Forwarded-For", client)));
+  EXPECT_TRUE(known(from(proxy).with("X-Forwarded-For", std::string("\xff, ") + client)));
+  EXPECT_TRUE(known(from(client).with("X-Forwarded-For", "nonsense"))) << "a client's own claim is not read";
+  EXPECT_TRUE(known(from(proxy).with("X-Forwarded-For", client).with("Forwarded", std::string("for=") + client)));
+
+  EXPECT_FALSE(known(from("")));
+  EXPECT_FALSE(known(from("localhost")));
+  EXPECT_FALSE(known(from(proxy).with("X-Forwarded-For", "\xff")));
+  EXPECT_FALSE(known(from(proxy).with("X-Forwarded-For", "")));
+  EXPECT_FALSE(known(from(proxy).with("X-Forwarded-For", "unknown, 10.0.0.2")));
+  EXPECT_FALSE(known(from(proxy).with("Forwarded", "for=_hidden")));
+  EXPECT_FALSE(known(from(proxy).with("X-Forwarded-For", client).with("Forwarded", "for=198.51.100.1")));
+  EXPECT_FALSE(known(from(proxy).with("X-Forwarded-For", client).with("Forwarded", "nonsense")));
+}
+
 TEST(Caller, PolicyMayNameTheOneAddressHeader) {
   constexpr auto one = R"(
 version: 1
@@ -205,6 +224,35 @@ limits:
                   : 0;
   }
   EXPECT_LE(dodged, 2) << "forgers share the proxy's own counter";
+}
+
+// The proxy appends the true address to X-Forwarded-For, and passes on a Forwarded that its client made up.
+TEST_F(SpoofingTest, MadeUpForwardedLiftsNoConditionOnTheAddress) {
+  constexpr auto outsider = "203.0.113.8";
+  load(R"(
+version: 1
+identity: { trusted_proxies: [10.0.0.0/8] }
+limits:
+  - { name: outside, when: { ip_not_in: [10.0.0.0/8] }, consumer_key: global, algorithm: gcra, rate: 1/h }
+)");
+  const auto forged = [&](std::string forwarded) {
+    return Request::to("GET /").from(proxy).with("X-Forwarded-For", outsider).with("Forwarded", std::move(forwarded));
+  };
+  ASSERT_TRUE(passes(Request::to("GET /").from(proxy).with("X-Forwarded-For", outsider)));
+  EXPECT_FALSE(passes(forged("for=10.0.0.9"))) << "the proxy's own address is no exemption";
+  EXPECT_FALSE(passes(forged("for=198.51.100.1")));
+  EXPECT_FALSE(passes(forged("\xff")));
+
+  load(R"(
+version: 1
+identity: { trusted_proxies: [10.0.0.0/8] }
+limits:
+  - { name: listed, when: { ip_in: [203.0.113.0/24] }, consumer_key: global, algorithm: gcra, rate: 1/h }
+)");
+  ASSERT_TRUE(passes(Request::to("GET /").from(proxy).with("X-Forwarded-For", outsider)));
+  EXPECT_FALSE(passes(forged("for=198.51.100.1")));
+  EXPECT_FALSE(passes(forged("nonsense")));
+  EXPECT_TRUE(passes(Request::to("GET /").from(proxy).with("X-Forwarded-For", "198.51.100.1")));
 }
 
 TEST_F(SpoofingTest, IPv6NeighboursShareTheirPrefix) {

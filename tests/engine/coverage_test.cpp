@@ -93,6 +93,96 @@ TEST_F(CoverageTest, HeaderKeysShareACounterWithoutTheHeader) {
   EXPECT_TRUE(passes(Request::to("GET /").with("x-login-name", "a")));
 }
 
+// However a path is spelled: what a server may take for the dear route costs what that costs.
+TEST_F(CoverageTest, DearestReadingOfAPathIsCharged) {
+  load(R"(
+version: 1
+limits:
+  - name: api
+    routes: [/api/**]
+    consumer_key: ip
+    algorithm: token_bucket
+    rate: 10/h
+    cost: { /api/health: 0, /api/report: 5 }
+)");
+  const auto cost_of = [&](const std::string& target) {
+    const Verdict verdict = send(Request::to("GET " + target).only_looking());
+    return verdict.outcomes.empty() ? std::uint64_t{99} : verdict.outcomes[0].cost.units();
+  };
+  EXPECT_EQ(cost_of("/api/health"), 0U);
+  EXPECT_EQ(cost_of("/api/health/"), 0U);
+  EXPECT_EQ(cost_of("/api/search"), 1U);
+  EXPECT_EQ(cost_of("/api/report"), 5U);
+
+  EXPECT_EQ(cost_of("/api/health%23/../search"), 1U);
+  EXPECT_EQ(cost_of("/api/search;%2f..%2fhealth"), 1U);
+  EXPECT_EQ(cost_of("/api/health/../search"), 1U);
+  EXPECT_EQ(cost_of("/api/health;/../report"), 5U);
+  EXPECT_EQ(cost_of("/api/report%00/../health"), 5U);
+
+  std::string unreadable = "/api/search";
+  for (int i = 0; i < 66; ++i) unreadable += "/.";
+  EXPECT_EQ(cost_of(unreadable), 5U) << "it may be any route";
+  load(
+      "{version: 1, limits: [{name: a, routes: [/api/**], consumer_key: ip, algorithm: gcra, rate: 9/h, "
+      "cost: {/api/health: 0}}]}");
+  EXPECT_EQ(cost_of(unreadable), 1U);
+}
+
+TEST_F(CoverageTest, SpellingOpensNoOtherCounterOfALimitByRoute) {
+  constexpr auto everywhere = R"(
+version: 1
+limits:
+  - { name: by-route, consumer_key: ip+route, algorithm: gcra, rate: 1/h }
+  - { name: wide, routes: [/a, /b, /api/search, POST /login], consumer_key: ip, algorithm: gcra, rate: 1000/h }
+)";
+  constexpr auto own_routes = R"(
+version: 1
+limits:
+  - { name: by-route, routes: [/a, /b, /api/search, POST /login], consumer_key: ip+route, algorithm: gcra, rate: 1/h }
+)";
+  for (const auto* policy : {everywhere, own_routes}) {
+    load(policy);
+    EXPECT_TRUE(passes(Request::to("GET /api/search")));
+    EXPECT_FALSE(passes(Request::to("GET /a%23/../api/search")));
+    EXPECT_FALSE(passes(Request::to("GET /b%23/../api/search")));
+    EXPECT_TRUE(passes(Request::to("GET /a"))) << "what was denied charged nothing";
+
+    EXPECT_TRUE(passes(Request::to("POST /login")));
+    std::string unreadable = "POST /login";
+    for (int i = 0; i < 70; ++i) unreadable += "/.";
+    EXPECT_FALSE(passes(Request::to(unreadable)));
+  }
+}
+
+// A reading without a known route counts as `other` beside those that have one.
+TEST_F(CoverageTest, UnknownRouteHasOneCounterWhateverItsOtherReadings) {
+  load(R"(
+version: 1
+limits:
+  - { name: by-route, consumer_key: ip+route, algorithm: gcra, rate: 1/h }
+  - { name: wide, routes: [/a, /b, /c], consumer_key: ip, algorithm: gcra, rate: 1000/h }
+)");
+  EXPECT_TRUE(passes(Request::to("GET /unknown")));
+  EXPECT_FALSE(passes(Request::to("GET /a%23/../unknown")));
+  EXPECT_FALSE(passes(Request::to("GET /b%23/../unknown")));
+  EXPECT_TRUE(passes(Request::to("GET /c")));
+}
+
+// More counters than are judged together: denied, at a bounded price.
+TEST_F(CoverageTest, UnreadablePathAmongVeryManyRoutesIsDenied) {
+  std::string policy = "{version: 1, limits: [{name: a, consumer_key: ip+route, algorithm: gcra, rate: 1/h, routes: [";
+  for (int i = 0; i < 1000; ++i) policy += "/r" + std::to_string(i) + ", ";
+  load(policy + "/last]}]}");
+  std::string target = "GET /r1";
+  for (int i = 0; i < 70; ++i) target += "/.";
+  const Verdict verdict = send(Request::to(target));
+  EXPECT_FALSE(verdict.admitted);
+  EXPECT_EQ(verdict.reason, Reason::too_many_limits);
+  EXPECT_LE(verdict.outcomes.size(), 65U);
+  EXPECT_TRUE(passes(Request::to("GET /r1")));
+}
+
 constexpr auto tiers = R"(
 version: 1
 tiers: { from: { header: X-Plan }, default: free }
@@ -189,7 +279,7 @@ limits:
   };
   EXPECT_EQ(covering(Request::to("GET /").from("10.1.2.3")), "anonymous inside ");
   EXPECT_EQ(covering(Request::to("GET /").from("11.1.2.3").by("alice")), "authenticated outside ");
-  EXPECT_EQ(covering(Request::to("GET /").from("")), "anonymous outside ") << "an unknown address is outside";
+  EXPECT_EQ(covering(Request::to("GET /").from("")), "anonymous inside outside ") << "an unknown address may be any";
 }
 
 TEST_F(CoverageTest, NoSpellingOfAPathEscapesItsLimit) {

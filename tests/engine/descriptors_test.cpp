@@ -41,6 +41,14 @@ class DescriptorsTest : public EngineTest {
     answer.admitted = judge_->judge(name, asks, now_, answer.statuses);
     return answer;
   }
+  Answer give_back(const Pairs& pairs, std::uint64_t hits) {
+    std::vector<DescriptorEntry> entries;
+    for (const auto& [key, value] : pairs) entries.push_back({key, value});
+    const std::vector<DescriptorAsk> asks{{entries, Cost{hits}, {}, true}};
+    Answer answer{true, std::vector<DescriptorStatus>(1)};
+    answer.admitted = judge_->judge("messaging", asks, now_, answer.statuses);
+    return answer;
+  }
   int passing(const std::vector<Pairs>& descriptors, int count) {
     int passed = 0;
     for (int i = 0; i < count; ++i) passed += ask(descriptors).admitted ? 1 : 0;
@@ -110,6 +118,29 @@ TEST_F(DescriptorsTest, HitsAreTheCostAndNoneOnlyLooks) {
   EXPECT_FALSE(ask({{{"all", "x"}}}, 2).admitted);
   EXPECT_TRUE(ask({{{"all", "x"}}}, 0).admitted);
   EXPECT_TRUE(ask({{{"all", "x"}}}, 1).admitted);
+}
+
+TEST_F(DescriptorsTest, OverrideOfNothingDeniesAndTheOthersAreLookedAt) {
+  const Answer denied = ask({{{"to", "1"}}, {{"all", "x"}}}, 1, WindowNumbers{0, 1min});
+  EXPECT_FALSE(denied.admitted);
+  EXPECT_EQ(denied.statuses[0].numbers.limit, 0U);
+  EXPECT_EQ(denied.statuses[0].decision.retry_after, std::nullopt);
+  EXPECT_TRUE(ask({{{"to", "1"}}}, 0, WindowNumbers{0, 1min}).admitted) << "a look";
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4);
+}
+
+TEST_F(DescriptorsTest, HitsThatAreGivenBackAreFlooredAtNothingUsedAndAlwaysOk) {
+  EXPECT_EQ(ask({{{"all", "x"}}}, 3).statuses[0].decision.remaining, 1U);
+  const Answer back = give_back({{"all", "x"}}, 2);
+  EXPECT_TRUE(back.admitted);
+  EXPECT_EQ(back.statuses[0].decision.remaining, 3U);
+  EXPECT_EQ(give_back({{"all", "x"}}, 100).statuses[0].decision.remaining, 4U);
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4) << "no more than the limit, however much was given back";
+  EXPECT_TRUE(give_back({{"all", "x"}}, 0).admitted) << "also where nothing is left";
+  EXPECT_TRUE(give_back({{"unknown", "x"}}, 5).admitted);
+  advance(24h);
+  EXPECT_TRUE(give_back({{"all", "x"}}, 5).admitted);
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4) << "a new window owes nothing to the old one";
 }
 
 TEST_F(DescriptorsTest, OverrideAppliesInsideAConfiguredDomainAndTurnsShadowOff) {

@@ -348,6 +348,32 @@ descriptors:
   }
 }
 
+// The same on a shared store, and while it is away on this process's share.
+TEST(Hearing, HitsOfDescriptorsAreGivenBack) {
+  SharedEngine shared(R"(
+domain: messaging
+descriptors: [{ key: all, rate_limit: { unit: day, requests_per_unit: 4 } }]
+)");
+  const std::vector<DescriptorEntry> entries{{"all", "x"}};
+  const auto remaining_after = [&](std::uint64_t hits, bool gives_back) {
+    const std::vector<DescriptorAsk> asks{{entries, Cost{hits}, {}, gives_back}};
+    shared.hearing->clear();
+    shared.hearing->add("messaging", asks);
+    shared.hearing->begin([] {});
+    shared.store.deliver_all();
+    EXPECT_TRUE(shared.hearing->admitted(0));
+    return shared.hearing->statuses(0)[0].decision.remaining;
+  };
+  EXPECT_EQ(remaining_after(3, false), 1U);
+  EXPECT_EQ(remaining_after(2, true), 3U);
+  EXPECT_EQ(remaining_after(100, true), 4U);
+  EXPECT_EQ(remaining_after(4, false), 0U);
+
+  shared.store.away = true;
+  EXPECT_EQ(remaining_after(2, false), 0U);  // half of four
+  EXPECT_EQ(remaining_after(1, true), 1U);
+}
+
 // What the one who waits does may take locks that a reload has.
 TEST(Hearing, WhoWaitsIsToldWithoutTheHold) {
   SharedEngine shared(one_limit);

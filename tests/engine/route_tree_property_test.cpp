@@ -109,5 +109,23 @@ RC_GTEST_PROP(RouteTreeProperty, NoServerReadsAPathThatEscapes, ()) {
   }
 }
 
+// Else a free route would be charged for one that costs.
+RC_GTEST_PROP(RouteTreeProperty, LimitThatAServerSeesNoRouteOfIsNotInEveryReading, ()) {
+  Routes routes = any_routes();
+  for (int i = 0; i < 10; ++i) {
+    const Text method = any_method();
+    const Text target = any_odd_path();
+    const Matches& matches = routes.match(method, target);
+    for (const Server& server : servers()) {
+      const auto covering = oracle_covering(routes.entries(), method, seen_by(server, target));
+      for (const RouteEntry& entry : routes.entries()) {
+        if (covering.contains(entry.limit) || !matches.in_every_reading(entry.limit)) continue;
+        RC_FAIL(Text(server.name) + " sees no route of limit " + std::to_string(entry.limit) + " in " + method + " " +
+                target);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir::engine

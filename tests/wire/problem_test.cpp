@@ -45,6 +45,16 @@ TEST(Problem, RequestThatCanNeverFitIsNotToldToWait) {
       << body;
 }
 
+TEST(Problem, WhereWaitingNeverHelpsThereAreNoNumbers) {
+  const std::array<std::string_view, 1> names{"known"};
+  EXPECT_EQ(written({.type = ProblemType::forbidden,
+                     .violated_policies = names,
+                     .detail = "This request has no user.",
+                     .missing = "user"}),
+            R"({"type":"about:blank","title":"Forbidden","status":403,"detail":"This request has no user.",)"
+            R"("violated-policies":["known"],"missing":"user"})");
+}
+
 TEST(Problem, OneSecondIsNotSeconds) {
   const std::string body = written({.retry_after = 1us});
   EXPECT_NE(body.find(R"(Too many requests: the limit of this request is used up. Try again in 1 second.")"), body.npos)

@@ -69,7 +69,7 @@ void HttpDoor::Session::ask_later(std::span<const Request> requests, net::Output
   }
   engine::Hearing& hearing = batch_->inquiry.open();
   for (const Query& query : batch_->queries) hearing.add(query);
-  for (const DescriptorQuestion& question : batch_->descriptors) add_descriptors(hearing, question, batch_->arena);
+  for (const DescriptorQuestion& question : batch_->descriptors) add_descriptors(hearing, question);
   batch_->inquiry.begin(link_);
   answer_heard(out);
 }
@@ -186,7 +186,7 @@ void HttpDoor::Session::answer_auth(const Request& request, const Verdict& verdi
                                     net::Output& out) {
   const bool waits = verdict.admitted && verdict.delay > Duration::zero();
   std::string& bytes = waits ? reply_at(net::Moment::clock::now() + verdict.delay) : reply(out);
-  ResponseWriter response(bytes, head(verdict.admitted ? 200 : 429, request));
+  ResponseWriter response(bytes, head(status_of(verdict), request));
   for_each_field(door_.desk_, ruling, verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
   if (verdict.admitted) {
@@ -203,7 +203,7 @@ void HttpDoor::Session::answer_check(const Request& request, const Verdict& verd
                                      std::string& out) {
   door_.body_.clear();
   append_verdict(door_.body_, ruling, verdict);
-  ResponseWriter response(out, head(verdict.admitted ? 200 : 429, request));
+  ResponseWriter response(out, head(status_of(verdict), request));
   for_each_field(door_.desk_, ruling, verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
   response.header("Content-Type", "application/json");
@@ -227,7 +227,7 @@ void HttpDoor::Session::answer_checks(const Request& request, const Task& task, 
 DescriptorRuling HttpDoor::Session::rule(const Batch& batch, const Task& task) {
   const DescriptorQuestion& question = batch.descriptors[task.first];
   if (!batch.inquiry.begun()) return judge_descriptors(door_.desk_, question, door_.desk_.now(), door_.statuses_);
-  return heard_descriptors(batch.inquiry.heard(), batch.queries.size() + task.first, question, door_.statuses_);
+  return heard_descriptors(batch.inquiry.heard(), batch.queries.size() + task.first, question.domain);
 }
 
 void HttpDoor::Session::answer_descriptors(const Request& request, const DescriptorRuling& ruling, std::string& out) {

@@ -23,12 +23,18 @@ void append_verdict(std::string& out, const Ruling& ruling, const engine::Verdic
   out += R"(","limit":)";
   if (has_limit) {
     wire::append_json_text(out, limit_name(ruling, verdict));
+  } else {
+    out += "null";
+  }
+  if (verdict.reason == engine::Reason::key_missing) {
+    out += R"(,"missing":)";
+    wire::append_json_text(out, missing_identity(ruling, verdict));
+  }
+  if (has_limit && !engine::is_outright(verdict.reason)) {
     out += R"(,"quota":)";
     wire::append_number(out, verdict.decision.limit);
     out += R"(,"remaining":)";
     wire::append_number(out, verdict.decision.remaining);
-  } else {
-    out += "null";
   }
   out += R"(,"retry_after":)";
   if (verdict.retry_after) {
@@ -37,7 +43,11 @@ void append_verdict(std::string& out, const Ruling& ruling, const engine::Verdic
     out += "null";
   }
   out += R"(,"reset_after":)";
-  append_seconds(out, verdict.decision.reset_after);
+  if (engine::is_outright(verdict.reason)) {
+    out += "null";
+  } else {
+    append_seconds(out, verdict.decision.reset_after);
+  }
   out += R"(,"delay":)";
   append_seconds(out, verdict.delay);
   out += R"(,"route":)";

@@ -27,6 +27,7 @@ void write_verdict(const engine::Verdict& verdict, const engine::Plan& plan, Pro
     if (is_map) reply.bulk(text);
   };
   const bool has_limit = verdict.limit != engine::Verdict::no_limit;
+  const bool has_numbers = has_limit && !engine::is_outright(verdict.reason);
   if (is_map) {
     reply.map(8);
     reply.bulk("admitted");
@@ -35,8 +36,8 @@ void write_verdict(const engine::Verdict& verdict, const engine::Plan& plan, Pro
     reply.array(8);
     reply.integer(verdict.admitted ? 0 : 1);
   }
-  name("quota"), reply.integer(has_limit ? saturated(verdict.decision.limit) : -1);
-  name("remaining"), reply.integer(has_limit ? saturated(verdict.decision.remaining) : -1);
+  name("quota"), reply.integer(has_numbers ? saturated(verdict.decision.limit) : -1);
+  name("remaining"), reply.integer(has_numbers ? saturated(verdict.decision.remaining) : -1);
   name("retry_after_us"), reply.integer(verdict.retry_after ? verdict.retry_after->count() : -1);
   name("reset_after_us"), reply.integer(verdict.decision.reset_after.count());
   name("delay_us"), reply.integer(verdict.delay.count());

@@ -26,6 +26,11 @@ Code code_of(bool admitted) noexcept {
   return admitted ? Code::ok : Code::over_limit;
 }
 
+// A denial that has no end has no reset to tell of.
+bool waiting_helps(bool admitted, const Decision& decision) noexcept {
+  return admitted || decision.retry_after.has_value();
+}
+
 wire::rls::DescriptorStatus status_of(const DescriptorStatus& status) {
   wire::rls::DescriptorStatus told{.code = code_of(status.admitted)};
   switch (status.kind) {
@@ -37,7 +42,7 @@ wire::rls::DescriptorStatus status_of(const DescriptorStatus& status) {
     case DescriptorStatus::Kind::limited:
       told.current_limit = {wire::rls::in_units({status.numbers.limit, status.numbers.window}), status.name};
       told.limit_remaining = status.decision.remaining;
-      told.duration_until_reset = status.decision.reset_after;
+      if (waiting_helps(status.admitted, status.decision)) told.duration_until_reset = status.decision.reset_after;
       break;
   }
   return told;
@@ -50,7 +55,7 @@ wire::rls::DescriptorStatus status_of(const Ruling& ruling, const Verdict& verdi
   const auto& numbers = limit.live.by_tier[verdict.tier];
   if (numbers) told.current_limit = {wire::rls::in_units(numbers->rate()), limit.name};
   told.limit_remaining = verdict.decision.remaining;
-  told.duration_until_reset = verdict.decision.reset_after;
+  if (waiting_helps(verdict.admitted, verdict.decision)) told.duration_until_reset = verdict.decision.reset_after;
   return told;
 }
 
@@ -95,7 +100,7 @@ std::unique_ptr<CallBatch> RateLimitService::end(wire::http2::Server& server, co
   if (current_->by_query.empty() && current_->by_descriptors.empty()) return nullptr;
   engine::Hearing& hearing = current_->inquiry.open();
   for (const engine::Query& query : current_->queries.queries()) hearing.add(query);
-  for (const auto& call : current_->by_descriptors) add_descriptors(hearing, call.question, current_->arena);
+  for (const auto& call : current_->by_descriptors) add_descriptors(hearing, call.question);
   current_->inquiry.begin(link);
   if (current_->inquiry.waiting()) return std::move(current_);
   answer(*current_, server, out);
@@ -128,7 +133,7 @@ void RateLimitService::answer_queries(const CallBatch& batch, const Ruling& ruli
 void RateLimitService::answer_descriptors(const CallBatch& batch, wire::http2::Server& server, std::string& out) {
   std::size_t number = batch.queries.size();
   for (const auto& [exchange, question] : batch.by_descriptors) {
-    const DescriptorRuling ruling = heard_descriptors(batch.inquiry.heard(), number++, question, statuses_);
+    const DescriptorRuling ruling = heard_descriptors(batch.inquiry.heard(), number++, question.domain);
     if (exchange->gone()) continue;
     door::answer(server, *exchange, [&](std::string& reply) { write(ruling, reply); });
     if (number % made_at_once == 0) server.write_answers(out);
@@ -150,11 +155,11 @@ std::string_view RateLimitService::fault_of(const wire::rls::RateLimitRequest& r
 void RateLimitService::judge_descriptors_at_once(wire::http2::Server& server, std::string& out) {
   const engine::Judge::Hold hold = desk_.judge().hold();
   rulings_.clear();
-  for (const auto& call : at_once_.by_descriptors) rulings_.add(call.question, at_once_.arena);
+  for (const auto& call : at_once_.by_descriptors) rulings_.add(call.question);
   rulings_.judge(desk_, desk_.now());
   std::size_t number = 0;
   for (const auto& [exchange, question] : at_once_.by_descriptors) {
-    const DescriptorRuling ruling = rulings_.ruling(number++, question);
+    const DescriptorRuling ruling = rulings_.ruling(number++);
     if (exchange->gone()) continue;
     door::answer(server, *exchange, [&](std::string& reply) { write(ruling, reply); });
     if (number % made_at_once == 0) server.write_answers(out);

@@ -61,7 +61,6 @@ class RateLimitService {
   wire::rls::RateLimitRequest request_;
   std::vector<engine::DescriptorEntry> entries_;
   std::array<engine::DescriptorAsk, table::most_together> asks_;
-  std::array<engine::DescriptorStatus, table::most_together> statuses_;
   CallBatch at_once_;                   // of a store that does not make anybody wait
   DescriptorRulings rulings_;           // on it
   std::unique_ptr<CallBatch> current_;  // of one that does; null: there is none
