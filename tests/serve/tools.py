@@ -1,0 +1,77 @@
+"""What the tests of the server need besides Debian's packages: Python's clients, Envoy, Node's clients. script/setup puts
+them into build/tools. A test for which something could not be had is skipped; the others run.
+
+  tools.py                                says which tests are skipped, and for want of what
+  tools.py FILE CLASS PROGRAM VERSION     runs the tests of the class in FILE_test.py, or ends with 77: skipped
+"""
+
+import ast
+import importlib.util
+import os
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(__file__).parent
+TOOLS = FOLDER.parents[1] / "build" / "tools"
+SKIPPED = 77
+
+
+def has_envoy():
+    return os.access(os.environ.get("WEIR_ENVOY", TOOLS / "venv" / "bin" / "envoy"), os.X_OK)
+
+
+def has_node_clients():
+    return (pathlib.Path(os.environ.get("WEIR_NODE_MODULES", TOOLS / "node")) / "node_modules" / "redis").is_dir()
+
+
+# The modules of requirements.txt.
+CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "redis"}
+
+# The programs that a file, or a class of it, runs.
+RUNS = {"envoy": ("Envoy", has_envoy), "redis_clients.Node": ("Node's clients", has_node_clients)}
+
+
+def imports(file, seen):
+    """The first names of what a file imports, and of what the files of this folder do that it imports."""
+    seen.add(file)
+    for node in ast.walk(ast.parse(file.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module]
+        for name in names:
+            local = FOLDER / f"{name}.py"
+            if not local.exists():
+                yield name.split(".")[0]
+            elif local not in seen:
+                yield from imports(local, seen)
+
+
+def missing(file, of_class=None):
+    """What the class of FILE_test.py lacks, or all classes alike."""
+    wants = CLIENTS.intersection(imports(FOLDER / f"{file}_test.py", set()))
+    lacks = {name for name in wants if importlib.util.find_spec(name) is None}
+    for test in file, f"{file}.{of_class}":
+        name, is_there = RUNS.get(test, ("", lambda: True))
+        if not is_there():
+            lacks.add(name)
+    return sorted(lacks)
+
+
+def tell():
+    files = [path.name.removesuffix("_test.py") for path in sorted(FOLDER.glob("*_test.py"))]
+    for test in sorted({*files, *RUNS}):
+        file, _, of_class = test.partition(".")
+        if lacks := missing(file, of_class):
+            print(f"setup: without {', '.join(lacks)} these tests are skipped: serve.{test}{'' if of_class else '.*'}")
+
+
+def run(file, of_class, program, version):
+    if lacks := missing(file, of_class):
+        print(f"skipped for want of {', '.join(lacks)}: script/setup could not install it")
+        sys.exit(SKIPPED)
+    os.execv(sys.executable, [sys.executable, "-B", str(FOLDER / f"{file}_test.py"), program, version, "--verbose",
+                              of_class])
+
+
+if __name__ == "__main__":
+    run(*sys.argv[1:]) if sys.argv[1:] else tell()
