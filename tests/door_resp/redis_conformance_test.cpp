@@ -28,6 +28,15 @@ TEST(RespDoorAgainstRedis, OpenServersAnswerAlike) {
            "CONFIG\r\nCONFIG GET\r\nCONFIG GET nosuch\r\nCONFIG GET save\r\nCONFIG GET appendonly\r\n",
            "COMMAND COUNT x\r\nCOMMAND INFO nosuch\r\nCOMMAND DOCS nosuch\r\nCOMMAND NOSUCH\r\n",
            "RESET a\r\nRESET\r\nPING\r\nQUIT\r\nPING\r\n",
+           "EXEC\r\nDISCARD\r\nEXEC a\r\nMULTI a\r\nMULTI\r\nEXEC\r\nEXEC\r\n",
+           "MULTI\r\nPING\r\nECHO a\r\nMULTI\r\nSELECT x\r\nCLIENT GETNAME\r\nEXEC\r\nPING\r\n",
+           "MULTI\r\nPING\r\nDISCARD\r\nDISCARD\r\nEXEC\r\n",
+           "MULTI\r\nPING\r\nNOSUCH a\r\nPING\r\nEXEC\r\nPING\r\n",
+           "MULTI\r\nECHO\r\nEXEC\r\nMULTI\r\nCLIENT NOSUCH\r\nEXEC\r\nMULTI\r\nCLIENT ID x\r\nEXEC\r\n",
+           "MULTI\r\nPING\r\nEXEC a\r\nEXEC\r\nMULTI\r\nDISCARD a\r\nEXEC\r\n",
+           "MULTI\r\nPING\r\nRESET\r\nEXEC\r\nMULTI\r\nPING\r\nQUIT\r\n",
+           "CLIENT REPLY SKIP\r\nMULTI\r\nPING\r\nEXEC\r\n",
+           "MULTI\r\nPING\r\nHELLO x\r\nEXEC\r\nHELLO 4\r\n",
        }) {
     EXPECT_EQ(Talk(house).say(said), redis.ask(said)) << said;
   }
@@ -41,6 +50,7 @@ TEST(RespDoorAgainstRedis, ServersThatAskForATokenAnswerAlike) {
            "AUTH wrong\r\nAUTH default wrong\r\nPING\r\nAUTH secret\r\nPING\r\nAUTH wrong\r\nPING\r\nRESET\r\nPING\r\n",
            "AUTH default secret\r\nPING\r\n",
            "HELLO 3 AUTH default wrong\r\nPING\r\n",
+           "MULTI\r\nDISCARD\r\nEXEC\r\nAUTH secret\r\nMULTI\r\nPING\r\nAUTH wrong\r\nPING\r\nEXEC\r\n",
            "*11\r\n",
            "*1\r\n$16385\r\n",
        }) {

@@ -29,6 +29,7 @@ rc::Gen<std::string> any_command() {
       element(Words{"WEIR.RESET", "api", "alice"}, Words{"PING"}, Words{"CLIENT", "REPLY", "OFF"},
               Words{"CLIENT", "REPLY", "ON"}, Words{"CLIENT", "REPLY", "SKIP"}, Words{"AUTH", "key of the house"},
               Words{"AUTH", "wrong"}, Words{"HELLO", "3"}, Words{"HELLO", "2"}, Words{"RESET"}, Words{"NOTHING"},
+              Words{"MULTI"}, Words{"MULTI"}, Words{"EXEC"}, Words{"EXEC"}, Words{"DISCARD"},
               Words{"WEIR.CHECK", "api"}, Words{"CL.THROTTLE", "a", "2", "0", "60"}));
   const auto inline_text = element<std::string>("\r\n", "WEIR.CHECK api \"al\\x69ce\"\r\n", "CL.THROTTLE 'a' 2 1 60\n",
                                                 "*0\r\n", "PING\r\n");

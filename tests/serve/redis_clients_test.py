@@ -107,6 +107,35 @@ class RedisPy(OpenDoor):
         self.assertTrue(answers[501])
 
 
+    def test_transaction_is_what_pipelines_are_by_default(self):
+        for protocol in 2, 3:
+            key = f"py-transaction-{protocol}"
+            with redis.Redis(port=self.port, protocol=protocol) as client:
+                pipeline = client.pipeline()
+                for _ in range(3):
+                    pipeline.execute_command("CL.THROTTLE", key, 1, 1, 60)
+                pipeline.ping()
+                self.assertEqual(pipeline.execute(), [[0, 2, 1, -1, 60], [0, 2, 0, -1, 120], [1, 2, 0, 60, 120], True])
+
+    def test_transaction_with_an_unknown_command_charges_nothing(self):
+        with redis.Redis(port=self.port) as client:
+            pipeline = client.pipeline()
+            pipeline.execute_command("CL.THROTTLE", "py-abort", 1, 1, 60)
+            pipeline.get("a")
+            with self.assertRaisesRegex(redis.RedisError, "unknown command 'GET'"):
+                pipeline.execute()
+            self.assertEqual(client.execute_command("CL.THROTTLE", "py-abort", 1, 1, 60), [0, 2, 1, -1, 60])
+
+    def test_transaction_of_more_than_the_bound_charges_nothing(self):
+        with redis.Redis(port=self.port) as client:
+            pipeline = client.pipeline()
+            for _ in range(4097):
+                pipeline.execute_command("CL.THROTTLE", "py-bound", 1, 1, 60)
+            with self.assertRaisesRegex(redis.RedisError, "at most 4096 commands"):
+                pipeline.execute()
+            self.assertEqual(client.execute_command("CL.THROTTLE", "py-bound", 1, 1, 60), [0, 2, 1, -1, 60])
+
+
 def with_token(directory):
     file = pathlib.Path(directory) / "token"
     file.write_text(TOKEN + "\n")
@@ -138,8 +167,11 @@ class Node(unittest.TestCase):
         check = [0, 3, 2, 0, 60_000_000, 0, "api", "within"]
         self.assertEqual(said["ioredis"], {
             "ping": "PONG", "throttle": throttle, "check": check,
-            "pipeline": [[0, 5, 3, -1, 120], "ERR unknown command 'get', with args beginning with: 'a' ", "PONG"]})
-        self.assertEqual(said["node_redis_2"], {"ping": "PONG", "throttle": throttle, "check": check})
+            "pipeline": [[0, 5, 3, -1, 120], "ERR unknown command 'get', with args beginning with: 'a' ", "PONG"],
+            "multi": [[0, 5, 2, -1, 180], "PONG"]})
+        multi = [[0, 5, 3, -1, 120], "PONG"]
+        self.assertEqual(said["node_redis_2"], {"ping": "PONG", "throttle": throttle, "check": check, "multi": multi})
+        self.assertEqual(said["node_redis_3"]["multi"], multi)
         self.assertEqual(said["node_redis_3"]["throttle"], throttle)
         self.assertEqual(said["node_redis_3"]["check"], {
             "admitted": True, "quota": 3, "remaining": 2, "retry_after_us": 0, "reset_after_us": 60_000_000,

@@ -33,8 +33,8 @@ bool takes(int arity, std::size_t arguments) noexcept {
   return arity < 0 ? count >= -arity : count == arity;
 }
 
-void refuse_count(std::string_view name, wire::resp::ReplyWriter& reply) {
-  reply.error("ERR wrong number of arguments for '" + std::string(name) + "' command");
+std::string wrong_count(std::string_view name) {
+  return "ERR wrong number of arguments for '" + std::string(name) + "' command";
 }
 
 }  // namespace
@@ -42,6 +42,7 @@ void refuse_count(std::string_view name, wire::resp::ReplyWriter& reply) {
 // NOLINTNEXTLINE(readability-function-size): a table, a row for each command
 std::span<const RespDoor::Session::Command> RespDoor::Session::commands() noexcept {
   constexpr auto too = Asked::of_strangers_too;
+  constexpr auto at_once = AfterMulti::run_at_once;
   static constexpr Command table[] = {
       {.name = "cl.throttle",
        .arity = -1,
@@ -110,18 +111,38 @@ std::span<const RespDoor::Session::Command> RespDoor::Session::commands() noexce
        .run = &Session::info,
        .syntax = "[section ...]",
        .summary = "What clients ask of a server"},
+      {.name = "multi",
+       .arity = 1,
+       .run = &Session::multi,
+       .syntax = "",
+       .summary = "Keeps the commands that follow until EXEC",
+       .after_multi = at_once},
+      {.name = "exec",
+       .arity = 1,
+       .run = &Session::exec,
+       .syntax = "",
+       .summary = "Runs the commands since MULTI, in their order",
+       .after_multi = at_once},
+      {.name = "discard",
+       .arity = 1,
+       .run = &Session::discard,
+       .syntax = "",
+       .summary = "Forgets the commands since MULTI",
+       .after_multi = at_once},
       {.name = "reset",
        .arity = 1,
        .run = &Session::reset,
        .syntax = "",
        .summary = "Makes the connection as it was when it was new",
-       .asked = too},
+       .asked = too,
+       .after_multi = at_once},
       {.name = "quit",
        .arity = -1,
        .run = &Session::quit,
        .syntax = "",
        .summary = "Closes the connection",
-       .asked = too},
+       .asked = too,
+       .after_multi = at_once},
   };
   return table;
 }
@@ -154,7 +175,8 @@ std::span<const RespDoor::Session::Command> RespDoor::Session::client_subcommand
        .arity = 3,
        .run = &Session::client_reply,
        .syntax = "ON|OFF|SKIP",
-       .summary = "Whether commands are answered"},
+       .summary = "Whether commands are answered",
+       .after_multi = AfterMulti::refused},
       {.name = "setinfo",
        .arity = 4,
        .run = &Session::client_set_info,
@@ -211,11 +233,11 @@ void RespDoor::Session::dispatch(Arguments arguments, Writer& reply) {
     std::string text = "ERR unknown command '";
     text += arguments.front().substr(0, longest_quoted);
     text += "', with args beginning with: ";
-    reply.error(text + quoted(arguments.subspan(1)));
+    refuse(nullptr, text + quoted(arguments.subspan(1)), reply);
   } else if (command->subcommands != nullptr && arguments.size() > 1) {
     dispatch_within(*command, arguments, reply);
   } else if (!takes(command->arity, arguments.size())) {
-    refuse_count(command->name, reply);
+    refuse(command, wrong_count(command->name), reply);
   } else {
     dispatch(*command, arguments, reply);
   }
@@ -227,12 +249,14 @@ void RespDoor::Session::dispatch_within(const Command& container, Arguments argu
   const std::string title = upper(container.name);
   if (const Command* const found = find(among, name)) {
     if (takes(found->arity, arguments.size())) return dispatch(*found, arguments, reply);
-    return refuse_count(std::string(container.name) + '|' + std::string(found->name), reply);
+    return refuse(found, wrong_count(std::string(container.name) + '|' + std::string(found->name)), reply);
   }
   if (!equals_ignoring_case(name, "help")) {
-    return reply.error("ERR unknown subcommand '" + std::string(name.substr(0, longest_quoted)) + "'. Try " + title +
-                       " HELP.");
+    return refuse(
+        nullptr,
+        "ERR unknown subcommand '" + std::string(name.substr(0, longest_quoted)) + "'. Try " + title + " HELP.", reply);
   }
+  if (keeps_commands()) return keep_for_exec(arguments, reply);
   reply.array(1 + 2 * among.size());
   reply.simple_string(title + " <subcommand> [<arg> ...]. Subcommands are:");
   for (const Command& each : among) {
@@ -242,8 +266,27 @@ void RespDoor::Session::dispatch_within(const Command& container, Arguments argu
 }
 
 void RespDoor::Session::dispatch(const Command& command, Arguments arguments, Writer& reply) {
-  if (is_stranger() && command.asked == Asked::of_all) return reply.error("NOAUTH Authentication required.");
+  if (is_stranger() && command.asked == Asked::of_all) {
+    return refuse(&command, "NOAUTH Authentication required.", reply);
+  }
+  if (keeps_commands()) {
+    if (command.after_multi == AfterMulti::kept) return keep_for_exec(arguments, reply);
+    if (command.after_multi == AfterMulti::refused) {
+      return refuse(&command, "ERR Command not allowed inside a transaction", reply);
+    }
+  }
   (this->*command.run)(arguments, reply);
+}
+
+// A command that is refused spoils the transaction that it was meant for.
+void RespDoor::Session::refuse(const Command* command, const std::string& text, Writer& reply) {
+  if (command != nullptr && command->run == &Session::exec) {
+    transaction_.reset();
+    const std::string reason = text.starts_with("ERR ") ? text.substr(4) : text;
+    return reply.error("EXECABORT Transaction discarded because of: " + reason);
+  }
+  if (keeps_commands()) transaction_->spoil();
+  reply.error(text);
 }
 
 }  // namespace weir::door

@@ -109,6 +109,7 @@ void RespDoor::Session::reset(Arguments /*arguments*/, Writer& reply) {
   set_rights(Rights::none);
   protocol_ = Protocol::resp2;
   replies_ = Replies::on;
+  transaction_.reset();
   name_.clear();
   reply.simple_string("RESET");
 }

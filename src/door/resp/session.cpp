@@ -45,17 +45,23 @@ std::size_t RespDoor::Session::on_input(std::span<char> bytes, net::Output& out)
       unread.remove_prefix(step.consumed);
       break;
     }
-    const bool is_command = step.status == CommandParser::Status::command;
-    if (!is_command || !queue(parser_.arguments(), unread, out)) {
-      if (!answer_queued(out)) break;  // this step is taken again
-      is_command ? execute(parser_.arguments(), out) : end(step.status, out);
-    }
+    if (!take(step.status, unread, out)) break;
     unread.remove_prefix(step.consumed);
-    if (is_command) ++commands;
+    if (step.status == CommandParser::Status::command) ++commands;
   }
   (void)answer_queued(out);
   door_.commands_.raise(commands);
   return bytes.size() - unread.size();
+}
+
+bool RespDoor::Session::take(CommandParser::Status status, std::string_view unread, net::Output& out) {
+  const bool is_command = status == CommandParser::Status::command;
+  const Arguments arguments = parser_.arguments();
+  if (is_command && !transaction_ && queue(arguments, unread, out)) return true;
+  if (is_command && transaction_ && can_run(arguments)) return run_transaction(out);
+  if (!answer_queued(out)) return false;
+  is_command ? execute(arguments, out) : end(status, out);
+  return true;
 }
 
 // After an error nobody knows where the next command begins.

@@ -2,7 +2,8 @@
 //
 // Commands are answered in their order, all of one read at one time. CL.THROTTLE commands that follow each other wait
 // in the door's batch; whatever comes next has them answered first. With a shared store all commands on limits that
-// follow each other wait for one hearing; whatever comes next is read again when it is over.
+// follow each other wait for one hearing; whatever comes next is read again when it is over. After MULTI commands are
+// kept until EXEC, which runs them in the same ways.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "door/resp/resp_door.h"
+#include "door/resp/transaction.h"
 #include "engine/named.h"
 #include "wire/resp/command_parser.h"
 #include "wire/resp/reply_writer.h"
@@ -26,7 +28,7 @@ class RespDoor::Session final : public net::Session {
 
   std::size_t on_input(std::span<char> bytes, net::Output& out) override;
   void on_resume(net::Output& out) override { (void)answer_queued(out); }
-  [[nodiscard]] bool idle() const override { return heard_ == nullptr; }
+  [[nodiscard]] bool idle() const override { return heard_ == nullptr && !(transaction_ && transaction_->running()); }
 
  private:
   using Arguments = std::span<const std::string_view>;
@@ -34,6 +36,7 @@ class RespDoor::Session final : public net::Session {
   using Run = void (Session::*)(Arguments, Writer&);
 
   enum class Asked : std::uint8_t { of_all, of_strangers_too };
+  enum class AfterMulti : std::uint8_t { kept, run_at_once, refused };
 
   // A row of a table of commands. The arity counts the name; below zero it is the least.
   struct Command {
@@ -44,6 +47,7 @@ class RespDoor::Session final : public net::Session {
     std::string_view syntax;
     std::string_view summary;
     Asked asked = Asked::of_all;
+    AfterMulti after_multi = AfterMulti::kept;
     std::span<const Command> (*subcommands)() noexcept = nullptr;
   };
   [[nodiscard]] static std::span<const Command> commands() noexcept;
@@ -66,12 +70,20 @@ class RespDoor::Session final : public net::Session {
   [[nodiscard]] bool answer_queued(net::Output& out);
   void forget_queued() noexcept;
 
-  // The input.
+  // The input. False: it is not done with, and is taken again.
+  [[nodiscard]] bool take(wire::resp::CommandParser::Status status, std::string_view unread, net::Output& out);
   void execute(Arguments arguments, net::Output& output);
   void dispatch(Arguments arguments, Writer& reply);
   void dispatch(const Command& command, Arguments arguments, Writer& reply);
   void dispatch_within(const Command& container, Arguments arguments, Writer& reply);
+  void refuse(const Command* command, const std::string& text, Writer& reply);
   void end(wire::resp::CommandParser::Status status, net::Output& out);
+
+  // Between MULTI and EXEC, and EXEC itself.
+  [[nodiscard]] bool keeps_commands() const noexcept { return transaction_ && !transaction_->running(); }
+  void keep_for_exec(Arguments arguments, Writer& reply);
+  [[nodiscard]] bool can_run(Arguments arguments) const noexcept;
+  [[nodiscard]] bool run_transaction(net::Output& out);
 
   // Who is at the other end, and what it may.
   [[nodiscard]] bool is_stranger() const noexcept { return rights_ == Rights::none && door_.options_.token.is_set(); }
@@ -91,6 +103,10 @@ class RespDoor::Session final : public net::Session {
   void select(Arguments arguments, Writer& reply);
   void reset(Arguments arguments, Writer& reply);
   void quit(Arguments arguments, Writer& reply);
+
+  void multi(Arguments arguments, Writer& reply);
+  void exec(Arguments arguments, Writer& reply);
+  void discard(Arguments arguments, Writer& reply);
 
   void client_id(Arguments arguments, Writer& reply);
   void client_info(Arguments arguments, Writer& reply);
@@ -121,8 +137,9 @@ class RespDoor::Session final : public net::Session {
   Rights rights_ = Rights::none;
   Replies replies_ = Replies::on;
   bool closing_ = false;
-  Instant now_{};                         // of this read
-  std::unique_ptr<HeardCommands> heard_;  // that are queued for a hearing; null: none
+  Instant now_{};                             // of this read
+  std::unique_ptr<HeardCommands> heard_;      // that are queued for a hearing; null: none
+  std::unique_ptr<Transaction> transaction_;  // since MULTI; null: none
 
   const std::int64_t id_;
   const std::string address_;  // as ip:port

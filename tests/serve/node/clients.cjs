@@ -15,6 +15,8 @@ async function byIoredis() {
   };
   const pipeline = client.pipeline().call("CL.THROTTLE", "ioredis", 4, 1, 60).get("a").ping();
   said.pipeline = (await pipeline.exec()).map(([error, value]) => (error ? error.message : value));
+  const multi = client.multi().call("CL.THROTTLE", "ioredis", 4, 1, 60).ping();
+  said.multi = (await multi.exec()).map(([error, value]) => (error ? error.message : value));
   await client.quit();
   return said;
 }
@@ -29,6 +31,8 @@ async function byNodeRedis(RESP) {
     throttle: await client.sendCommand(["CL.THROTTLE", `node-redis ${RESP}`, "4", "1", "60"]),
     check: await client.sendCommand(["WEIR.CHECK", "api", `node-redis ${RESP}`]),
   };
+  const multi = client.multi().addCommand(["CL.THROTTLE", `node-redis ${RESP}`, "4", "1", "60"]).ping();
+  said.multi = await multi.exec();
   await client.close();
   return said;
 }
