@@ -143,6 +143,9 @@ class Examples(unittest.TestCase):
     def test_operations(self):
         self.check_page("operations.md")
 
+    def test_migrating(self):
+        self.check_page("migrating.md")
+
 
 POLICY = """
 version: 1
