@@ -34,6 +34,7 @@ constexpr auto footer =
 struct Options {
   std::string before;
   std::string after;
+  bool merges_domains = false;
   Format format = Format::text;
 };
 
@@ -74,8 +75,9 @@ std::string report(const std::vector<policy::Change>& changes, Format format) {
 }
 
 int diff(const Options& options) {
-  const auto before = load_policy(options.before);
-  const auto after = load_policy(options.after);
+  const policy::LoadOptions load{.merge_domains = options.merges_domains};
+  const auto before = load_policy(options.before, load);
+  const auto after = load_policy(options.after, load);
   if (!before || !after) return failed;
   const std::vector<policy::Change> changes = policy::diff(*before, *after);
   print(report(changes, options.format));
@@ -90,6 +92,8 @@ Command diff_command(CLI::App& weir) {
   line->footer(footer);
   add_file(*line, "OLD", options->before, "The policy as it is")->required();
   add_file(*line, "NEW", options->after, "The policy as it would be")->required();
+  line->add_flag("--merge-domains", options->merges_domains,
+                 "Files of a directory may be for one domain, as with merge_domains in weir.yaml");
   add_choice(*line, "--format", options->format, formats, "How to show it (default: text)");
   return {line, [options] { return diff(*options); }};
 }

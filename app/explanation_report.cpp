@@ -44,12 +44,16 @@ std::string caller_text(const ExplainedQuery& explained) {
 }
 
 // What else there is to say about a limit that covers the request.
-std::vector<std::string> notes_on(const CompiledLimit& limit, const LimitExplanation& part) {
+std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitExplanation& part) {
+  const CompiledLimit& limit = limit_of(explained, part);
   std::vector<std::string> notes;
+  const std::size_t tier = explained.explanation.caller.tier;
+  if (limit.live.bans(tier)) return {std::string(policy::banned_text)};
   if (limit.mode == policy::Mode::shadow) notes.emplace_back("shadow: counted, never denies");
   if (limit.candidate) {
     const auto algorithm = name_of(limit.candidate_algorithm.value_or(limit.algorithm));
-    notes.push_back(fmt::format("candidate, not enforced: {}, {}", policy::numbers_text(part.candidate), algorithm));
+    notes.push_back(
+        fmt::format("candidate, not enforced: {}, {}", policy::numbers_text(*limit.candidate, tier), algorithm));
   }
   if (limit.warn_first) {
     notes.push_back(fmt::format("the first {} denials in {} are warnings only", limit.warn_first->count,
@@ -68,7 +72,9 @@ using Row = std::array<std::string, column_count>;
 
 Row row_of(const ExplainedQuery& explained, const LimitExplanation& part) {
   const CompiledLimit& limit = limit_of(explained, part);
-  return {printable(limit.name), policy::numbers_text(part.numbers), std::string(name_of(limit.algorithm)),
+  const std::size_t tier = explained.explanation.caller.tier;
+  const std::string_view algorithm = limit.live.bans(tier) ? "-" : name_of(limit.algorithm);
+  return {printable(limit.name), policy::numbers_text(limit.live, tier), std::string(algorithm),
           printable(part.consumer), std::to_string(part.cost.units())};
 }
 
@@ -84,7 +90,7 @@ std::string covered_text(const ExplainedQuery& explained, const Paint& paint) {
   for (const LimitExplanation& part : explained.explanation.limits) {
     if (!part.covers) continue;
     rows.push_back(row_of(explained, part));
-    notes.push_back(notes_on(limit_of(explained, part), part));
+    notes.push_back(notes_on(explained, part));
   }
   if (rows.size() == 1) return "No limit covers it.\n";
   std::array<std::size_t, column_count> widths{};
@@ -123,13 +129,15 @@ void write_or_null(JsonWriter& json, std::string_view name, std::string_view tex
   }
 }
 
-void write_numbers(JsonWriter& json, std::string_view name, const std::optional<Limit>& limit) {
+void write_numbers(JsonWriter& json, std::string_view name, const policy::TieredLimit& limits, std::size_t tier) {
+  const std::string text = policy::numbers_text(limits, tier);
+  const std::optional<Limit>& limit = limits.by_tier[tier];
   if (!limit) {
-    json.field(name, "unlimited");
+    json.field(name, text);  // unlimited, or banned
     return;
   }
   json.begin_object(name);
-  json.field("text", policy::numbers_text(*limit));
+  json.field("text", text);
   json.field("algorithm", name_of(limit->algorithm()));
   json.field("count", limit->rate().count);
   json.field("per_microseconds", static_cast<std::uint64_t>(limit->rate().per.count()));
@@ -148,8 +156,9 @@ void write_limit(JsonWriter& json, const ExplainedQuery& explained, const LimitE
     json.field("consumer", part.consumer);
     json.field("cost", part.cost.units());
     json.field("mode", name_of(limit.mode));
-    write_numbers(json, "numbers", part.numbers);
-    if (limit.candidate) write_numbers(json, "candidate", part.candidate);
+    const std::size_t tier = explained.explanation.caller.tier;
+    write_numbers(json, "numbers", limit.live, tier);
+    if (limit.candidate) write_numbers(json, "candidate", *limit.candidate, tier);
   } else {
     json.field("why_not", part.why_not);
   }

@@ -37,6 +37,7 @@ struct Options {
   std::vector<std::string> files;
   bool is_strict = false;
   bool lists = false;
+  bool merges_domains = false;
   Format format = Format::text;
 };
 
@@ -62,7 +63,7 @@ int lint(const Options& options) {
   std::vector<CheckedFile> files;
   std::string lists;
   for (const std::string& file : options.files) {
-    const policy::Loaded loaded = policy::load_path(file);
+    const policy::Loaded loaded = policy::load_path(file, {.merge_domains = options.merges_domains});
     files.push_back({file, loaded.problems});
     if (loaded.ruleset && options.lists) lists += list_of(*loaded.ruleset);
   }
@@ -81,6 +82,8 @@ Command lint_command(CLI::App& weir) {
   add_files(*line, "FILE", options->files, "Policies to check")->required();
   line->add_flag("--strict", options->is_strict, "Fail on warnings too");
   line->add_flag("--list", options->lists, "Also list each limit and route with its algorithm (text only)");
+  line->add_flag("--merge-domains", options->merges_domains,
+                 "Files of a directory may be for one domain, as with merge_domains in weir.yaml");
   add_choice(*line, "--format", options->format, formats, "How to show them (default: text)");
   return {line, [options] { return lint(*options); }};
 }

@@ -11,8 +11,8 @@
 
 namespace weir::app {
 
-std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path) {
-  policy::Loaded loaded = policy::load_path(path);
+std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path, policy::LoadOptions load) {
+  policy::Loaded loaded = policy::load_path(path, load);
   if (loaded.ruleset) return loaded.ruleset;
   const Paint paint(stderr);
   for (const policy::Problem& problem : loaded.problems) {

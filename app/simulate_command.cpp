@@ -1,20 +1,26 @@
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
+#include "app/environment.h"
 #include "app/exit_code.h"
 #include "app/files.h"
 #include "app/load_policy.h"
 #include "app/options.h"
 #include "app/progress_bar.h"
 #include "app/terminal.h"
+#include "observe/consumer_names.h"
+#include "observe/hash_key_file.h"
 #include "policy/scalar.h"
+#include "server/config.h"
 #include "simulate/report_html.h"
 #include "simulate/report_json.h"
 #include "simulate/report_text.h"
@@ -59,6 +65,7 @@ struct Options {
   std::string candidate;
   std::string report;
   bool shows_keys = false;
+  std::string key_file;
   std::vector<std::string> fields;
   std::optional<LogFormat> log_format;
   std::string reorder = "5s";
@@ -91,8 +98,31 @@ int complain_about_log(const simulate::Report& report) {
   return code;
 }
 
+// The key of the log, so that consumers are called what the log and `weir hash` call them. Where there is none yet,
+// one for this run.
+Result<table::HashKey> hash_key(const std::string& file) {
+  std::filesystem::path path = file;
+  if (path.empty()) {
+    const std::filesystem::path directory = server::default_config(environment()).state.directory;
+    if (!directory.empty()) path = directory / observe::hash_key_file;
+  }
+  std::error_code ignored;
+  const bool is_there = !path.empty() && std::filesystem::exists(path, ignored);
+  if (!is_there && !file.empty())
+    return failure(file, "there is no key in this file; weir serve makes one at its start");
+  return is_there ? observe::open_hash_key(path.string()) : table::HashKey::random();
+}
+
 int run(const Options& options) {
   simulate::SimulateOptions wanted;
+  const auto key = hash_key(options.key_file);
+  if (!key) return give_up(key.error().message());
+  wanted.hash_key = *key;
+  wanted.hashed_name = [names = observe::ConsumerNames(*key)](std::string_view consumer) {
+    std::string name;
+    names.append(name, consumer);
+    return name;
+  };
   wanted.policy = load_policy(options.file);
   if (!options.candidate.empty()) wanted.candidate = load_policy(options.candidate);
   if (!wanted.policy || (!options.candidate.empty() && !wanted.candidate)) return failed;
@@ -134,6 +164,7 @@ Command simulate_command(CLI::App& weir) {
   add_file(*line, "--report", options->report, "Write a page with charts, replaced whole");
   add_choice(*line, "--format", options->format, formats, "What to print (default: text)");
   line->add_flag("--show-keys", options->shows_keys, "Name the consumers; otherwise they are hashed");
+  add_file(*line, "--key-file", options->key_file, "The key of the hashes (default: log.key in the state directory)");
   add_choice(*line, "--log-format", options->log_format, log_formats, "What the log is (default: what it looks like)");
   add_texts(*line, "--field", options->fields, "FIELD=PATH", "Where a JSON line has what; may be repeated")
       ->check(rule(check_field));

@@ -94,7 +94,9 @@ std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problem
   check_names(spec, problems);
   if (!within_bounds(spec, ruleset->tiers, problems)) return nullptr;
   for (const LimitSpec& limit : spec.limits) {
-    if (auto compiled = compile_limit(limit, ruleset->tiers, problems)) ruleset->limits.push_back(*std::move(compiled));
+    if (auto compiled = compile_limit(limit, ruleset->tiers, spec.names, problems)) {
+      ruleset->limits.push_back(*std::move(compiled));
+    }
   }
   compile_domains(spec.domains, *ruleset, problems);
   if (problems.any_error()) return nullptr;

@@ -55,11 +55,33 @@ class DomainCompiler {
     descriptor.unlimited = spec.unlimited;
     descriptor.shadow_mode = spec.shadow_mode;
     descriptor.share_threshold = spec.share_threshold;
+    descriptor.quota_mode = spec.quota_mode;
+    descriptor.metadata = spec.metadata;
+    if (bans(spec)) descriptor.banned_per = spec.rate_limit->value.window;
     descriptor.name = spec.name;
     descriptor.replaces = spec.replaces;
     if (spec.rate_limit) descriptor.limit = add_limit(spec, path);
     descriptor.children = compile(spec.descriptors, path);
     return descriptor;
+  }
+
+  static bool bans(const DescriptorSpec& spec) noexcept { return spec.rate_limit && spec.rate_limit->value.limit == 0; }
+
+  // Nothing at all, or so many per unit; the same for all tiers, which descriptors do not have.
+  bool put_numbers(const DescriptorSpec& spec, TieredLimit& live) {
+    const std::size_t tiers = ruleset_.tiers.names.size();
+    if (bans(spec)) {
+      live.by_tier.resize(tiers);
+      live.banned.assign(tiers, true);
+      return true;
+    }
+    const auto numbers = Limit::fixed_window(spec.rate_limit->value);
+    if (numbers) {
+      live.by_tier.assign(tiers, *numbers);
+    } else {
+      problems_.error(spec.rate_limit->at, fmt::format("rate_limit: {}", numbers.error().what));
+    }
+    return numbers.has_value();
   }
 
   std::string name_for(const DescriptorSpec& spec, const std::string& path) {
@@ -70,20 +92,15 @@ class DomainCompiler {
   }
 
   std::optional<std::uint32_t> add_limit(const DescriptorSpec& spec, const std::string& path) {
-    const auto numbers = Limit::fixed_window(spec.rate_limit->value);
-    if (!numbers) {
-      problems_.error(spec.rate_limit->at, fmt::format("rate_limit: {}", numbers.error().what));
-      return {};
-    }
+    CompiledLimit limit;
+    if (!put_numbers(spec, limit.live)) return {};
     if (ruleset_.limits.size() >= most_descriptor_limits) {
       problems_.error(spec.at, fmt::format("too many limits: at most {}", most_descriptor_limits));
       return {};
     }
-    CompiledLimit limit;
     limit.at = spec.at;
     limit.name = name_for(spec, path);
     limit.algorithm = PolicyAlgorithm::fixed_window;
-    limit.live.by_tier.assign(ruleset_.tiers.names.size(), *numbers);
     limit.mode = spec.shadow_mode ? Mode::shadow : Mode::enforce;
     limit.domain = domain_;
     ruleset_.limits.push_back(std::move(limit));

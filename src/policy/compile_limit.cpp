@@ -31,9 +31,20 @@ bool judges_alike(const std::optional<Limit>& a, const std::optional<Limit>& b) 
   return a == b;
 }
 
-void compile_candidate(const LimitSpec& spec, const Numbered& live, const Tiers& tiers, CompiledLimit& limit,
+// Who is banned is denied outright, whatever else may be tried: there is nothing to compare.
+void keep_bans(const TieredLimit& live, TieredLimit& candidate) {
+  candidate.banned = live.banned;
+  for (std::size_t tier = 0; tier < candidate.by_tier.size(); ++tier) {
+    if (!live.bans(tier)) continue;
+    candidate.by_tier[tier].reset();
+    candidate.rates[tier].reset();
+  }
+}
+
+void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers named, CompiledLimit& limit,
                        Problems& problems) {
   const CandidateSpec& own = *spec.candidate;
+  const Tiers& tiers = named.tiers;
   Numbered candidate;
   candidate.algorithm = own.algorithm ? own.algorithm->value : live.algorithm;
   const std::size_t errors = problems.errors();
@@ -42,11 +53,12 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, const Tiers&
   if (candidate.algorithm != PolicyAlgorithm::leaky_bucket) base.queue.reset();
   candidate.numbers = inherited(numbers_of(own.numbers), base);
   candidate.overrides_of_another = own.tier_overrides.empty();
-  candidate.overrides = own.tier_overrides.empty() ? live.overrides : find_tiers(own.tier_overrides, tiers, problems);
+  candidate.overrides = own.tier_overrides.empty() ? live.overrides : find_tiers(own.tier_overrides, named, problems);
   if (problems.errors() > errors) return;
   limit.candidate = compile_tiers(candidate, tiers, {own.at, "candidate: "}, problems);
   if (!limit.candidate) return;
   limit.candidate_algorithm = candidate.algorithm;
+  keep_bans(limit.live, *limit.candidate);
   check_costs(spec, *limit.candidate, tiers, "candidate's ", problems);
   const auto& a = limit.candidate->by_tier;
   const auto& b = limit.live.by_tier;
@@ -74,6 +86,20 @@ void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& probl
   }
 }
 
+// What has no meaning where nobody is ever admitted.
+void check_beside_ban(const LimitSpec& spec, Problems& problems) {
+  if (!spec.numbers.ban) return;
+  const auto refuse = [&](Mark at, std::string_view what, std::string_view why) {
+    problems.error(at, fmt::format("{} has no place beside 'rate: 0', which bans: {}", what, why));
+  };
+  if (spec.mode.value == Mode::shadow) {
+    refuse(spec.mode.at, "mode: shadow", "to watch it would be to count every request as denied");
+  }
+  if (spec.candidate) refuse(spec.candidate->at, "a candidate", "there are no numbers to compare it with");
+  if (spec.warn_first) refuse(spec.warn_first->at, "warn_first", "who is banned is denied outright");
+  if (spec.penalty) refuse(spec.penalty->at, "penalty", "who is banned is denied outright");
+}
+
 // What needs no more than its own field.
 void compile_manner(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
   limit.mode = spec.mode.value;
@@ -93,9 +119,10 @@ void compile_manner(const LimitSpec& spec, CompiledLimit& limit, Problems& probl
 
 }  // namespace
 
-std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, Problems& problems) {
+std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, const RootNames& names,
+                                           Problems& problems) {
   const std::size_t errors = problems.errors();
-  if (!spec.algorithm) problems.error(spec.at, "algorithm is missing");
+  if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "algorithm is missing");
   if (!spec.consumer_key) problems.error(spec.at, "consumer_key is missing");
   if (problems.errors() > errors) return {};
 
@@ -105,21 +132,24 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
   limit.when = spec.when.value;
   limit.consumer_key = spec.consumer_key->value;
   limit.missing = spec.missing ? spec.missing->value : missing_by_default(limit.consumer_key);
-  limit.algorithm = spec.algorithm->value;
+  limit.algorithm = spec.algorithm ? spec.algorithm->value : PolicyAlgorithm::fixed_window;
   compile_routes(spec, limit, problems);
   compile_manner(spec, limit, problems);
 
+  const NamedTiers named{tiers, names.tiers};
   const Numbered live{.algorithm = limit.algorithm,
                       .numbers = numbers_of(spec.numbers),
-                      .overrides = find_tiers(spec.tier_overrides, tiers, problems)};
+                      .banned = spec.numbers.ban.has_value(),
+                      .overrides = find_tiers(spec.tier_overrides, named, problems)};
   const std::size_t before_numbers = problems.errors();
+  check_beside_ban(spec, problems);
   check_all_fields(spec.numbers, spec.tier_overrides, limit.algorithm, problems);
   if (problems.errors() > before_numbers) return {};
   auto numbers = compile_tiers(live, tiers, {spec.at, ""}, problems);
   if (!numbers) return {};
   limit.live = *std::move(numbers);
   limit.cost = compile_cost(spec, limit.live, tiers, problems);
-  if (spec.candidate) compile_candidate(spec, live, tiers, limit, problems);
+  if (spec.candidate) compile_candidate(spec, live, named, limit, problems);
   if (problems.errors() > errors) return {};
   return limit;
 }

@@ -17,6 +17,12 @@ constexpr std::size_t most_parts = 8;
 constexpr std::size_t most_alternatives = 8;
 constexpr std::size_t most_ranges = 10'000;
 
+// A word that has the form of a header's name and of no other word: `X-Tenant`, `Authorization`.
+bool is_like_header(std::string_view text) {
+  if (!parse_header_name(text)) return false;
+  return text.find('-') != std::string_view::npos || (text.front() >= 'A' && text.front() <= 'Z');
+}
+
 Result<KeyPart> parse_part(std::string_view text) {
   static const std::array<std::string, 6> words{"user", "api_key", "ip", "global", "route", "header:NAME"};
   if (text.starts_with(header_prefix)) {
@@ -26,7 +32,8 @@ Result<KeyPart> parse_part(std::string_view text) {
   }
   const auto* found = std::find(words.begin(), words.end(), text);
   if (found < words.end() - 1) return KeyPart{static_cast<KeyPart::Kind>(found - words.begin()), {}};
-  const std::string near = did_you_mean(text, words);
+  std::string near = did_you_mean(text, words);
+  if (near.empty() && is_like_header(text)) near = fmt::format(", did you mean 'header:{}'?", text);
   return failure(quoted(text),
                  near.empty() ? "unknown; write user, api_key, ip, global, route or header:NAME" : "unknown" + near);
 }

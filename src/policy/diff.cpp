@@ -51,14 +51,22 @@ Changes compare_limit(const Side& before, const Side& after) {
 }
 
 bool denies_somebody(const CompiledLimit& limit) {
-  return limit.mode == Mode::enforce && std::any_of(limit.live.by_tier.begin(), limit.live.by_tier.end(),
-                                                    [](const auto& numbers) { return numbers.has_value(); });
+  return limit.mode == Mode::enforce &&
+         (!limit.live.banned.empty() || std::any_of(limit.live.by_tier.begin(), limit.live.by_tier.end(),
+                                                    [](const auto& numbers) { return numbers.has_value(); }));
 }
 
 Change whole_limit(const CompiledLimit& limit, std::string_view verb, Direction direction) {
   const std::string_view mode = limit.mode == Mode::shadow ? ", mode: shadow" : "";
-  return {limit.name, fmt::format("{}, {} {}{}", verb, name_of(limit.algorithm), limit_text(limit), mode),
+  const std::string algorithm = limit.live.bans(0) ? "" : fmt::format("{} ", name_of(limit.algorithm));
+  return {limit.name, fmt::format("{}, {}{}{}", verb, algorithm, limit_text(limit), mode),
           denies_somebody(limit) ? direction : Direction::neutral};
+}
+
+// The same for limits that mean the same, however their numbers were written.
+std::string meaning_of(CompiledLimit limit) {
+  limit.live.rates.clear();
+  return limit_text(limit);
 }
 
 // Limits that are only in one of the two, each found again under another name if there is one that is the same.
@@ -67,12 +75,12 @@ class Strays {
   Strays(const Ruleset& before, const Ruleset& after) : before_(before), after_(after) {}
 
   void removed(const CompiledLimit& limit) { removed_.push_back(&limit); }
-  void added(const CompiledLimit& limit) { added_[limit_text(limit)].push_back(&limit); }
+  void added(const CompiledLimit& limit) { added_[meaning_of(limit)].push_back(&limit); }
 
   // Those that were renamed, into `changes`; they are neither added nor removed then.
   void match(Changes& changes) {
     for (const CompiledLimit*& limit : removed_) {
-      const auto found = added_.find(limit_text(*limit));
+      const auto found = added_.find(meaning_of(*limit));
       if (found == added_.end()) continue;
       auto& alike = found->second;
       const auto same = std::find_if(alike.begin(), alike.end(), [&](const CompiledLimit* other) {

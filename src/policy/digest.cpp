@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -15,6 +16,7 @@ namespace weir::policy {
 namespace {
 
 constexpr std::string_view format = "weir ruleset 1";
+constexpr std::uint64_t banned = 2;  // where 0 is unlimited, and 1 comes before numbers
 
 // Everything in a fixed order, texts and lists with their lengths: no two meanings write the same bytes.
 class Canonical {
@@ -85,6 +87,10 @@ class Canonical {
 
   void put(const TieredLimit& limits) {
     for (const std::size_t tier : order_) {
+      if (limits.bans(tier)) {
+        put(banned);
+        continue;
+      }
       put_optional(limits.by_tier[tier], [&](const Limit& limit) {
         put_enum(limit.algorithm());
         put(limit.rate().count);
@@ -133,13 +139,38 @@ class Canonical {
     put(limit.domain);
   }
 
+  void put(const MetadataValue& value) {
+    put_enum(value.kind);
+    put(value.truth);
+    put(std::bit_cast<std::uint64_t>(value.number));
+    put(value.text);
+    put(value.items.size());
+    // The order of a map's names means nothing.
+    std::vector<std::size_t> order(value.items.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const bool is_map = value.kind == MetadataValue::Kind::map;
+    if (is_map) std::sort(order.begin(), order.end(), [&](auto a, auto b) { return value.names[a] < value.names[b]; });
+    for (const std::size_t i : order) {
+      if (is_map) put(value.names[i]);
+      put(value.items[i]);
+    }
+  }
+
+  // One number for what most descriptors do not have.
+  void put_modes(const Descriptor& descriptor) {
+    put(std::uint64_t{descriptor.share_threshold} | std::uint64_t{descriptor.quota_mode} << 1 |
+        std::uint64_t{descriptor.banned_per.has_value()} << 2 | std::uint64_t{descriptor.metadata.has_value()} << 3);
+    if (descriptor.banned_per) put(*descriptor.banned_per);
+    if (descriptor.metadata) put(*descriptor.metadata);
+  }
+
   void put(const Descriptor& descriptor) {
     put(descriptor.key);
     put_enum(descriptor.kind);
     put(descriptor.value);
     put(descriptor.unlimited);
     put(descriptor.shadow_mode);
-    put(descriptor.share_threshold);
+    put_modes(descriptor);
     put_optional(descriptor.limit, [&](std::uint32_t limit) { put(std::uint64_t{limit}); });
     put(descriptor.name);
     put_sorted(descriptor.replaces);

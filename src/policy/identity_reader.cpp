@@ -56,9 +56,9 @@ std::optional<std::vector<Written<std::string>>> read_names(const yaml::Node& no
 
 }  // namespace
 
-Identity read_identity(const yaml::Node& node, Problems& problems) {
+Identity read_identity(const yaml::Node& node, std::string_view called, Problems& problems) {
   Identity identity = Identity::defaults();
-  MapReader map(node, "identity", problems);
+  MapReader map(node, called, problems);
   if (const auto* proxies = map.find("trusted_proxies")) {
     if (auto ranges = read_ranges(*proxies, "trusted_proxies", problems)) identity.trusted_proxies = *std::move(ranges);
   }
@@ -76,10 +76,10 @@ Identity read_identity(const yaml::Node& node, Problems& problems) {
   return identity;
 }
 
-TiersSpec read_tiers(const yaml::Node& node, Problems& problems) {
+TiersSpec read_tiers(const yaml::Node& node, std::string_view called, Problems& problems) {
   TiersSpec tiers;
   tiers.fallback.at = node.at;
-  MapReader map(node, "tiers", problems);
+  MapReader map(node, called, problems);
   if (const auto* from = map.find("from")) tiers.from_header = read_header(*from, "from", problems);
   if (auto fallback = map.value("default", Form::text, parse_name)) tiers.fallback = *std::move(fallback);
   if (const auto* names = map.find("names")) tiers.names = read_names(*names, problems);

@@ -1,5 +1,6 @@
 #include "policy/limit_reader.h"
 
+#include <array>
 #include <utility>
 
 #include <fmt/core.h>
@@ -14,18 +15,16 @@ namespace {
 constexpr std::string_view header_prefix = "header:";
 constexpr std::size_t most_routes = 10'000;
 constexpr std::size_t most_route_costs = 1'000;
+constexpr std::array<std::string_view, 5> root_fields{"version", "identity", "tiers", "methods", "limits"};
 // A log remembers each denial that counts.
 constexpr Bounds logged{.least = 1, .most = Limit::largest_log_limit};
 
-std::optional<Written<RouteTemplate>> read_route(std::string_view text, Mark at, Problems& problems) {
-  auto route = parse_route(text);
-  if (route) return Written<RouteTemplate>{*std::move(route), at};
-  problems.error(at, fmt::format("route {}: {}", quoted(text), route.error().what));
-  return {};
-}
-
-std::vector<Written<RouteTemplate>> read_routes(const yaml::Node& node, Problems& problems) {
+std::vector<Written<RouteTemplate>> read_routes(const yaml::Node& node, MoreMethods methods, Problems& problems) {
   std::vector<Written<RouteTemplate>> routes;
+  if (node.is_scalar()) {
+    problems.error(node.at, fmt::format("routes has to be a list, not text: write [{}]", quoted(node.text)));
+    return routes;
+  }
   const auto* items = items_of(node, "routes", problems);
   if (items == nullptr) return routes;
   if (items->size() > most_routes) {
@@ -35,12 +34,12 @@ std::vector<Written<RouteTemplate>> read_routes(const yaml::Node& node, Problems
   for (const yaml::Node& item : *items) {
     const std::string* text = single_value(item, "routes", Form::text, problems);
     if (text == nullptr) continue;
-    if (auto route = read_route(*text, item.at, problems)) routes.push_back(*std::move(route));
+    if (auto route = read_route(*text, item.at, methods, problems)) routes.push_back(*std::move(route));
   }
   return routes;
 }
 
-std::vector<RouteCostSpec> read_route_costs(const yaml::Node& node, Problems& problems) {
+std::vector<RouteCostSpec> read_route_costs(const yaml::Node& node, MoreMethods methods, Problems& problems) {
   std::vector<RouteCostSpec> costs;
   if (node.members.empty()) problems.error(node.at, "cost is an empty map: write a number, or { ROUTE: number }");
   if (node.members.size() > most_route_costs) {
@@ -52,7 +51,7 @@ std::vector<RouteCostSpec> read_route_costs(const yaml::Node& node, Problems& pr
       problems.error(member.key.at, "cost by header: write cost: header:NAME, and max_cost beside it");
       continue;
     }
-    auto route = read_route(member.key.value, member.key.at, problems);
+    auto route = read_route(member.key.value, member.key.at, methods, problems);
     const auto parse = [](std::string_view text) { return parse_whole(text); };
     const auto cost = read_value(member.value, "cost", Form::number, parse, problems);
     if (route && cost) costs.push_back({*std::move(route), *cost});
@@ -60,8 +59,8 @@ std::vector<RouteCostSpec> read_route_costs(const yaml::Node& node, Problems& pr
   return costs;
 }
 
-std::optional<CostSpec> read_cost(const yaml::Node& node, Problems& problems) {
-  if (node.is_map()) return read_route_costs(node, problems);
+std::optional<CostSpec> read_cost(const yaml::Node& node, MoreMethods methods, Problems& problems) {
+  if (node.is_map()) return read_route_costs(node, methods, problems);
   if (node.is_scalar() && node.text.starts_with(header_prefix)) {
     const auto header = parse_header_name(std::string_view(node.text).substr(header_prefix.size()));
     if (header) return HeaderCostSpec{{*header, node.at}, {}};
@@ -115,7 +114,7 @@ void read_who_and_where(MapReader& map, const LimitPlace& place, LimitSpec& limi
     map.refuse("routes", "a limit in OpenAPI covers the operations that it stands beside");
     limit.routes = *place.routes;
   } else if (const auto* routes = map.find("routes")) {
-    limit.routes = read_routes(*routes, problems);
+    limit.routes = read_routes(*routes, place.methods, problems);
   }
   if (const auto* when = map.find("when")) limit.when = read_when(*when, problems).value_or(limit.when);
   if (const auto* key = map.require("consumer_key", "user, api_key, ip, global, route or header:NAME"))
@@ -123,13 +122,11 @@ void read_who_and_where(MapReader& map, const LimitPlace& place, LimitSpec& limi
   limit.missing = map.choice("missing", Missing::deny);
 }
 
-void read_what(MapReader& map, LimitSpec& limit) {
+void read_what(MapReader& map, const LimitPlace& place, LimitSpec& limit) {
   Problems& problems = map.problems();
-  (void)map.require("algorithm",
-                    "token_bucket, gcra, leaky_bucket, fixed_window, sliding_window_log or sliding_window");
   limit.algorithm = read_algorithm(map);
   limit.numbers = read_numbers(map);
-  if (const auto* cost = map.find("cost")) limit.cost = read_cost(*cost, problems);
+  if (const auto* cost = map.find("cost")) limit.cost = read_cost(*cost, place.methods, problems);
   if (const auto most = map.whole("max_cost", {.least = 1})) {
     auto* header = limit.cost ? std::get_if<HeaderCostSpec>(&*limit.cost) : nullptr;
     if (header != nullptr) {
@@ -140,6 +137,9 @@ void read_what(MapReader& map, LimitSpec& limit) {
   }
   if (const auto* tiers = map.find("tier_overrides")) limit.tier_overrides = read_tier_overrides(*tiers, problems);
   if (const auto* candidate = map.find("candidate")) limit.candidate = read_candidate(*candidate, problems);
+  if (limit.needs_no_algorithm()) return;
+  (void)map.require("algorithm",
+                    "token_bucket, gcra, leaky_bucket, fixed_window, sliding_window_log or sliding_window");
 }
 
 void read_how(MapReader& map, LimitSpec& limit) {
@@ -162,8 +162,14 @@ std::optional<LimitSpec> read_limit(const yaml::Node& node, const LimitPlace& pl
   if (!map.is_map()) return {};
   read_name(map, place, limit);
   read_who_and_where(map, place, limit);
-  read_what(map, limit);
+  read_what(map, place, limit);
   read_how(map, limit);
+  if (place.routes) {
+    map.belongs(std::array<std::string_view, 1>{"identity"}, "at the root of the document, as x-rate-limit-identity");
+    map.belongs(std::array<std::string_view, 1>{"tiers"}, "at the root of the document, as x-rate-limit-tiers");
+  } else {
+    map.belongs(root_fields, "at the root: is its line indented too far?");
+  }
   map.finish();
   if (problems.errors() > errors) return {};
   return limit;

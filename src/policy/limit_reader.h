@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policy/problem.h"
+#include "policy/route_reader.h"
 #include "policy/spec.h"
 #include "policy/yaml/document.h"
 
@@ -17,6 +18,7 @@ struct LimitPlace {
   std::optional<Written<std::string>> name;
   // The routes of a limit that stands beside them, where `routes` has no place; without it, `routes` says them.
   std::optional<std::vector<Written<RouteTemplate>>> routes;
+  MoreMethods methods = nullptr;
 };
 
 // None if anything in it is wrong by itself: `problems` then says what.

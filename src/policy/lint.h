@@ -7,6 +7,7 @@
 //   `when: authenticated`. Not with `when: anonymous`.
 // - a key that any client can choose: `header:`, always; an unverified api_key, unless a limit by ip or user covers the
 //   same callers; a penalty on either, unless ip or user is part of the key.
+// - `value_to_metric` of a descriptor: no client's value becomes a label.
 // - a header that holds a raw path, as a key; and a descriptor of that kind without a value.
 // - a route on which a caller without the key is covered by no limit that is enforced.
 // - tier_overrides without tiers.from, but for the default tier.

@@ -33,6 +33,11 @@ std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
   return policy;
 }
 
+// The configuration of envoyproxy/ratelimit, whether or not it says for which domain.
+bool is_of_ratelimit(const yaml::Node& root) {
+  return root.find("domain") != nullptr || (root.find("descriptors") != nullptr && root.find("limits") == nullptr);
+}
+
 // Which of the three formats it is, its root says.
 std::optional<PolicySpec> read(const yaml::Node& root, Problems& problems) {
   if (root.find("openapi") != nullptr) return openapi::read(root, problems);
@@ -40,7 +45,7 @@ std::optional<PolicySpec> read(const yaml::Node& root, Problems& problems) {
     problems.error(swagger->at, "OpenAPI 2 (swagger) is not read: convert it to 3.0 or 3.1");
     return {};
   }
-  if (root.find("domain") != nullptr) return with_domain(rls::read(root, problems));
+  if (is_of_ratelimit(root)) return with_domain(rls::read(root, problems));
   return read_policy(root, problems);
 }
 
@@ -87,7 +92,7 @@ Result<std::vector<fs::path>> files_in(const fs::path& directory) {
 std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems) {
   const auto root = yaml::parse(text, problems);
   if (!root) return {};
-  if (root->find("domain") == nullptr) {
+  if (!is_of_ratelimit(*root)) {
     problems.error(root->at, "domain is missing: a directory holds files of envoyproxy/ratelimit");
     return {};
   }
@@ -95,11 +100,11 @@ std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems)
 }
 
 // Each file is compiled by itself, so that what is wrong in it is said with its name; then all are one.
-Loaded load_directory(const fs::path& directory) {
+Loaded load_directory(const fs::path& directory, LoadOptions options) {
   const auto files = files_in(directory);
   if (!files) return refused(directory, files.error().what);
   Loaded loaded;
-  rls::Domains domains;
+  rls::Domains domains(options.merge_domains ? rls::SameDomain::merged : rls::SameDomain::refused);
   bool good = true;
   std::size_t bytes = 0;
   for (const fs::path& path : *files) {
@@ -132,9 +137,9 @@ Loaded load_text(std::string_view text, std::string file) {
   return finish(read_text(text, problems), problems);
 }
 
-Loaded load_path(const std::filesystem::path& path) {
+Loaded load_path(const std::filesystem::path& path, LoadOptions options) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return load_directory(path);
+  if (fs::is_directory(path, error)) return load_directory(path, options);
   const auto text = read_text_file(path);
   if (!text) return refused(path, text.error().what);
   return load_text(*text, path.string());

@@ -21,7 +21,11 @@ struct Loaded {
 // `file` is the name that the problems carry.
 [[nodiscard]] Loaded load_text(std::string_view text, std::string file);
 
+struct LoadOptions {
+  bool merge_domains = false;  // whether files of a directory may be for one domain: its descriptors are those of all
+};
+
 // A file, or a directory of envoyproxy/ratelimit's.
-[[nodiscard]] Loaded load_path(const std::filesystem::path& path);
+[[nodiscard]] Loaded load_path(const std::filesystem::path& path, LoadOptions options = {});
 
 }  // namespace weir::policy

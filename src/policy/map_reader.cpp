@@ -92,6 +92,10 @@ std::optional<Written<std::size_t>> MapReader::one_of(std::string_view field, co
   });
 }
 
+void MapReader::belongs(std::span<const std::string_view> fields, std::string_view where) {
+  for (const std::string_view field : fields) elsewhere_.emplace_back(field, where);
+}
+
 void MapReader::finish() {
   const auto is_in = [](const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -99,7 +103,11 @@ void MapReader::finish() {
   for (const yaml::Member& member : node_.members) {
     const std::string& field = member.key.value;
     if (is_in(known_, field) || is_in(refused_, field)) continue;
-    problems_.error(member.key.at, fmt::format("unknown field {}{}", quoted(field), did_you_mean(field, known_)));
+    std::string hint = did_you_mean(field, known_);
+    const auto other =
+        std::find_if(elsewhere_.begin(), elsewhere_.end(), [&](const auto& e) { return e.first == field; });
+    if (hint.empty() && other != elsewhere_.end()) hint = fmt::format(": it belongs {}", other->second);
+    problems_.error(member.key.at, fmt::format("unknown field {}{}", quoted(field), hint));
   }
 }
 

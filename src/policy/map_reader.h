@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,6 +92,9 @@ class MapReader {
   [[nodiscard]] std::optional<Written<std::size_t>> one_of(std::string_view field,
                                                            const std::vector<std::string>& names);
 
+  // Fields that have their place elsewhere: `where` says in which, after "it belongs ".
+  void belongs(std::span<const std::string_view> fields, std::string_view where);
+
   // Reports what nobody asked for.
   void finish();
 
@@ -99,6 +103,7 @@ class MapReader {
   Problems& problems_;
   std::vector<std::string> known_;
   std::vector<std::string> refused_;
+  std::vector<std::pair<std::string_view, std::string_view>> elsewhere_;  // a field, and where it belongs
 };
 
 }  // namespace weir::policy

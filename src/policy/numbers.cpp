@@ -93,6 +93,13 @@ Result<Limit> make_window(PolicyAlgorithm algorithm, WindowNumbers numbers) {
   return Limit::sliding_window_counter(numbers);
 }
 
+void check_alone(const NumbersSpec& spec, Problems& problems) {
+  for (const Field& field : fields_of(spec)) {
+    problems.error(field.at,
+                   fmt::format("{} has no place beside 'rate: 0', which bans: nothing is admitted", field.name));
+  }
+}
+
 void check_queue(const NumbersSpec& spec, Problems& problems) {
   if (!spec.queue || (!spec.burst && !spec.capacity)) return;
   const auto& burst = spec.burst ? *spec.burst : *spec.capacity;
@@ -104,6 +111,7 @@ void check_queue(const NumbersSpec& spec, Problems& problems) {
 }  // namespace
 
 void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& problems) {
+  if (spec.ban) return check_alone(spec, problems);
   if (algorithm == PolicyAlgorithm::leaky_bucket) check_queue(spec, problems);
   const std::vector<Field> fields = fields_of(spec);
   const Field* first_spelled = nullptr;
@@ -144,6 +152,11 @@ Numbers inherited(const Numbers& own, const Numbers& base) {
           .queue = own.burst ? own.queue : first(own.queue, base.queue),
           .limit = first(own.limit, base.limit),
           .window = first(own.window, base.window)};
+}
+
+std::optional<WrittenRate> written_rate(PolicyAlgorithm algorithm, const Numbers& numbers) {
+  if (is_window(algorithm) || !numbers.rate) return {};
+  return WrittenRate{.rate = numbers.rate->value, .per_second = numbers.rate->field != "rate"};
 }
 
 tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Numbers& numbers) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "policy/problem.h"
+#include "policy/ruleset.h"
 #include "policy/spec.h"
 #include "weir/limit.h"
 
@@ -31,7 +32,8 @@ struct Numbers {
   std::optional<Given<Duration>> window;
 };
 
-// Reports fields that the algorithm does not have, two spellings of one thing, and a queue with a burst.
+// Reports fields that the algorithm does not have, two spellings of one thing, a queue with a burst, and anything
+// beside a ban.
 void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& problems);
 
 [[nodiscard]] Numbers numbers_of(const NumbersSpec& spec);
@@ -39,6 +41,9 @@ void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& 
 // `own`, and from `base` what it does not say. A queue and a burst exclude each other, so that one of its own
 // replaces the other of the base.
 [[nodiscard]] Numbers inherited(const Numbers& own, const Numbers& base);
+
+// The rate of a bucket as it was written; none for a window.
+[[nodiscard]] std::optional<WrittenRate> written_rate(PolicyAlgorithm algorithm, const Numbers& numbers);
 
 struct NumbersError {
   std::optional<Mark> at;  // of the number that is wrong; none if one is missing

@@ -16,8 +16,28 @@ Result<Duration> parse_seconds(std::string_view text) {
   return std::chrono::seconds{*seconds};
 }
 
+// How many: of what would admit nothing there is one spelling.
+std::optional<Written<std::uint64_t>> read_count(MapReader& map, std::string_view field) {
+  return map.value(field, Form::number, [](std::string_view text) -> Result<std::uint64_t> {
+    if (text == "0") return failure(quoted(text), "too small: at least 1 (a ban is written 'rate: 0')");
+    return parse_whole(text, not_zero);
+  });
+}
+
+// `0` is a ban, and all else a rate.
+void read_rate(MapReader& map, NumbersSpec& numbers) {
+  const yaml::Node* node = map.find("rate");
+  if (node == nullptr) return;
+  if (node->is_scalar() && node->text == "0") {
+    numbers.ban = node->at;
+  } else {
+    numbers.rate = read_value(*node, "rate", Form::text, parse_rate, map.problems());
+  }
+}
+
 bool is_empty(const NumbersSpec& n) {
-  return !n.rate && !n.burst && !n.capacity && !n.refill_rate && !n.leak_rate && !n.limit && !n.window && !n.queue;
+  return !n.ban && !n.rate && !n.burst && !n.capacity && !n.refill_rate && !n.leak_rate && !n.limit && !n.window &&
+         !n.queue;
 }
 
 TierOverrideSpec read_tier_override(const yaml::Member& member, Problems& problems) {
@@ -27,10 +47,11 @@ TierOverrideSpec read_tier_override(const yaml::Member& member, Problems& proble
   const yaml::Node& node = member.value;
   if (node.is_scalar()) {
     override_spec.unlimited = node.text == "unlimited";
-    if (!override_spec.unlimited) {
-      problems.error(node.at,
-                     fmt::format("tier {}: {} is unknown; write unlimited, or numbers like {{ rate: 100/min }}",
-                                 quoted(member.key.value), quoted(node.text)));
+    override_spec.banned = node.text == "banned";
+    if (override_spec.has_numbers()) {
+      problems.error(node.at, fmt::format("tier {}: {} is unknown; write unlimited, banned, or numbers like {{ rate: "
+                                          "100/min }}",
+                                          quoted(member.key.value), quoted(node.text)));
     }
     return override_spec;
   }
@@ -53,12 +74,12 @@ TierOverrideSpec read_tier_override(const yaml::Member& member, Problems& proble
 
 NumbersSpec read_numbers(MapReader& map) {
   NumbersSpec numbers;
-  numbers.rate = map.value("rate", Form::text, parse_rate);
-  numbers.burst = map.whole("burst", not_zero);
-  numbers.capacity = map.whole("capacity", not_zero);
+  read_rate(map, numbers);
+  numbers.burst = read_count(map, "burst");
+  numbers.capacity = read_count(map, "capacity");
   numbers.refill_rate = map.value("refill_rate", Form::number, parse_per_second);
   numbers.leak_rate = map.value("leak_rate", Form::number, parse_per_second);
-  numbers.limit = map.whole("limit", not_zero);
+  numbers.limit = read_count(map, "limit");
   numbers.window = map.value("window_seconds", Form::number, parse_seconds);
   numbers.queue = map.whole("queue");
   return numbers;
@@ -99,6 +120,13 @@ CandidateSpec read_candidate(const yaml::Node& node, Problems& problems) {
     candidate.tier_overrides = read_tier_overrides(*overrides, problems);
   }
   map.finish();
+  const auto refuse_ban = [&](Mark at) {
+    problems.error(at, "a candidate cannot ban: it is never enforced, and to deny everything is nothing to compare");
+  };
+  if (candidate.numbers.ban) refuse_ban(*candidate.numbers.ban);
+  for (const TierOverrideSpec& each : candidate.tier_overrides) {
+    if (each.bans()) refuse_ban(each.tier.at);
+  }
   const bool says_nothing = !candidate.algorithm && is_empty(candidate.numbers) && candidate.tier_overrides.empty();
   if (problems.errors() == errors && says_nothing) {
     problems.error(node.at, "a candidate needs an algorithm or numbers of its own");

@@ -143,7 +143,11 @@ std::string encoded(std::string_view literal) {
   constexpr std::array<char, 16> digits{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
   std::string text;
   for (const char c : literal) {
-    if (is_letter_or_digit(c) || std::string_view{"-._~!$&'()+,=:@"}.find(c) != std::string_view::npos) {
+    // Policies do not take `:id` and `.+` as they are: whoever writes one means something else.
+    const bool is_odd = (c == ':' && text.empty()) || (c == '+' && text.ends_with('.'));
+    if (is_odd) {
+      text += c == ':' ? "%3A" : "%2B";
+    } else if (is_letter_or_digit(c) || std::string_view{"-._~!$&'()+,=:@"}.find(c) != std::string_view::npos) {
       text += c;
     } else {
       const auto byte = static_cast<unsigned char>(c);

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "policy/mark.h"
+#include "policy/metadata.h"
 #include "policy/route_template.h"
 #include "policy/vocabulary.h"
 #include "weir/cost.h"
@@ -18,11 +18,18 @@
 
 namespace weir::policy {
 
-// The numbers for each tier: those of the limit, unless the tier has its own. Empty: unlimited.
+// A rate as it was written: a Limit that is a bucket keeps it in lowest terms.
+struct WrittenRate {
+  Rate rate;
+  bool per_second = false;  // a decimal number of tokens per second, `refill_rate: 0.05`
+};
+
+// The numbers for each tier: those of the limit, unless the tier has its own. Empty: unlimited, or banned.
 // All have one algorithm; windows may differ between tiers, and then the states do too.
 struct TieredLimit {
-  std::vector<std::optional<Limit>> by_tier;  // one for each of Tiers::names
-  std::vector<bool> banned;                   // likewise, or empty if none is: the tier is denied outright
+  std::vector<std::optional<Limit>> by_tier;      // one for each of Tiers::names
+  std::vector<bool> banned;                       // likewise, or empty if none is: the tier is denied outright
+  std::vector<std::optional<WrittenRate>> rates;  // likewise, or empty: of buckets, for people only
 
   [[nodiscard]] bool bans(std::size_t tier) const noexcept { return tier < banned.size() && banned[tier]; }
 };
@@ -104,7 +111,7 @@ struct Descriptor {
   std::optional<Duration> banned_per;  // nothing per this unit: always over. Its limit bans its one tier
   std::optional<std::uint32_t> limit;  // of Ruleset::limits
   std::string name;
-  std::vector<std::pair<std::string, std::string>> metadata;  // for the answer of requests that it admits
+  std::optional<MetadataValue> metadata;  // a map, for the answer to requests that it admits
   std::vector<std::string> replaces;
   std::vector<Descriptor> children;
 };

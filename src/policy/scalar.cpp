@@ -86,6 +86,26 @@ const Unit* find_unit(std::string_view name) noexcept {
   return found == units.end() ? nullptr : found;
 }
 
+constexpr const char* no_rate = "a rate has to be above 0 (a ban is written 'rate: 0')";
+
+std::string_view trimmed(std::string_view text) noexcept {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// A rate may have its unit in full.
+std::string_view short_unit(std::string_view time) noexcept {
+  if (time == "second") return "s";
+  if (time == "minute") return "min";
+  return time == "hour" ? "h" : time;
+}
+
+bool is_calendar(std::string_view time) noexcept {
+  const std::string_view unit = time.substr(leading_digits(time).size());
+  return unit == "week" || unit == "month" || unit == "year";
+}
+
 // `30s`, or `s` where the number may be left out; none if it is not one, zero if it is too long.
 std::optional<Duration> duration_in(std::string_view text, bool number_needed) noexcept {
   const std::string_view digits = leading_digits(text);
@@ -123,7 +143,7 @@ Result<std::uint64_t> parse_whole(std::string_view text, Bounds bounds) {
 Result<Rate> parse_rate(std::string_view text) {
   constexpr std::string_view form = "write it like 10/s, 100/min, 1000/h, 5000/day or 10/30s";
   const std::size_t slash = text.find('/');
-  const std::string_view count = text.substr(0, slash);
+  const std::string_view count = trimmed(text.substr(0, slash));
   if (text.starts_with('-')) return wrong(text, "a rate has to be above 0");
   if (slash == std::string_view::npos) return wrong(text, fmt::format("not a rate: {}", form));
   if (count.find('.') != std::string_view::npos) {
@@ -132,8 +152,10 @@ Result<Rate> parse_rate(std::string_view text) {
   const auto number = parse_whole(count);
   if (!number && all_digits(count)) return wrong(text, number.error().what);
   if (!number) return wrong(text, fmt::format("not a rate: {}", form));
-  if (*number == 0) return wrong(text, "a rate has to be above 0: this would never admit anything");
-  const auto per = duration_in(text.substr(slash + 1), false);
+  if (*number == 0) return wrong(text, no_rate);
+  const std::string_view time = trimmed(text.substr(slash + 1));
+  if (is_calendar(time)) return wrong(text, "a rate per week, month or year is not read: write days, like 700/7day");
+  const auto per = duration_in(short_unit(time), false);
   if (!per) return wrong(text, fmt::format("not a rate: {}", form));
   if (*per == Duration::zero()) return wrong(text, "the time is too long: at most 3650day (10 years)");
   return Rate{*number, *per};
@@ -142,7 +164,7 @@ Result<Rate> parse_rate(std::string_view text) {
 Result<Rate> parse_per_second(std::string_view text) {
   const auto decimal = parse_decimal(text, "2 or 0.05");
   if (!decimal) return tl::unexpected<Error>(decimal.error());
-  if (decimal->units == 0) return wrong(text, "a rate has to be above 0: this would never admit anything");
+  if (decimal->units == 0) return wrong(text, no_rate);
   const std::uint64_t common = std::gcd(decimal->units, decimal->scale);
   return Rate{decimal->units / common, std::chrono::seconds{decimal->scale / common}};
 }

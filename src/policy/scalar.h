@@ -24,7 +24,8 @@ struct Bounds {
 
 [[nodiscard]] Result<std::uint64_t> parse_whole(std::string_view text, Bounds bounds = {});
 
-// `N/s`, `N/min`, `N/h`, `N/day`, `N/30s`, `N/5min`: as written, not reduced.
+// `N/s`, `N/min`, `N/h`, `N/day`, `N/second`, `N/minute`, `N/hour`, `N/30s`, `N/5min`, spaces around the slash: as
+// written, not reduced.
 [[nodiscard]] Result<Rate> parse_rate(std::string_view text);
 
 // A decimal number with at most six places, as so many per second in lowest terms: 0.05 is one per 20 s.

@@ -2,14 +2,17 @@
 // compile() (compile.h) checks them against each other and makes a Ruleset.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "policy/address.h"
 #include "policy/mark.h"
+#include "policy/metadata.h"
 #include "policy/route_template.h"
 #include "policy/vocabulary.h"
 #include "weir/limit.h"
@@ -18,6 +21,7 @@ namespace weir::policy {
 
 // The numbers of a limit, in either spelling.
 struct NumbersSpec {
+  std::optional<Mark> ban;  // `rate: 0`: nothing is admitted, and there is no other number
   std::optional<Written<Rate>> rate;
   std::optional<Written<std::uint64_t>> burst;
   std::optional<Written<std::uint64_t>> capacity;
@@ -31,7 +35,11 @@ struct NumbersSpec {
 struct TierOverrideSpec {
   Written<std::string> tier;
   bool unlimited = false;
+  bool banned = false;  // the word; `rate: 0` among the numbers says the same
   NumbersSpec numbers;
+
+  [[nodiscard]] bool bans() const noexcept { return banned || numbers.ban; }
+  [[nodiscard]] bool has_numbers() const noexcept { return !unlimited && !bans(); }
 };
 
 // What is absent is as in the live limit.
@@ -86,6 +94,12 @@ struct LimitSpec {
   Written<OnStoreFailure> on_store_failure;
   std::optional<Written<std::uint32_t>> local_share;  // in millionths
   Written<Consistency> consistency;
+
+  // A ban counts nothing, unless it spares tiers.
+  [[nodiscard]] bool needs_no_algorithm() const noexcept {
+    return numbers.ban && std::none_of(tier_overrides.begin(), tier_overrides.end(),
+                                       [](const TierOverrideSpec& each) { return each.has_numbers(); });
+  }
 };
 
 struct TiersSpec {
@@ -101,11 +115,14 @@ struct DescriptorSpec {
   std::optional<std::string> value;  // with `*` anywhere: a wildcard; absent: any, each with its own counter
   bool shadow_mode = false;
   bool share_threshold = false;
+  bool quota_mode = false;
   bool detailed_metric = false;
+  std::optional<Mark> value_to_metric;  // where it is asked for
   bool unlimited = false;
-  std::optional<Written<WindowNumbers>> rate_limit;
-  std::string name;                   // of the rate_limit
-  std::vector<std::string> replaces;  // names
+  std::optional<Written<WindowNumbers>> rate_limit;  // a limit of 0 is a ban
+  std::optional<MetadataValue> metadata;             // a map
+  std::string name;                                  // of the rate_limit
+  std::vector<std::string> replaces;                 // names
   std::vector<DescriptorSpec> descriptors;
 };
 
@@ -114,7 +131,14 @@ struct DomainSpec {
   std::vector<DescriptorSpec> descriptors;
 };
 
+// What the fields at the root are called: an OpenAPI document has names of its own for them.
+struct RootNames {
+  std::string_view identity = "identity";
+  std::string_view tiers = "tiers";
+};
+
 struct PolicySpec {
+  RootNames names;
   Identity identity;
   TiersSpec tiers;
   std::vector<LimitSpec> limits;

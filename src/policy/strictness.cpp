@@ -78,9 +78,15 @@ bool at_least_as_strict(const Limit& a, const Limit& b) noexcept {
   return stricter_than_window(a, b);
 }
 
-bool at_least_as_strict(const std::optional<Limit>& a, const std::optional<Limit>& b) noexcept {
-  if (!b) return true;
-  return a && at_least_as_strict(*a, *b);
+Terms terms_of(const TieredLimit& limits, std::size_t tier) {
+  if (limits.bans(tier)) return {.numbers = {}, .banned = true};
+  return {.numbers = tier < limits.by_tier.size() ? limits.by_tier[tier] : std::nullopt};
+}
+
+bool at_least_as_strict(const Terms& a, const Terms& b) noexcept {
+  if (a.banned || b.banned) return a.banned;
+  if (!b.numbers) return true;
+  return a.numbers && at_least_as_strict(*a.numbers, *b.numbers);
 }
 
 }  // namespace weir::policy

@@ -1,8 +1,10 @@
 // Which of two sets of numbers is the stricter one, exactly: in integers, for any pair of algorithms.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
+#include "policy/ruleset.h"
 #include "weir/limit.h"
 
 namespace weir::policy {
@@ -12,7 +14,16 @@ namespace weir::policy {
 // known: between a sliding window counter and most others, where only a simulation could tell.
 [[nodiscard]] bool at_least_as_strict(const Limit& a, const Limit& b) noexcept;
 
-// None is unlimited.
-[[nodiscard]] bool at_least_as_strict(const std::optional<Limit>& a, const std::optional<Limit>& b) noexcept;
+// What a tier gets: as much as its numbers say, nothing (banned), or without numbers everything.
+struct Terms {
+  std::optional<Limit> numbers;
+  bool banned = false;
+
+  friend bool operator==(const Terms&, const Terms&) = default;
+};
+
+[[nodiscard]] Terms terms_of(const TieredLimit& limits, std::size_t tier);
+
+[[nodiscard]] bool at_least_as_strict(const Terms& a, const Terms& b) noexcept;
 
 }  // namespace weir::policy

@@ -67,6 +67,19 @@ Texts bucket_rate_texts(Rate before, Rate after) {
   return {bucket_rate_text(before), bucket_rate_text(after)};
 }
 
+// What is left of a millionth is beyond what can be written.
+std::string per_second_text(Rate rate) {
+  constexpr std::uint64_t million = 1'000'000;
+  const auto seconds = static_cast<std::uint64_t>(rate.per / std::chrono::seconds{1});
+  const Wide millionths = Wide{rate.count} * million / std::max<std::uint64_t>(seconds, 1);
+  std::string text = fmt::format("{}", static_cast<std::uint64_t>(millionths / million));
+  if (const auto places = static_cast<std::uint64_t>(millionths % million); places != 0) {
+    text += fmt::format(".{:06}", places);
+    while (text.ends_with('0')) text.pop_back();
+  }
+  return text + "/s";
+}
+
 // Of a bucket, beside its rate.
 std::string capacity_text(const Limit& limit) {
   if (limit.algorithm() == Algorithm::leaky_bucket_queue) return fmt::format("queue {}", limit.capacity() - 1);
@@ -91,25 +104,46 @@ std::string rate_text(Rate rate) {
   return fmt::format("{} per {}", rate.count, duration_text(rate.per));
 }
 
+std::string rate_text(const WrittenRate& written) {
+  return written.per_second ? per_second_text(written.rate) : rate_text(written.rate);
+}
+
 std::string rate_text(const Limit& limit) {
   return keeps_rate(limit) ? bucket_rate_text(limit.rate()) : rate_text(limit.rate());
 }
 
 std::string numbers_text(const Limit& limit) {
-  if (!keeps_rate(limit)) return rate_text(limit);
-  return rate_text(limit) + ", " + capacity_text(limit);
+  return numbers_text(Spelled{limit, {}});
 }
 
-std::string numbers_text(const std::optional<Limit>& limit) {
-  return limit ? numbers_text(*limit) : "unlimited";
+std::string rate_text(const Spelled& spelled) {
+  return spelled.rate ? rate_text(*spelled.rate) : rate_text(spelled.limit);
 }
 
-Texts numbers_texts(const Limit& before, const Limit& after) {
-  if (!keeps_rate(before) || !keeps_rate(after)) return {numbers_text(before), numbers_text(after)};
-  const Texts rates = bucket_rate_texts(before.rate(), after.rate());
-  if (before.capacity() == after.capacity()) return rates;
-  if (before.rate() == after.rate()) return {capacity_text(before), capacity_text(after)};
-  return {rates.before + ", " + capacity_text(before), rates.after + ", " + capacity_text(after)};
+std::string numbers_text(const Spelled& spelled) {
+  const Limit& limit = spelled.limit;
+  return keeps_rate(limit) ? rate_text(spelled) + ", " + capacity_text(limit) : rate_text(spelled);
+}
+
+std::string numbers_text(const TieredLimit& limits, std::size_t tier) {
+  if (limits.bans(tier)) return "banned";
+  if (tier >= limits.by_tier.size() || !limits.by_tier[tier]) return "unlimited";
+  return numbers_text(spelled(limits, tier));
+}
+
+Spelled spelled(const TieredLimit& limits, std::size_t tier) {
+  return {*limits.by_tier[tier], tier < limits.rates.size() ? limits.rates[tier] : std::nullopt};
+}
+
+Texts numbers_texts(const Spelled& before, const Spelled& after) {
+  const Limit& was = before.limit;
+  const Limit& is = after.limit;
+  if (!keeps_rate(was) || !keeps_rate(is)) return {numbers_text(before), numbers_text(after)};
+  if (was.rate() == is.rate() && was.capacity() != is.capacity()) return {capacity_text(was), capacity_text(is)};
+  Texts rates = bucket_rate_texts(was.rate(), is.rate());
+  if (before.rate && after.rate) rates = {rate_text(*before.rate), rate_text(*after.rate)};
+  if (was.capacity() == is.capacity()) return rates;
+  return {rates.before + ", " + capacity_text(was), rates.after + ", " + capacity_text(is)};
 }
 
 std::string routes_text(const std::vector<RouteTemplate>& routes) {
@@ -121,9 +155,8 @@ std::string routes_text(const std::vector<RouteTemplate>& routes) {
 }
 
 std::string limit_text(const CompiledLimit& limit) {
-  const auto& tiers = limit.live.by_tier;
-  std::string text = fmt::format("{} by {} on {}", tiers.empty() ? "unlimited" : numbers_text(tiers.front()),
-                                 text_of(limit.consumer_key), routes_text(limit.routes));
+  std::string text = fmt::format("{} by {} on {}", numbers_text(limit.live, 0), text_of(limit.consumer_key),
+                                 routes_text(limit.routes));
   if (limit.when.kind != When::Kind::always) text += " when " + text_of(limit.when);
   return text;
 }

@@ -2,8 +2,10 @@
 // For messages, explanations and comparisons; nothing reads them back.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policy/ruleset.h"
@@ -18,6 +20,9 @@ namespace weir::policy {
 // `1000/min`, or `6000 per 2 min`: as it is, not in lowest terms.
 [[nodiscard]] std::string rate_text(Rate rate);
 
+// `1000/min`, or `0.05/s` of tokens per second, with at most six decimal places.
+[[nodiscard]] std::string rate_text(const WrittenRate& written);
+
 // The rate of a limit. Of a bucket, which keeps it in lowest terms only, per second, minute, hour or day:
 // the first that is a whole number, otherwise `1 per 7 s`. Of a window, its limit per window.
 [[nodiscard]] std::string rate_text(const Limit& limit);
@@ -25,17 +30,32 @@ namespace weir::policy {
 // `100/min, burst 20`, `10/s, queue 100`, `10/min`.
 [[nodiscard]] std::string numbers_text(const Limit& limit);
 
-// None is `unlimited`.
-[[nodiscard]] std::string numbers_text(const std::optional<Limit>& limit);
+// Those of a tier, with the rate as it was written; `unlimited`, or `banned`.
+[[nodiscard]] std::string numbers_text(const TieredLimit& limits, std::size_t tier);
+
+// What `banned` means, where there is room to say so.
+inline constexpr std::string_view banned_text = "banned: denied outright";
+
+// A limit, and its rate as it was written; without that, as rate_text() has it.
+struct Spelled {
+  Limit limit;
+  std::optional<WrittenRate> rate;
+};
+
+// Of a tier that has numbers.
+[[nodiscard]] Spelled spelled(const TieredLimit& limits, std::size_t tier);
+
+[[nodiscard]] std::string rate_text(const Spelled& spelled);
+[[nodiscard]] std::string numbers_text(const Spelled& spelled);
 
 struct Texts {
   std::string before;
   std::string after;
 };
 
-// What differs between two limits of one algorithm, and only that; both rates in one unit, so that 60/min
-// against 61/min does not read `1/s -> 61/min`.
-[[nodiscard]] Texts numbers_texts(const Limit& before, const Limit& after);
+// What differs between two limits of one algorithm, and only that. Rates of which nobody knows how they were written
+// are in one unit, so that 60/min against 61/min does not read `1/s -> 61/min`.
+[[nodiscard]] Texts numbers_texts(const Spelled& before, const Spelled& after);
 
 // `POST /login, GET /me and 3 more`; without routes `every request`.
 [[nodiscard]] std::string routes_text(const std::vector<RouteTemplate>& routes);

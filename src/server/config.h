@@ -115,6 +115,7 @@ struct LogConfig {
 
 struct Config {
   std::optional<std::filesystem::path> policy;  // none: the default policy
+  bool merge_domains = false;                   // whether files of a policy's directory may be for one domain
   DoorsConfig doors = DoorsConfig::defaults();
   StateConfig state;
   FieldsConfig fields;

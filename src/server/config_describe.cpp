@@ -113,7 +113,8 @@ std::string stopping_line(const Config& config) {
 
 std::vector<std::string> describe(const Config& config) {
   return {
-      "policy: " + (config.policy ? config.policy->string() : "the default one"),
+      "policy: " + (config.policy ? config.policy->string() : "the default one") +
+          (config.merge_domains ? ", domains merged" : ""),
       door_line("http", config.doors.http),
       door_line("rls", config.doors.rls),
       door_line("resp", config.doors.resp),

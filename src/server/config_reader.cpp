@@ -99,6 +99,7 @@ Config read_config(const Node& root, const std::filesystem::path& folder, Config
     (void)policy::read_value(*version, "version", Form::number, parse_version, problems);
   }
   read_path(map, "policy", folder, config.policy);
+  read_truth(map, "merge_domains", config.merge_domains);
   if (const auto* doors = map.find("doors")) config.doors = read_doors(*doors, folder, problems);
   if (const auto* state = map.find("state")) read_state(*state, folder, config.state, problems);
   if (const auto* fields = map.find("fields")) read_fields(*fields, config.fields, problems);

@@ -96,6 +96,7 @@ Result<void> Server::apply(Loaded loaded) {
   if (!restart.empty()) log_->warning("a restart is needed for what has changed in: " + restart);
   const std::lock_guard guard(mutex_);
   config_.policy = next.policy;
+  config_.merge_domains = next.merge_domains;
   config_.fields = next.fields;
   config_.grace = next.grace;
   config_.drain = next.drain;

@@ -56,7 +56,8 @@ Loaded load(const Sources& sources) {
   }
   if (sources.policy_file) loaded.config->policy = sources.policy_file;
   loaded.watch.add(files_named_by(*loaded.config));
-  policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy)
+  const policy::LoadOptions load{.merge_domains = loaded.config->merge_domains};
+  policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy, load)
                                                 : policy::load_text(default_policy, "default policy");
   loaded.ruleset = std::move(policy.ruleset);
   loaded.problems.insert(loaded.problems.end(), policy.problems.begin(), policy.problems.end());

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "policy/words.h"
@@ -31,9 +32,15 @@ std::string_view word_of(const Limit& limit) noexcept {
   return is_bucket(limit) ? "burst" : "limit";
 }
 
-std::string rate_of(const Limit& limit, std::uint64_t multiple) {
-  if (multiple == 1) return policy::rate_text(limit);
+std::string rate_of(const policy::Spelled& numbers, std::uint64_t multiple) {
+  if (multiple == 1) return policy::rate_text(numbers);
+  const Limit& limit = numbers.limit;
   const Rate rate = limit.rate();
+  if (numbers.rate && numbers.rate->rate.count <= std::numeric_limits<std::uint64_t>::max() / multiple) {
+    policy::WrittenRate raised = *numbers.rate;
+    raised.rate.count *= multiple;
+    return policy::rate_text(raised);
+  }
   const auto raised = Limit::gcra({{rate.count * multiple, rate.per}, 1});
   return raised ? policy::rate_text(*raised) : std::to_string(multiple) + " x " + policy::rate_text(limit);
 }
@@ -50,28 +57,29 @@ Demand::Quantiles quantiles_of(const Limit& limit, const std::vector<std::uint64
 }  // namespace
 
 LimitDemand::LimitDemand(const policy::TieredLimit& limits, std::size_t most_consumers) {
-  for (const auto& limit : limits.by_tier) {
-    tiers_.push_back(limit ? std::optional(track(*limit, most_consumers)) : std::nullopt);
+  for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) {
+    const bool counts = limits.by_tier[tier].has_value();
+    tiers_.push_back(counts ? std::optional(track(policy::spelled(limits, tier), most_consumers)) : std::nullopt);
   }
 }
 
-LimitDemand::OfTier LimitDemand::track(const Limit& limit, std::size_t most_consumers) {
-  switch (limit.algorithm()) {
+LimitDemand::OfTier LimitDemand::track(const policy::Spelled& numbers, std::size_t most_consumers) {
+  switch (numbers.limit.algorithm()) {
     case Algorithm::fixed_window:
-      return {limit, ConsumerSample<FixedWindowDemand>(most_consumers)};
+      return {numbers, ConsumerSample<FixedWindowDemand>(most_consumers)};
     case Algorithm::sliding_window_counter:
-      return {limit, ConsumerSample<SlidingCounterDemand>(most_consumers)};
+      return {numbers, ConsumerSample<SlidingCounterDemand>(most_consumers)};
     case Algorithm::sliding_window_log:
-      return {limit, ConsumerSample<SlidingLogDemand>(most_consumers)};
+      return {numbers, ConsumerSample<SlidingLogDemand>(most_consumers)};
     default:
-      return {limit, ConsumerSample<BucketDemand>(most_consumers)};
+      return {numbers, ConsumerSample<BucketDemand>(most_consumers)};
   }
 }
 
 void LimitDemand::OfTier::add(std::uint64_t consumer, Cost cost, Instant now) {
   std::visit(
       [&](auto& of) {
-        if (auto* const demand = of.find(consumer)) demand->add(limit, cost, now);
+        if (auto* const demand = of.find(consumer)) demand->add(numbers.limit, cost, now);
       },
       sample);
 }
@@ -89,7 +97,7 @@ std::vector<Demand> LimitDemand::report(const std::vector<std::string>& tier_nam
 }
 
 Demand LimitDemand::report_of(const OfTier& tier) {
-  const Limit& limit = tier.limit;
+  const Limit& limit = tier.numbers.limit;
   Demand demand;
   Sorted needs;
   std::visit(
@@ -105,7 +113,7 @@ Demand LimitDemand::report_of(const OfTier& tier) {
   for (auto& of_rate : needs) std::ranges::sort(of_rate);
 
   demand.consumers = needs[0].size();
-  demand.numbers = policy::numbers_text(limit);
+  demand.numbers = policy::numbers_text(tier.numbers);
   demand.word = word_of(limit);
   demand.present = as_written(limit, limit.capacity());
   demand.upper_bound = limit.algorithm() == Algorithm::sliding_window_log;
@@ -116,7 +124,7 @@ Demand LimitDemand::report_of(const OfTier& tier) {
   demand.bars = bars_of(written);
   const std::size_t rates = is_bucket(limit) ? rate_multiples.size() : 1;
   for (std::size_t i = 0; i < rates; ++i) {
-    demand.rates.push_back({rate_of(limit, rate_multiples[i]), quantiles_of(limit, needs[i])});
+    demand.rates.push_back({rate_of(tier.numbers, rate_multiples[i]), quantiles_of(limit, needs[i])});
   }
   return demand;
 }

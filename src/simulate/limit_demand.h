@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policy/ruleset.h"
+#include "policy/words.h"
 #include "simulate/consumer_sample.h"
 #include "simulate/demand.h"
 #include "simulate/report.h"
@@ -39,7 +40,7 @@ class LimitDemand {
 
  private:
   struct OfTier {
-    Limit limit;
+    policy::Spelled numbers;
     std::variant<ConsumerSample<BucketDemand>, ConsumerSample<FixedWindowDemand>, ConsumerSample<SlidingCounterDemand>,
                  ConsumerSample<SlidingLogDemand>>
         sample;
@@ -47,10 +48,10 @@ class LimitDemand {
     void add(std::uint64_t consumer, Cost cost, Instant now);
   };
 
-  static OfTier track(const Limit& limit, std::size_t most_consumers);
+  static OfTier track(const policy::Spelled& numbers, std::size_t most_consumers);
   static Demand report_of(const OfTier& tier);
 
-  std::vector<std::optional<OfTier>> tiers_;  // empty: unlimited
+  std::vector<std::optional<OfTier>> tiers_;  // empty: unlimited, or banned
 };
 
 // The smallest of `sorted`, which is not empty, that at least `share` of them do not exceed.

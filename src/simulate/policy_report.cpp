@@ -17,7 +17,7 @@ std::string hashed_name(std::uint64_t consumer) {
 }
 
 std::string numbers_of(const policy::TieredLimit& limit) {
-  return limit.by_tier.empty() ? std::string{} : policy::numbers_text(limit.by_tier[0]);
+  return limit.by_tier.empty() ? std::string{} : policy::numbers_text(limit, 0);
 }
 
 }  // namespace

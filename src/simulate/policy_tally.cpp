@@ -1,6 +1,7 @@
 #include "simulate/policy_tally.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/caller.h"
 #include "engine/consumer.h"
@@ -44,10 +45,10 @@ bool names_nobody(const policy::ConsumerKey& key) {
 }  // namespace
 
 PolicyTally::OfLimit::OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t most_consumers)
-    : is_named(names == Names::shown || names_nobody(limit.consumer_key)), demand(limit.live, most_consumers) {}
+    : is_shown(names == Names::shown || names_nobody(limit.consumer_key)), demand(limit.live, most_consumers) {}
 
-PolicyTally::PolicyTally(const engine::Plan& plan, Names names, std::size_t most_consumers)
-    : plan_(plan), routes_(plan.labels().size()) {
+PolicyTally::PolicyTally(const engine::Plan& plan, Names names, HashedName hashed_name, std::size_t most_consumers)
+    : plan_(plan), hashed_name_(std::move(hashed_name)), routes_(plan.labels().size()) {
   const std::size_t share = share_of(most_consumers, plan.limits().size());
   for (const engine::PlannedLimit& limit : plan.limits()) limits_.emplace_back(*limit.source, names, share);
 }
@@ -96,7 +97,8 @@ void PolicyTally::add_difference(const Query& query, const Verdict& verdict) {
 
 void PolicyTally::rank(Ranking& ranking, const Query& query, const Outcome& outcome) {
   Ranking::Entry& entry = ranking.add(outcome.consumer.value);
-  if (limits_[outcome.limit].is_named && Ranking::wants_name(entry)) entry.name = name_of(query, outcome);
+  const bool is_named = limits_[outcome.limit].is_shown || hashed_name_;
+  if (is_named && Ranking::wants_name(entry)) entry.name = name_of(query, outcome);
 }
 
 std::string PolicyTally::name_of(const Query& query, const Outcome& outcome) const {
@@ -105,7 +107,8 @@ std::string PolicyTally::name_of(const Query& query, const Outcome& outcome) con
   std::string key;
   const auto presence = engine::write_consumer(*limit.source, plan_.ruleset().identity, caller, query,
                                                plan_.routes_of(limit)[outcome.route], key);
-  return presence == engine::Presence::absent ? std::string{} : display_text(engine::describe_consumer(key));
+  if (presence == engine::Presence::absent) return {};
+  return limits_[outcome.limit].is_shown ? display_text(engine::describe_consumer(key)) : hashed_name_(key);
 }
 
 }  // namespace weir::simulate

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/engine.h"
@@ -28,6 +30,10 @@ namespace weir::simulate {
 // How consumers appear in a report.
 enum class Names : std::uint8_t { hashed, shown };
 
+// What a consumer is called whose name is not shown, by its key, as engine/consumer.h writes it. Without one, by 12
+// digits of the hash under which its state is kept.
+using HashedName = std::function<std::string(std::string_view key)>;
+
 // The time from the first request to the last.
 struct Stretch {
   Instant first{};
@@ -41,7 +47,7 @@ struct Stretch {
 class PolicyTally {
  public:
   // `most_consumers` is what the samples of all limits together may hold.
-  PolicyTally(const engine::Plan& plan, Names names, std::size_t most_consumers);
+  PolicyTally(const engine::Plan& plan, Names names, HashedName hashed_name, std::size_t most_consumers);
 
   // In the order of time. Each list has an element for each request.
   void add(std::span<const engine::Query> queries, std::span<const engine::Verdict> verdicts,
@@ -65,7 +71,7 @@ class PolicyTally {
   struct OfLimit {
     OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t most_consumers);
 
-    bool is_named;  // whether its consumers are, in the report
+    bool is_shown;  // whether its consumers are, in the report, by their keys
 
     RatePeak rate;
     LimitDemand demand;
@@ -91,6 +97,7 @@ class PolicyTally {
                                          const Stretch& stretch) const;
 
   const engine::Plan& plan_;
+  HashedName hashed_name_;       // may be empty
   std::deque<OfLimit> limits_;   // a ranking stays where it is
   std::vector<OfRoute> routes_;  // by Plan::labels
   Timeline timeline_;

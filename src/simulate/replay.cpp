@@ -52,7 +52,7 @@ PolicyRun::PolicyRun(std::unique_ptr<engine::Engine> engine, const Options& opti
     : engine_(std::move(engine)),
       plan_(engine_->plan()),
       judge_(engine_->new_judge()),
-      tally_(*plan_, options.names, options.most_consumers) {}
+      tally_(*plan_, options.names, options.hashed_name, options.most_consumers) {}
 
 std::span<const Verdict> PolicyRun::judge(std::span<const Query> queries, std::span<const Instant> times) {
   const std::span verdicts = std::span(verdicts_).first(queries.size());

@@ -34,6 +34,7 @@ class PolicyRun {
   struct Options {
     engine::Engine::Options engine;
     Names names = Names::hashed;
+    HashedName hashed_name;
     std::size_t most_consumers = 0;
   };
 

@@ -193,7 +193,7 @@ struct Report {
   PolicyReport policy;
   std::optional<PolicyReport> candidate;
   std::optional<Comparison> comparison;
-  bool shows_keys = false;  // consumers by name; otherwise by 12 digits of a keyed hash
+  bool shows_keys = false;  // consumers by name; otherwise by keyed hashes
 };
 
 }  // namespace weir::simulate

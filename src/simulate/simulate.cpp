@@ -28,6 +28,7 @@ Result<std::unique_ptr<PolicyRun>> run_of(const std::shared_ptr<const policy::Ru
   return PolicyRun::create(ruleset, {
                                         .engine = {options.memory_budget, options.hash_key},
                                         .names = options.names,
+                                        .hashed_name = options.hashed_name,
                                         .most_consumers = options.most_consumers,
                                     });
 }

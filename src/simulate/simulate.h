@@ -38,7 +38,8 @@ struct SimulateOptions {
   WholeSeconds whole_seconds = WholeSeconds::spread;
 
   Names names = Names::hashed;
-  table::HashKey hash_key = table::HashKey::random();  // of the names; with the same one they can be compared
+  HashedName hashed_name;
+  table::HashKey hash_key = table::HashKey::random();  // of the states, and of names without a hashed_name
 
   std::size_t memory_budget = std::size_t{1} << 30;  // for the states of each policy
   // For the statistics, of all limits together, and at most 100,000 of each; beyond that a sample. About 100 B each.

@@ -36,6 +36,29 @@ class Lint(ProgramTest):
         self.assertIn("login-by-ip: POST /login: sliding_window_log 10/min by ip when anonymous", shown)
         self.assertIn("sms-gateway: POST /sms: leaky_bucket 10/s, queue 100 by global", shown)
 
+    def test_list_shows_numbers_as_they_were_written_and_bans(self):
+        policy = self.file("""version: 1
+limits:
+  - { name: closed, routes: [/old/**], consumer_key: global, rate: 0 }
+  - { name: api, routes: [/api/**], consumer_key: ip, algorithm: gcra, rate: 300 / minute, burst: 20 }
+""")
+        self.assertEqual(run("lint", "--list", policy).stdout.splitlines()[1:],
+                         ["closed: /old/**: banned: denied outright by global",
+                          "api: /api/**: gcra 300/min, burst 20 by ip"])
+
+    def test_files_of_one_domain_are_merged_only_if_asked_for(self):
+        one = "domain: shop\ndescriptors:\n  - { key: a, rate_limit: { unit: day, requests_per_unit: 5 } }\n"
+        folder = self.folder()
+        (folder / "1.yaml").write_text(one)
+        (folder / "2.yaml").write_text(one.replace("key: a", "key: b"))
+        refused = run("lint", folder)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("2.yaml:1:9: error: domain 'shop' is already in ", refused.stdout)
+        self.expect("lint", "--merge-domains", folder, out=f"{folder}: ok\n")
+        ran = run("lint", "--merge-domains", "--list", folder)
+        self.assertEqual(ran.stdout.splitlines()[1:], ["shop/a: domain shop: fixed_window 5/day",
+                                                        "shop/b: domain shop: fixed_window 5/day"])
+
     def test_strict_fails_on_warnings(self):
         self.golden("lint_policy.txt", "lint", "--strict", POLICY, code=1)
 

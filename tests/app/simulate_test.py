@@ -3,6 +3,8 @@
 import gzip
 import html.parser
 import json
+import os
+import pathlib
 import re
 import stat
 
@@ -42,6 +44,27 @@ class Simulate(ProgramTest):
     def test_consumers_are_hashed_unless_asked_for(self):
         self.assertNotIn("203.0.113.66", run("simulate", POLICY, "--log", LOG).stdout)
         self.assertIn("203.0.113.66", run("simulate", POLICY, "--log", LOG, "--show-keys").stdout)
+
+    def test_hashes_are_those_of_the_log_key(self):
+        key = self.file("00112233445566778899aabbccddeeff\n", "log.key")
+        hashed = run("hash", "203.0.113.66", "--key-file", key).stdout.strip()
+        self.assertRegex(hashed, r"^[0-9a-f]{16}$")
+        first, second = (run("simulate", POLICY, "--log", LOG, "--key-file", key) for _ in range(2))
+        self.assertEqual(first.stdout, second.stdout)
+        self.assertIn(f"  ip:{hashed} ", first.stdout)
+        other = self.file("ffeeddccbbaa99887766554433221100\n", "other.key")
+        self.assertNotIn(hashed, run("simulate", POLICY, "--log", LOG, "--key-file", other).stdout)
+
+    def test_the_log_key_is_by_default_that_of_the_state_directory(self):
+        key = pathlib.Path(self.file("00112233445566778899aabbccddeeff\n", "log.key"))
+        home = {**os.environ, "STATE_DIRECTORY": str(key.parent)}
+        hashed = run("hash", "203.0.113.66", "--key-file", str(key)).stdout.strip()
+        self.assertIn(f"  ip:{hashed} ", run("simulate", POLICY, "--log", LOG, env=home).stdout)
+
+    def test_a_key_that_is_not_there(self):
+        ran = run("simulate", POLICY, "--log", LOG, "--key-file", "none.key")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("none.key: there is no key in this file", ran.stderr)
 
     def test_gzip(self):
         packed = self.file(gzip.compress((program.ROOT / LOG).read_bytes()), "access.log.gz")

@@ -37,6 +37,10 @@ void check(const Problem& problem, std::ptrdiff_t lines) {
 void check(const CompiledLimit& limit, const Tiers& tiers) {
   require(!limit.name.empty(), "a limit has a name");
   require(limit.live.by_tier.size() == tiers.names.size(), "a limit has numbers for every tier");
+  require(limit.live.banned.empty() || limit.live.banned.size() == tiers.names.size(), "a ban is one of a tier");
+  for (std::size_t tier = 0; tier < tiers.names.size(); ++tier) {
+    require(!limit.live.bans(tier) || !limit.live.by_tier[tier], "who is banned has no numbers");
+  }
   for (const auto& numbers : limit.live.by_tier) {
     if (!numbers) continue;
     require(limit.cost.fixed.units() <= numbers->capacity(), "a cost can be admitted");

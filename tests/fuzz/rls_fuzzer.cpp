@@ -26,7 +26,7 @@ void check(const std::vector<DescriptorSpec>& descriptors) {
     if (descriptor.share_threshold) require(descriptor.value && descriptor.value->find('*') != std::string::npos);
     if (descriptor.rate_limit) {
       const auto& [limit, window] = descriptor.rate_limit->value;
-      require(!descriptor.unlimited && weir::Limit::fixed_window({limit, window}).has_value());
+      require(!descriptor.unlimited && (limit == 0 || weir::Limit::fixed_window({limit, window}).has_value()));
     }
     for (const std::string& name : descriptor.replaces) require(!name.empty() && name != descriptor.name);
     check(descriptor.descriptors);

@@ -28,10 +28,13 @@ CompiledLimit compiled(const std::string& fields) {
 // `algorithm capacity rate.count/rate.per in microseconds` for each tier.
 Lines numbers_of(const TieredLimit& limits) {
   Lines lines;
-  for (const auto& limit : limits.by_tier) {
-    lines.push_back(!limit ? "unlimited"
-                           : std::string(name_of(limit->algorithm())) + " " + std::to_string(limit->capacity()) + " " +
-                                 std::to_string(limit->rate().count) + "/" + std::to_string(limit->rate().per.count()));
+  for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) {
+    const auto& limit = limits.by_tier[tier];
+    lines.push_back(limits.bans(tier) ? "banned"
+                    : !limit
+                        ? "unlimited"
+                        : std::string(name_of(limit->algorithm())) + " " + std::to_string(limit->capacity()) + " " +
+                              std::to_string(limit->rate().count) + "/" + std::to_string(limit->rate().per.count()));
   }
   return lines;
 }
@@ -54,6 +57,36 @@ TEST(Numbers, HaveTwoSpellingsOfOneMeaning) {
   EXPECT_EQ(live("algorithm: sliding_window, rate: 6000/2min"), Lines{"sliding_window_counter 6000 6000/120000000"});
   EXPECT_EQ(live("algorithm: sliding_window, limit: 6000, window_seconds: 120"),
             Lines{"sliding_window_counter 6000 6000/120000000"});
+}
+
+TEST(Ban, AdmitsNothingAndNeedsNoAlgorithm) {
+  EXPECT_EQ(live("rate: 0"), Lines{"banned"});
+  EXPECT_EQ(live("rate: 0, algorithm: leaky_bucket"), Lines{"banned"});
+  EXPECT_EQ(compiled("algorithm: gcra, rate: 1/s").live.banned, std::vector<bool>{});
+}
+
+TEST(Ban, IsForATierOrSparesOne) {
+  EXPECT_EQ(live("algorithm: gcra, rate: 1/s, tier_overrides: { abuser: banned, worse: { rate: 0 }, pro: unlimited }"),
+            (Lines{"gcra 1 1/1000000", "banned", "banned", "unlimited"}));
+  EXPECT_EQ(live("algorithm: gcra, rate: 0, tier_overrides: { pro: { rate: 1/s, burst: 5 }, max: unlimited }"),
+            (Lines{"banned", "gcra 5 1/1000000", "unlimited"}));
+}
+
+TEST(Ban, HoldsForTheCandidateToo) {
+  EXPECT_EQ(candidate("algorithm: gcra, rate: 1/s, tier_overrides: { abuser: banned }, candidate: { rate: 2/s }"),
+            (Lines{"gcra 2 1/500000", "banned"}));
+  EXPECT_EQ(candidate("algorithm: gcra, rate: 1/s, tier_overrides: { abuser: banned }, "
+                      "candidate: { rate: 2/s, tier_overrides: { pro: { rate: 3/s } } }"),
+            (Lines{"gcra 2 1/500000", "banned", "gcra 3 3/1000000"}));
+}
+
+TEST(Ban, SparesTiersThatAreAllQueuesOrNone) {
+  EXPECT_EQ(live("algorithm: leaky_bucket, rate: 0, tier_overrides: { a: { rate: 1/s, queue: 2 } }"),
+            (Lines{"banned", "leaky_bucket_queue 3 1/1000000"}));
+  const Loaded mixed = load_limit(
+      "algorithm: leaky_bucket, rate: 0, tier_overrides: { a: { rate: 1/s, queue: 2 }, b: { rate: 1/s, burst: 2 } }");
+  ASSERT_EQ(mixed.ruleset, nullptr);
+  EXPECT_EQ(mixed.problems.at(0).message, "tier 'b': the limit is a queue, and so it is for every tier: write queue");
 }
 
 TEST(Burst, IsByDefaultTheCountOfTheRateAndOneForAMeter) {

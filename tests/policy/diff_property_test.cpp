@@ -47,7 +47,10 @@ Limit any_numbers(PolicyAlgorithm algorithm) {
 TieredLimit any_tiered(PolicyAlgorithm algorithm, std::size_t tiers) {
   TieredLimit tiered;
   for (std::size_t i = 0; i < tiers; ++i) {
-    tiered.by_tier.push_back(any_below(6) == 0 ? std::nullopt : std::optional(any_numbers(algorithm)));
+    tiered.by_tier.push_back(any_below(4) == 0 ? std::nullopt : std::optional(any_numbers(algorithm)));
+    const bool is_banned = !tiered.by_tier.back() && any_below(2) == 0;
+    if (is_banned) tiered.banned.resize(tiers);
+    if (is_banned) tiered.banned[i] = true;
   }
   return tiered;
 }
@@ -129,12 +132,19 @@ Descriptor any_descriptor(Ruleset& ruleset, int depth) {
   if (descriptor.kind == Descriptor::Value::wildcard) descriptor.value = "a*";
   descriptor.shadow_mode = any_below(4) == 0;
   descriptor.share_threshold = any_below(4) == 0;
+  descriptor.quota_mode = any_below(4) == 0;
   if (any_below(2) == 0) {
     descriptor.limit = static_cast<std::uint32_t>(ruleset.limits.size());
     CompiledLimit limit;
     limit.name = "descriptor" + std::to_string(ruleset.limits.size());
     limit.domain = "d";
-    limit.live.by_tier.assign(ruleset.tiers.names.size(), any_numbers(PolicyAlgorithm::fixed_window));
+    if (any_below(4) == 0) {
+      descriptor.banned_per = std::chrono::minutes{1};
+      limit.live.by_tier.resize(ruleset.tiers.names.size());
+      limit.live.banned.assign(ruleset.tiers.names.size(), true);
+    } else {
+      limit.live.by_tier.assign(ruleset.tiers.names.size(), any_numbers(PolicyAlgorithm::fixed_window));
+    }
     ruleset.limits.push_back(std::move(limit));
   } else {
     descriptor.unlimited = any_below(2) == 0;

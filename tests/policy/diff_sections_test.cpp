@@ -79,6 +79,25 @@ TEST(Diff, ADescriptorThatTakesRequestsFromAnotherIsDifferent) {
       "domain shop: user only watched now, shadow_mode (looser)\n");
 }
 
+TEST(Diff, TellsBansQuotasAndMetadataOfDescriptors) {
+  const std::string users = "- { key: user, rate_limit: { unit: minute, requests_per_unit: 10 } }\n";
+  const std::string banned = "- { key: user, rate_limit: { unit: minute, requests_per_unit: 0 } }\n";
+  EXPECT_EQ(between(descriptors(users), descriptors(banned)), "domain shop: user 10/min -> banned (tighter)\n");
+  EXPECT_EQ(between(descriptors(banned), descriptors("- { key: user, rate_limit: { unlimited: true } }\n")),
+            "domain shop: user banned -> unlimited (looser)\n");
+  EXPECT_EQ(
+      between(descriptors(banned), descriptors("- { key: user, rate_limit: { unit: day, requests_per_unit: 0 } }\n")),
+      "domain shop: user banned per 1 min -> per 1 day\n");
+  EXPECT_EQ(
+      between(descriptors(users),
+              descriptors("- { key: user, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 10 } }\n")),
+      "domain shop: user denies only together with all other quotas of a request now, quota_mode (looser)\n");
+  EXPECT_EQ(between(descriptors(users),
+                    descriptors(
+                        "- { key: user, metadata: { a: 1 }, rate_limit: { unit: minute, requests_per_unit: 10 } }\n")),
+            "domain shop: user has other metadata\n");
+}
+
 const std::vector<Change> some_changes{{"a", "1/s -> 2/s", Direction::looser},
                                        {"<b> @all", "x | `y` #1 https://z", Direction::tighter},
                                        {"tiers", "max added", Direction::neutral}};

@@ -50,6 +50,30 @@ TEST(Diff, ComparesTheNumbersOfEachTier) {
             "api-by-user: pro 1000/min, burst 20 -> unlimited (looser)\n");
 }
 
+TEST(Diff, ABanIsTighterThanAnyNumbers) {
+  EXPECT_EQ(between_tiers("{ pro: { rate: 1000/min, burst: 100 } }", "{ pro: banned }"),
+            "api-by-user: pro 1000/min, burst 100 -> banned (tighter)\n");
+  EXPECT_EQ(between_tiers("{ pro: banned }", "{ pro: unlimited }"), "api-by-user: pro banned -> unlimited (looser)\n");
+  EXPECT_EQ(between_tiers("{ pro: banned }", "{ pro: { rate: 0 } }"), "nothing changes\n");
+  EXPECT_EQ(between("version: 1\nlimits: []\n", policy_of({"name: a, routes: [/x], consumer_key: ip, rate: 0"})),
+            "a: added, banned by ip on /x (tighter)\n");
+}
+
+TEST(Diff, ShowsNumbersAsTheyWereWritten) {
+  EXPECT_EQ(between_limits("consumer_key: ip, algorithm: gcra, rate: 300/min, burst: 5",
+                           "consumer_key: ip, algorithm: gcra, rate: 600/min, burst: 5"),
+            "a: 300/min -> 600/min (looser)\n");
+  EXPECT_EQ(between_limits("consumer_key: ip, algorithm: gcra, rate: 300/min, burst: 5",
+                           "consumer_key: ip, algorithm: gcra, capacity: 5, refill_rate: 0.25"),
+            "a: 300/min -> 0.25/s (tighter)\n");
+}
+
+TEST(Diff, FindsALimitAgainWhoseNameAndSpellingHaveChanged) {
+  EXPECT_EQ(between(policy_of({"name: a, consumer_key: ip, algorithm: gcra, rate: 60/min, burst: 5"}),
+                    policy_of({"name: b, consumer_key: ip, algorithm: gcra, rate: 1/s, burst: 5"})),
+            "b: was 'a', states start afresh\n");
+}
+
 TEST(Diff, ATierThatIsNewHadTheNumbersOfTheDefault) {
   EXPECT_EQ(between_tiers("{ pro: { burst: 100 } }", "{ pro: { burst: 100 }, max: { rate: 1000/min } }"),
             "tiers: max added\n"
@@ -62,7 +86,7 @@ TEST(Diff, NamesNoTierWhereAllChangeAlike) {
             "a: 60/min -> 61/min (looser)\n");
   EXPECT_EQ(between_limits("consumer_key: ip, algorithm: gcra, rate: 100/min, burst: 5",
                            "consumer_key: ip, algorithm: gcra, rate: 2/s, burst: 5"),
-            "a: 100/min -> 120/min (looser)\n");
+            "a: 100/min -> 2/s (looser)\n");
 }
 
 TEST(Diff, SaysWhatAnotherAlgorithmMeans) {

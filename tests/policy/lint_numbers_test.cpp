@@ -35,6 +35,21 @@ TEST(Lint, AcceptsAFixedWindowOnReadsAndAsABackstop) {
   EXPECT_EQ(warnings_for("routes: [PUT /me], algorithm: sliding_window_counter, rate: 10/min"), Lines{});
 }
 
+TEST(Lint, DoesNotAskByWhatABanCounts) {
+  EXPECT_EQ(warnings_of({"name: a, routes: [POST /x], consumer_key: 'header:X-Tenant', rate: 0"}), Lines{});
+  EXPECT_EQ(warnings_of({"name: a, routes: [POST /x], consumer_key: ip, algorithm: fixed_window, rate: 0"}), Lines{});
+}
+
+TEST(Lint, SaysThatABanLeavesNothingToDecide) {
+  EXPECT_EQ(warnings_of({"name: closed, routes: [/x/**], consumer_key: global, rate: 0",
+                         "name: b, routes: [/x/y], consumer_key: ip, algorithm: gcra, rate: 1/s"}),
+            Lines{"4:11: 'b' never decides: 'closed' (banned by global on /x/**) denies first, always; remove it, or "
+                  "make it tighter"});
+  EXPECT_EQ(warnings_of({"name: b, routes: [/x/**], consumer_key: global, algorithm: gcra, rate: 1/s",
+                         "name: closed, routes: [/x/y], consumer_key: ip, rate: 0"}),
+            Lines{});
+}
+
 TEST(Lint, WarnsOfTiersThatNobodyCanHave) {
   const std::string limit =
       "- { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s, tier_overrides: { pro: { rate: "
@@ -58,7 +73,7 @@ TEST(Lint, WarnsOfABurstFarAboveTheRate) {
             Lines{"3:79: 'a' lets 6001 pass at once, more than 10 times its rate of 100/min and more than 1 h of it: "
                   "lower the burst, or raise the rate"});
   EXPECT_EQ(warnings_for("algorithm: token_bucket, capacity: 11, refill_rate: 0.002"),
-            Lines{"3:67: 'a' lets 11 pass at once, more than 10 times its rate of 1 per 500 s and more than 1 h of it: "
+            Lines{"3:67: 'a' lets 11 pass at once, more than 10 times its rate of 0.002/s and more than 1 h of it: "
                   "lower the burst, or raise the rate"});
 }
 

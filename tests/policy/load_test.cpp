@@ -101,8 +101,42 @@ TEST_F(Folder, OfDomainsSaysWhichFileIsWrong) {
   write("c.yaml", "version: 1\nlimits: []\n");
   const Loaded loaded = load_path(path_);
   EXPECT_EQ(loaded.ruleset, nullptr);
-  EXPECT_EQ(errors(loaded), (Lines{"/b.yaml:1:9: domain 'a' is already in " + path_.string() + "/a.yaml:1:9",
+  EXPECT_EQ(errors(loaded), (Lines{"/b.yaml:1:9: domain 'a' is already in " + path_.string() +
+                                       "/a.yaml:1:9: 'merge_domains: true' in weir.yaml (and lint's --merge-domains) "
+                                       "lets a domain have several files",
                                    "/c.yaml:1:1: domain is missing: a directory holds files of envoyproxy/ratelimit"}));
+}
+
+TEST_F(Folder, OfDomainsMayHaveSeveralFilesForOne) {
+  const auto keys = [](const std::string& list) { return "domain: a\ndescriptors:\n" + list; };
+  const std::string limited = ", rate_limit: { unit: second, requests_per_unit: 5 } }\n";
+  write("1.yaml", keys("  - { key: k, value: v" + limited + "  - { key: first" + limited));
+  write("2.yaml", "domain: b\ndescriptors:\n  - { key: k" + limited);
+  write("3.yaml", keys("  - { key: k" + limited + "  - { key: last" + limited));
+  const Loaded loaded = load_path(path_, {.merge_domains = true});
+  EXPECT_EQ(errors(loaded), Lines{});
+  ASSERT_NE(loaded.ruleset, nullptr);
+  ASSERT_EQ(loaded.ruleset->domains.size(), 2U);
+  Lines merged;
+  for (const Descriptor& each : loaded.ruleset->domains[0].descriptors) merged.push_back(each.key + "=" + each.value);
+  EXPECT_EQ(merged, (Lines{"k=v", "first=", "k=", "last="}));
+  EXPECT_EQ(load_path(path_).ruleset, nullptr);
+}
+
+TEST_F(Folder, OfMergedDomainsHasEachDescriptorOnce) {
+  const std::string text = "domain: a\ndescriptors:\n  - { key: k, value: v }\n";
+  write("1.yaml", text);
+  write("2.yaml", text);
+  EXPECT_EQ(errors(load_path(path_, {.merge_domains = true})),
+            Lines{"/2.yaml:3:5: descriptor 'k' with value 'v' of domain 'a' is already in " + path_.string() +
+                  "/1.yaml:3:5"});
+}
+
+TEST_F(Folder, OfDomainsTellsAFileWithoutOne) {
+  write("a.yaml", "descriptors:\n  - { key: k }\n");
+  const std::string missing = "domain is missing: a file of envoyproxy/ratelimit says for which one it is";
+  EXPECT_EQ(errors(load_path(path_)), Lines{"/a.yaml:1:1: " + missing});
+  EXPECT_EQ(errors(load_path(path_ / "a.yaml")), Lines{"/a.yaml:1:1: " + missing});
 }
 
 TEST_F(Folder, WithoutFilesIsAProblem) {
@@ -133,12 +167,30 @@ TEST(Digest, ChangesWithTheMeaning) {
         "algorithm: token_bucket, rate: 60/min, burst: 4, when: anonymous",
         "algorithm: token_bucket, rate: 60/min, burst: 4, candidate: { burst: 3 }",
         "algorithm: token_bucket, rate: 60/min, burst: 4, tier_overrides: { a: unlimited }",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, tier_overrides: { a: banned }", "rate: 0",
         "algorithm: token_bucket, rate: 60/min, burst: 4, warn_first: { count: 1, per: 1h }",
         "algorithm: token_bucket, rate: 60/min, burst: 4, missing: deny"}) {
     digests.push_back(digest_of(limit(other)));
   }
   std::sort(digests.begin(), digests.end());
   EXPECT_EQ(std::adjacent_find(digests.begin(), digests.end()), digests.end());
+}
+
+TEST(Digest, ChangesWithWhatADescriptorMeans) {
+  const auto descriptor = [](const std::string& fields) {
+    return digest_of("domain: a\ndescriptors:\n  - { key: k, " + fields + " }\n");
+  };
+  const std::string limit = "rate_limit: { unit: day, requests_per_unit: 5 }";
+  std::vector<std::string> digests{descriptor(limit),
+                                   descriptor(limit + ", quota_mode: true"),
+                                   descriptor(limit + ", metadata: { a: 1 }"),
+                                   descriptor(limit + ", metadata: { a: '1' }"),
+                                   descriptor(limit + ", metadata: { a: [1] }"),
+                                   descriptor("rate_limit: { unit: day, requests_per_unit: 0 }"),
+                                   descriptor("rate_limit: { unit: hour, requests_per_unit: 0 }")};
+  std::sort(digests.begin(), digests.end());
+  EXPECT_EQ(std::adjacent_find(digests.begin(), digests.end()), digests.end());
+  EXPECT_EQ(descriptor(limit + ", metadata: { a: 1, b: 2 }"), descriptor(limit + ", metadata: { b: 2, a: 1 }"));
 }
 
 TEST(Digest, DoesNotDependOnTheOrderOfTiersRoutesAndRanges) {

@@ -355,6 +355,82 @@ TEST(OpenApi, RefusesALongChainOfReferences) {
   EXPECT_NE(reading(text).problems.find("more than 16 $ref in a row"), std::string::npos);
 }
 
+// Who is calling
+
+const std::string with_key = R"(paths:
+  /a: { get: { x-rate-limit: { algorithm: gcra, rate: 10/s, consumer_key: api_key } } }
+components:
+  securitySchemes:
+    key: { type: apiKey, in: header, name: X-Shop-Key }
+    cookie: { type: apiKey, in: cookie, name: session }
+    token: { type: http, scheme: bearer }
+)";
+
+TEST(OpenApi, ReadsTheApiKeyOfItsOnlySchemeWithAHeader) {
+  EXPECT_EQ(policy(with_key).identity.api_key_header, "x-shop-key");
+  const PolicySpec referred = policy(R"(paths:
+  /a: { get: { x-rate-limit: LIMIT } }
+components:
+  securitySchemes:
+    key: { $ref: '#/components/x-keys/shop' }
+    elsewhere: { $ref: 'other.yaml#/key' }
+  x-keys:
+    shop: { type: apiKey, in: header, name: X-Shop-Key }
+)");
+  EXPECT_EQ(referred.identity.api_key_header, "x-shop-key");
+}
+
+TEST(OpenApi, WarnsOfASchemeWhoseHeaderNothingReads) {
+  const Reading given =
+      reading("openapi: 3.1.0\nx-rate-limit-identity: { user: { header: X-Shop-User } }\n" + with_key);
+  EXPECT_EQ(given.problems,
+            "7:5: warning: security scheme 'key' has its key in X-Shop-Key, which nothing here reads (api_key is "
+            "x-api-key): add 'x-rate-limit-identity: { api_key: { header: X-Shop-Key } }' at the root, or count by "
+            "header:X-Shop-Key");
+  const Reading two =
+      reading("openapi: 3.1.0\n" + with_key + "    other: { type: apiKey, in: header, name: X-Api-Key }\n");
+  EXPECT_EQ(two.problems.substr(0, 46), "6:5: warning: security scheme 'key' has its ke");
+  EXPECT_EQ(two.policy->identity, Identity::defaults());
+}
+
+TEST(OpenApi, TakesASchemeThatIdentityReadsAsItIs) {
+  for (const auto* identity : {"{ api_key: { header: x-shop-key } }", "{ user: { header: X-Shop-Key } }"}) {
+    EXPECT_EQ(reading("openapi: 3.1.0\nx-rate-limit-identity: " + std::string(identity) + "\n" + with_key).problems,
+              "");
+  }
+}
+
+TEST(OpenApi, WarnsOfRootFieldsThatOnlyAPolicyHas) {
+  const auto said_of = [](const std::string& field) {
+    return reading("openapi: 3.1.0\n" + field +
+                   ": {}\npaths:\n  /a: { get: { x-rate-limit: { algorithm: gcra, rate: "
+                   "10/s, consumer_key: ip } } }\n")
+        .problems;
+  };
+  const auto meant = [](const std::string& field, const std::string& ours) {
+    return "2:1: warning: '" + field + "' means nothing at the root of an OpenAPI document, did you mean '" + ours +
+           "'?";
+  };
+  EXPECT_EQ(said_of("tiers"), meant("tiers", "x-rate-limit-tiers"));
+  EXPECT_EQ(said_of("x-tiers"), meant("x-tiers", "x-rate-limit-tiers"));
+  EXPECT_EQ(said_of("identity"), meant("identity", "x-rate-limit-identity"));
+  EXPECT_EQ(said_of("x-weir-limits"), meant("x-weir-limits", "x-rate-limit"));
+}
+
+TEST(OpenApi, HasHintsWithItsOwnFields) {
+  const std::string limit =
+      "paths:\n  /a: { get: { operationId: a, x-rate-limit: { algorithm: gcra, rate: 10/s, consumer_key: ip, "
+      "tier_overrides: { pro: { rate: 20/s } } } } }\n";
+  EXPECT_EQ(said(load_text("openapi: 3.1.0\n" + limit, "o").problems),
+            "3:113: warning: 'a' has numbers for the tier 'pro', but nothing says who has it: set "
+            "x-rate-limit-tiers.from");
+  EXPECT_EQ(
+      said(load_text("openapi: 3.1.0\nx-rate-limit-tiers: { default: free, names: [free] }\n" + limit, "o").problems),
+      "4:113: tier 'pro' is not in x-rate-limit-tiers.names");
+  const Loaded unverified = load_text("openapi: 3.1.0\n" + with_key, "o");
+  EXPECT_NE(said(unverified.problems).find("set 'verified: true' in x-rate-limit-identity.api_key"), std::string::npos);
+}
+
 // Extensions of others
 
 TEST(OpenApi, LeavesTheExtensionsOfOthersAlone) {

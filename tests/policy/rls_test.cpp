@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,12 +108,47 @@ TEST(RlsReader, TakesAnEmptyValueForNone) {
 
 TEST(RlsReader, ReadsTheSwitches) {
   const auto plain = descriptor("key: k");
-  EXPECT_FALSE(plain.shadow_mode || plain.detailed_metric || plain.share_threshold || plain.unlimited);
+  EXPECT_FALSE(plain.shadow_mode || plain.detailed_metric || plain.share_threshold || plain.unlimited ||
+               plain.quota_mode);
   const auto all = descriptor(
-      "key: k, value: a*, shadow_mode: true, detailed_metric: Yes, share_threshold: on,"
+      "key: k, value: a*, shadow_mode: true, detailed_metric: Yes, share_threshold: on, quota_mode: true, "
+      "value_to_metric: true, "
       "rate_limit: { unit: day, requests_per_unit: 4294967295 }");
-  EXPECT_TRUE(all.shadow_mode && all.detailed_metric && all.share_threshold);
+  EXPECT_TRUE(all.shadow_mode && all.detailed_metric && all.share_threshold && all.quota_mode);
+  EXPECT_EQ(all.value_to_metric, (Mark{3, 123}));
   EXPECT_EQ(all.rate_limit->value.limit, 4'294'967'295U);
+}
+
+TEST(RlsReader, ReadsABanWithItsUnit) {
+  const auto ban = descriptor("key: k, rate_limit: { unit: hour, requests_per_unit: 0 }");
+  ASSERT_TRUE(ban.rate_limit);
+  EXPECT_EQ(ban.rate_limit->value.limit, 0U);
+  EXPECT_EQ(ban.rate_limit->value.window, Duration{hours{1}});
+}
+
+TEST(RlsReader, ReadsMetadataAsYamlMeansIt) {
+  using Kind = MetadataValue::Kind;
+  const auto read = descriptor(
+      "key: k, metadata: { text: second, quoted: '5', number: -2.5, whole: 5, yes: Yes, no: off, none: ~, "
+      "nan: .nan, list: [a, 1], map: { deep: { x: z } } }");
+  ASSERT_TRUE(read.metadata);
+  const MetadataValue& map = *read.metadata;
+  const auto at = [&](std::string_view name) {
+    const auto found = std::find(map.names.begin(), map.names.end(), name);
+    return found == map.names.end() ? MetadataValue{} : map.items[static_cast<std::size_t>(found - map.names.begin())];
+  };
+  EXPECT_EQ(map.kind, Kind::map);
+  EXPECT_EQ(at("text").text, "second");
+  EXPECT_EQ(at("quoted").kind, Kind::text);
+  EXPECT_EQ(at("number").number, -2.5);
+  EXPECT_EQ(at("whole").kind, Kind::number);
+  EXPECT_TRUE(at("yes").kind == Kind::truth && at("yes").truth);
+  EXPECT_TRUE(at("no").kind == Kind::truth && !at("no").truth);
+  EXPECT_EQ(at("none").kind, Kind::null);
+  EXPECT_EQ(at("nan").text, ".nan");
+  EXPECT_EQ(at("list").items.size(), 2U);
+  EXPECT_EQ(at("map").items.at(0).items.at(0).text, "z");
+  EXPECT_FALSE(descriptor("key: k, metadata: {}").metadata);
 }
 
 TEST(RlsReader, ReadsUnlimited) {
@@ -158,9 +195,38 @@ TEST(RlsReader, WarnsOfWhatHasNoEffect) {
       "2:75: warning: requests_per_unit has no effect beside unlimited");
 }
 
+// Files with the facts of those that envoyproxy/ratelimit has as examples and in its tests.
+TEST(RlsFiles, LoadAsTheyAre) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "tests" / "policy" / "valid_rls")) {
+    SCOPED_TRACE(entry.path().filename());
+    const Loaded loaded = load_path(entry.path());
+    EXPECT_NE(loaded.ruleset, nullptr) << said(loaded.problems);
+    ++files;
+  }
+  EXPECT_GE(files, 9U);
+}
+
+TEST(RlsFiles, BanOneValueOfAKey) {
+  const Loaded loaded = load_path(source_folder() / "tests/policy/valid_rls/ban_of_one_value.yaml");
+  ASSERT_TRUE(loaded.ruleset);
+  const Descriptor& partner = loaded.ruleset->domains.at(0).descriptors.at(0).children.at(1);
+  EXPECT_EQ(partner.banned_per, Duration{minutes{1}});
+  ASSERT_TRUE(partner.limit);
+  const TieredLimit& live = loaded.ruleset->limits.at(*partner.limit).live;
+  EXPECT_TRUE(live.bans(0));
+  EXPECT_EQ(live.by_tier, (std::vector<std::optional<Limit>>{std::nullopt}));
+}
+
+TEST(RlsFiles, AreTaughtThatNoValueBecomesALabel) {
+  EXPECT_EQ(said(load_path(source_folder() / "tests/policy/valid_rls/metrics.yaml").problems),
+            "6:22: warning: value_to_metric of descriptor 'route' changes nothing: no value that a client can choose "
+            "becomes a label of a metric; give the values that matter as descriptors");
+}
+
 TEST(RlsDomains, AreTakenInTheOrderOfTheirFiles) {
   Problems problems("any.yaml");
-  Domains domains;
+  Domains domains(SameDomain::refused);
   domains.add({{"b", {1, 9}}, {}}, problems);
   domains.add({{"a", {1, 9}}, {}}, problems);
   const PolicySpec policy = std::move(domains).take();
@@ -171,13 +237,16 @@ TEST(RlsDomains, AreTakenInTheOrderOfTheirFiles) {
 }
 
 TEST(RlsDomains, AreInOneFileEach) {
-  Domains domains;
+  Domains domains(SameDomain::refused);
   Problems first("one.yaml");
   Problems second("two.yaml");
   domains.add({{"a", {3, 9}}, {}}, first);
   domains.add({{"a", {1, 9}}, {}}, second);
   EXPECT_EQ(said(first.sorted()), "");
-  EXPECT_EQ(said(second.sorted()), "1:9: domain 'a' is already in one.yaml:3:9");
+  EXPECT_EQ(
+      said(second.sorted()),
+      "1:9: domain 'a' is already in one.yaml:3:9: 'merge_domains: true' in weir.yaml (and lint's --merge-domains) "
+      "lets a domain have several files");
   EXPECT_EQ(std::move(domains).take().domains.size(), 1U);
 }
 

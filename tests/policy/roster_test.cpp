@@ -34,6 +34,21 @@ limits:
              "internal unlimited; candidate sliding_window_counter 100/min"}));
 }
 
+TEST(Roster, SaysWhoIsBanned) {
+  const auto loaded = load_text(R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - { name: closed, routes: [/internal/**], consumer_key: global, rate: 0 }
+  - { name: api, consumer_key: ip, algorithm: token_bucket, rate: 300/min, burst: 20, tier_overrides: { abuser: banned } }
+)",
+                                "policy.yaml");
+  ASSERT_TRUE(loaded.ruleset);
+  EXPECT_EQ(roster(*loaded.ruleset),
+            (Lines{"closed: /internal/**: banned: denied outright by global",
+                   "api: every request: token_bucket 300/min, burst 20 by ip; abuser banned"}));
+}
+
 TEST(Roster, NamesTheDomainOfADescriptor) {
   const auto loaded = load_text(
       "domain: chat\ndescriptors:\n  - { key: to, rate_limit: { unit: day, requests_per_unit: 5 } }\n", "chat.yaml");

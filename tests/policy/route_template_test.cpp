@@ -58,6 +58,7 @@ TEST(RouteTemplate, TextIsOneSpellingForAll) {
            Row{"/a%20b/100%", "/a%20b/100%25"},
            Row{"/%7Bx%7D/%2A", "/%7Bx%7D/%2A"},
            Row{"/a:verb/@me/x,y/(1)", "/a:verb/@me/x,y/(1)"},
+           Row{"/:id/a.+/1+1", "/%3Aid/a.%2B/1+1"},  // as a policy would have to write it
            Row{"VERSION-CONTROL /x", "VERSION-CONTROL /x"},
        }) {
     EXPECT_EQ(route(row.written).text(), row.text) << row.written;

@@ -52,18 +52,27 @@ TEST(RateText, IsACountAndATime) {
       {"60/60s", {60, 60s}},
       {"1/3650day", {1, days{3650}}},
       {"9007199254740992/s", {two_to_53, 1s}},
+      {"10/second", {10, 1s}},
+      {"100/minute", {100, 1min}},
+      {"20/hour", {20, 1h}},
+      {"100 / min", {100, 1min}},
+      {"10 /s", {10, 1s}},
+      {"10/ 30s", {10, 30s}},
   };
   for (const auto& [text, rate] : rows) EXPECT_EQ(parse_rate(text), rate) << text;
 }
 
 TEST(RateText, OfAnotherFormIsRefused) {
   constexpr auto form = "not a rate: write it like 10/s, 100/min, 1000/h, 5000/day or 10/30s";
-  for (const auto* text : {"", "10", "/s", "10/", "10/sec", "10/m", "10/S", "10 /s", "10/ s", "10/0s", "10/01s",
-                           "10/1.5s", "10/s/s", "1e3/s", "+1/s", "ten/s", "10/-1s", "10/us"}) {
+  for (const auto* text : {"", "10", "/s", "10/", "10/sec", "10/m", "10/S", "1 0/s", "10/3 0s", "10/30minute", "10/0s",
+                           "10/01s", "10/1.5s", "10/s/s", "1e3/s", "+1/s", "ten/s", "10/-1s", "10/us"}) {
     EXPECT_EQ(refusal(parse_rate(text)), form) << text;
   }
-  EXPECT_EQ(refusal(parse_rate("0/s")), "a rate has to be above 0: this would never admit anything");
+  EXPECT_EQ(refusal(parse_rate("0/s")), "a rate has to be above 0 (a ban is written 'rate: 0')");
   EXPECT_EQ(refusal(parse_rate("-1/s")), "a rate has to be above 0");
+  for (const auto* text : {"7/week", "7/month", "7 / year", "7/2week"}) {
+    EXPECT_EQ(refusal(parse_rate(text)), "a rate per week, month or year is not read: write days, like 700/7day");
+  }
   EXPECT_EQ(refusal(parse_rate("1/3651day")), "the time is too long: at most 3650day (10 years)");
   EXPECT_EQ(refusal(parse_rate("1/99999999999999999999s")), "the time is too long: at most 3650day (10 years)");
 }
@@ -90,7 +99,7 @@ TEST(DecimalRate, IsNeverRounded) {
   EXPECT_EQ(refusal(parse_per_second("0.3333333")), "has more than six decimal places: at most six are exact");
   EXPECT_EQ(refusal(parse_per_second("9007199254740993")), "too large: at most 9007199254740992");
   EXPECT_EQ(refusal(parse_per_second("9007199254.740993")), "too large: at most 9007199254");
-  EXPECT_EQ(refusal(parse_per_second("0.0")), "a rate has to be above 0: this would never admit anything");
+  EXPECT_EQ(refusal(parse_per_second("0.0")), "a rate has to be above 0 (a ban is written 'rate: 0')");
   EXPECT_EQ(refusal(parse_per_second("-0.1")), "has to be above 0");
   for (const auto* text : {"", ".", ".5", "5.", "1.2.3", "00.5", "1e-2", "0x1", "inf", ".inf", "nan", "1/s", "0,5"}) {
     EXPECT_EQ(refusal(parse_per_second(text)), "not a decimal number: write it like 2 or 0.05") << text;

@@ -92,11 +92,20 @@ TEST(Strictness, ABucketAdmitsItsBurstAndWhatFlowsInDuringAWindow) {
 }
 
 TEST(Strictness, NothingIsLooserThanUnlimited) {
-  const std::optional<Limit> none;
-  const std::optional<Limit> some = bucket(1, seconds{1}, 1);
+  const Terms none;
+  const Terms some{.numbers = bucket(1, seconds{1}, 1)};
   EXPECT_TRUE(at_least_as_strict(some, none));
   EXPECT_FALSE(at_least_as_strict(none, some));
   EXPECT_TRUE(at_least_as_strict(none, none));
+}
+
+TEST(Strictness, NothingIsStricterThanABan) {
+  const Terms ban{.numbers = {}, .banned = true};
+  for (const Terms& other : {Terms{}, Terms{.numbers = bucket(1, seconds{1}, 1)}}) {
+    EXPECT_TRUE(at_least_as_strict(ban, other));
+    EXPECT_FALSE(at_least_as_strict(other, ban));
+  }
+  EXPECT_TRUE(at_least_as_strict(ban, ban));
 }
 
 }  // namespace

@@ -46,14 +46,32 @@ TEST(Words, BucketsSayWhatTheyHold) {
   EXPECT_EQ(numbers_text(*Limit::token_bucket({.rate = {100, minutes{1}}, .burst = 20})), "100/min, burst 20");
   EXPECT_EQ(numbers_text(*Limit::leaky_bucket(QueueNumbers{.rate = {10, seconds{1}}, .queue = 100})),
             "10/s, queue 100");
-  EXPECT_EQ(numbers_text(std::optional<Limit>{}), "unlimited");
+}
+
+TEST(Words, TiersSayWhatTheyGetAsItWasWritten) {
+  const auto bucket = *Limit::token_bucket({.rate = {300, minutes{1}}, .burst = 20});
+  const TieredLimit limits{.by_tier = {bucket, bucket, bucket, {}, {}},
+                           .banned = {false, false, false, false, true},
+                           .rates = {WrittenRate{.rate = {300, minutes{1}}},
+                                     WrittenRate{.rate = {1, seconds{20}}, .per_second = true},
+                                     {},
+                                     {},
+                                     {}}};
+  EXPECT_EQ(numbers_text(limits, 0), "300/min, burst 20");
+  EXPECT_EQ(numbers_text(limits, 1), "0.05/s, burst 20");
+  EXPECT_EQ(numbers_text(limits, 2), "5/s, burst 20");  // nobody knows how it was written
+  EXPECT_EQ(numbers_text(limits, 3), "unlimited");
+  EXPECT_EQ(numbers_text(limits, 4), "banned");
 }
 
 TEST(Words, PairsShowWhatDiffersInOneUnit) {
   const auto texts = [](BucketNumbers before, BucketNumbers after) {
-    const Texts both = numbers_texts(*Limit::gcra(before), *Limit::gcra(after));
+    const Texts both = numbers_texts({*Limit::gcra(before), {}}, {*Limit::gcra(after), {}});
     return both.before + " -> " + both.after;
   };
+  const auto written = [](Rate rate) { return Spelled{*Limit::gcra({rate, 5}), WrittenRate{.rate = rate}}; };
+  const Texts as_written = numbers_texts(written({300, minutes{1}}), written({600, minutes{1}}));
+  EXPECT_EQ(as_written.before + " -> " + as_written.after, "300/min -> 600/min");
   EXPECT_EQ(texts({{60, minutes{1}}, 5}, {{61, minutes{1}}, 5}), "60/min -> 61/min");
   EXPECT_EQ(texts({{60, minutes{1}}, 5}, {{1, seconds{1}}, 6}), "burst 5 -> burst 6");
   EXPECT_EQ(texts({{1, seconds{1}}, 5}, {{1, seconds{7}}, 6}), "1/s, burst 5 -> 1 per 7 s, burst 6");

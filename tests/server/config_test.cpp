@@ -78,6 +78,7 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   const auto config = load_config(path, {"/elsewhere", "", ""}).config;
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(config->policy, folder / "policies/live.yaml");
+  EXPECT_TRUE(config->merge_domains);
 
   const HttpDoorConfig& http = config->doors.http.value();
   EXPECT_EQ(listens(http), (Lines{"0.0.0.0:443", "[::1]:8443"}));

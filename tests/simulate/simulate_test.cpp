@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/consumer.h"
 #include "tests/simulate/simulation.h"
 
 namespace weir::simulate {
@@ -80,6 +81,30 @@ TEST(Simulate, ConsumersAreHashedUnlessKeysAreShown) {
   const Report shown = simulation.run();
   EXPECT_EQ(shown.policy.limits[0].hardest_hit.consumers.at(0).name, "ip=192.0.2.77");
   EXPECT_EQ(shown.policy.limits[0].hardest_hit.consumers.at(0).count, 2U);
+}
+
+TEST(Simulate, ConsumersAreCalledWhatTheCallerCallsThem) {
+  Simulation simulation(two_per_minute);
+  for (int i = 0; i < 4; ++i) simulation.request(i, "192.0.2.77");
+  std::string key;
+  simulation.options.hashed_name = [&](std::string_view consumer) {
+    key = consumer;
+    return std::string("ip:1234");
+  };
+  EXPECT_EQ(simulation.run().policy.limits[0].hardest_hit.consumers.at(0).name, "ip:1234");
+  EXPECT_EQ(engine::describe_consumer(key), "ip=192.0.2.77");
+  simulation.options.names = Names::shown;
+  EXPECT_EQ(simulation.run().policy.limits[0].hardest_hit.consumers.at(0).name, "ip=192.0.2.77");
+}
+
+TEST(Simulate, NumbersAreShownAsTheyWereWritten) {
+  Simulation simulation("  - { name: a, consumer_key: ip, algorithm: gcra, rate: 300/min, burst: 20 }\n");
+  simulation.request(0, "192.0.2.77");
+  const LimitReport limit = simulation.run().policy.limits[0];
+  EXPECT_EQ(limit.numbers, "300/min, burst 20");
+  ASSERT_GE(limit.demand.at(0).rates.size(), 2U);
+  EXPECT_EQ(limit.demand[0].rates[0].rate, "300/min");
+  EXPECT_EQ(limit.demand[0].rates[1].rate, "600/min");
 }
 
 TEST(Simulate, WhatAllShareIsNamedInAnyCase) {

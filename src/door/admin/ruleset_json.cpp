@@ -21,7 +21,7 @@ void write_tiers(const Tiers& tiers, JsonWriter& json) {
 void write_numbers(const policy::TieredLimit& numbers, const Tiers& tiers, JsonWriter& json) {
   json.begin_object("numbers");
   for (std::size_t tier = 0; tier < numbers.by_tier.size(); ++tier) {
-    json.field(tiers.names[tier], policy::numbers_text(numbers.by_tier[tier]));
+    json.field(tiers.names[tier], policy::numbers_text(numbers, tier));
   }
   json.end_object();
 }

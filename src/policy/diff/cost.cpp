@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "policy/diff/parts.h"
+#include "policy/strictness.h"
 
 namespace weir::policy::diff_parts {
 namespace {
@@ -31,16 +32,15 @@ std::vector<RouteTemplate> routes_with_cost(const CostRule& before, const CostRu
 }
 
 std::optional<Cost> most_for(const std::string& tier, const Tiers& tiers, const HeaderCost& cost) {
-  const auto found = std::find(tiers.names.begin(), tiers.names.end(), tier);
-  const auto index = found == tiers.names.end() ? 0 : static_cast<std::size_t>(found - tiers.names.begin());
+  const std::size_t index = index_of(tier, tiers);
   return index < cost.most_by_tier.size() ? std::optional(cost.most_by_tier[index]) : std::nullopt;
 }
 
 // A max_cost that is the burst, as it is unless written otherwise, changes with the burst: that is told there.
 bool follows_burst(const std::string& tier, const Side& side) {
   const auto most = most_for(tier, side.ruleset.tiers, *side.limit.cost.header);
-  const auto numbers = numbers_for(tier, side.ruleset.tiers, side.limit.live);
-  return !most || !numbers || most->units() == numbers->capacity();
+  const auto terms = terms_of(side.limit.live, index_of(tier, side.ruleset.tiers));
+  return !most || !terms.numbers || most->units() == terms.numbers->capacity();
 }
 
 void compare_most(const Side& before, const Side& after, Changes& changes) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
@@ -55,10 +56,17 @@ struct Tree {
     return found == by_path.end() ? nullptr : found->second;
   }
 
-  [[nodiscard]] std::optional<Limit> numbers(const Descriptor& descriptor) const {
+  [[nodiscard]] Terms terms(const Descriptor& descriptor) const {
     if (!descriptor.limit || *descriptor.limit >= ruleset.limits.size()) return {};
-    const auto& by_tier = ruleset.limits[*descriptor.limit].live.by_tier;
-    return by_tier.empty() ? std::nullopt : by_tier.front();
+    return terms_of(ruleset.limits[*descriptor.limit].live, 0);
+  }
+
+  // Whether it counts or denies anybody.
+  [[nodiscard]] bool limits(const Descriptor& descriptor) const { return terms(descriptor) != Terms{}; }
+
+  [[nodiscard]] std::string text(const Descriptor& descriptor, std::string_view without) const {
+    if (limits(descriptor)) return numbers_text(ruleset.limits[*descriptor.limit].live, 0);
+    return std::string(descriptor.unlimited ? "unlimited" : without);
   }
 
   // Whether what matches `path`, which is not here, is matched by something else here: at the first step that is
@@ -85,7 +93,7 @@ Tree tree_of(const Ruleset& ruleset, const Domain& domain) {
 }
 
 bool denies(const Tree& tree, const Descriptor& descriptor) {
-  return tree.numbers(descriptor).has_value() && !descriptor.shadow_mode;
+  return tree.limits(descriptor) && !descriptor.shadow_mode;
 }
 
 // A descriptor that only `here` has.
@@ -93,9 +101,8 @@ std::optional<Change> lone(const std::string& subject, const Path& path, const T
                            std::string_view verb, Direction direction) {
   const Descriptor& descriptor = *here.find(path);
   const bool is_caught = there.catches(path);
-  const auto numbers = here.numbers(descriptor);
-  if (!numbers && !descriptor.unlimited && !is_caught) return {};  // only leads to others
-  const std::string what = numbers ? numbers_text(numbers) : descriptor.unlimited ? "unlimited" : "without a limit";
+  if (!here.limits(descriptor) && !descriptor.unlimited && !is_caught) return {};  // only leads to others
+  const std::string what = here.text(descriptor, "without a limit");
   const Direction effect = is_caught ? Direction::different : denies(here, descriptor) ? direction : Direction::neutral;
   return Change{subject, fmt::format("{} {}, {}", text_of(path), verb, what), effect};
 }
@@ -112,25 +119,36 @@ void compare_descriptor(const std::string& subject, const Path& path, const Tree
   const auto unless_watched = [&](Direction direction) { return is_watched ? Direction::neutral : direction; };
   if (was.shadow_mode != is.shadow_mode) {
     const Direction direction = is.shadow_mode ? Direction::looser : Direction::tighter;
-    const bool matters = before.numbers(was) || after.numbers(is);
+    const bool matters = before.limits(was) || after.limits(is);
     tell(fmt::format("{} {}", name, is.shadow_mode ? "only watched now, shadow_mode" : "enforced now"),
          matters ? direction : Direction::neutral);
   }
-  const auto old_numbers = before.numbers(was);
-  const auto new_numbers = after.numbers(is);
-  if (old_numbers != new_numbers) {
-    const auto text = [](const std::optional<Limit>& numbers, const Descriptor& descriptor) {
-      return numbers || descriptor.unlimited ? numbers_text(numbers) : "no limit";
-    };
-    const bool is_afresh = old_numbers && new_numbers && old_numbers->rate().per != new_numbers->rate().per;
+  const Terms old_terms = before.terms(was);
+  const Terms new_terms = after.terms(is);
+  if (old_terms != new_terms) {
+    const bool is_afresh =
+        old_terms.numbers && new_terms.numbers && old_terms.numbers->rate().per != new_terms.numbers->rate().per;
     const std::string_view afresh = is_afresh ? ", states start afresh" : "";
-    tell(fmt::format("{} {} -> {}{}", name, text(old_numbers, was), text(new_numbers, is), afresh),
+    tell(fmt::format("{} {} -> {}{}", name, before.text(was, "no limit"), after.text(is, "no limit"), afresh),
          unless_watched(
-             direction_of(at_least_as_strict(new_numbers, old_numbers), at_least_as_strict(old_numbers, new_numbers))));
+             direction_of(at_least_as_strict(new_terms, old_terms), at_least_as_strict(old_terms, new_terms))));
   }
-  if (was.unlimited != is.unlimited && old_numbers == new_numbers) {
+  if (was.banned_per && is.banned_per && was.banned_per != is.banned_per) {
+    tell(fmt::format("{} banned per {} -> per {}", name, duration_text(*was.banned_per), duration_text(*is.banned_per)),
+         Direction::neutral);
+  }
+  if (was.unlimited != is.unlimited && old_terms == new_terms) {
     tell(fmt::format("{} {}", name, is.unlimited ? "unlimited now" : "not unlimited any more"), Direction::neutral);
   }
+  if (was.quota_mode != is.quota_mode) {
+    tell(fmt::format("{} {}", name,
+                     is.quota_mode ? "denies only together with all other quotas of a request now, quota_mode"
+                                   : "denies by itself now, no quota_mode"),
+         unless_watched(!before.limits(was) && !after.limits(is) ? Direction::neutral
+                        : is.quota_mode                          ? Direction::looser
+                                                                 : Direction::tighter));
+  }
+  if (was.metadata != is.metadata) tell(fmt::format("{} has other metadata", name), Direction::neutral);
   if (was.share_threshold != is.share_threshold) {
     tell(fmt::format("{} {}", name,
                      is.share_threshold ? "all values share a counter now" : "each value has its counter now"),

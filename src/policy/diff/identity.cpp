@@ -92,8 +92,8 @@ Direction direction_of_default(const Ruleset& before, const Ruleset& after) {
     const auto found = old_limits.find(limit.name);
     if (found == old_limits.end() || limit.live.by_tier.empty() || found->second->live.by_tier.empty()) continue;
     if (limit.mode == Mode::shadow || found->second->mode == Mode::shadow) continue;
-    const auto& is = limit.live.by_tier.front();
-    const auto& was = found->second->live.by_tier.front();
+    const Terms is = terms_of(limit.live, 0);
+    const Terms was = terms_of(found->second->live, 0);
     all = together(all, direction_of(at_least_as_strict(is, was), at_least_as_strict(was, is)));
   }
   return all;

@@ -10,21 +10,41 @@
 namespace weir::policy::diff_parts {
 namespace {
 
+// The numbers of a tier, with the words for them.
+struct Told {
+  const TieredLimit* limits = nullptr;
+  std::size_t tier = 0;
+  Terms terms;
+};
+
+Told told(const std::string& tier, const Tiers& tiers, const TieredLimit& limits) {
+  const std::size_t index = index_of(tier, tiers);
+  return {&limits, index, terms_of(limits, index)};
+}
+
+std::string text_of(const Told& side) {
+  return numbers_text(*side.limits, side.tier);
+}
+
 // Tiers for which the same numbers become the same others.
 struct Group {
   std::vector<std::string> tiers;
-  std::optional<Limit> before;
-  std::optional<Limit> after;
+  Told before;
+  Told after;
+
+  [[nodiscard]] bool differs() const { return before.terms != after.terms; }
+  [[nodiscard]] bool both_have_numbers() const { return before.terms.numbers && after.terms.numbers; }
 };
 
 std::vector<Group> groups(const std::vector<std::string>& tiers, const Side& before, const Side& after,
                           const TieredLimit& old_limit, const TieredLimit& new_limit) {
   std::vector<Group> groups;
   for (const std::string& tier : tiers) {
-    const auto was = numbers_for(tier, before.ruleset.tiers, old_limit);
-    const auto is = numbers_for(tier, after.ruleset.tiers, new_limit);
-    const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const Group& group) { return group.before == was && group.after == is; });
+    const Told was = told(tier, before.ruleset.tiers, old_limit);
+    const Told is = told(tier, after.ruleset.tiers, new_limit);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.before.terms == was.terms && group.after.terms == is.terms;
+    });
     if (same != groups.end()) {
       same->tiers.push_back(tier);
     } else {
@@ -34,24 +54,28 @@ std::vector<Group> groups(const std::vector<std::string>& tiers, const Side& bef
   return groups;
 }
 
-// Both sides with the algorithm when it is another; what it is for the unlimited, nobody has to know.
+// Both sides with the algorithm when it is another; what it is for the unlimited and the banned, nobody has to know.
 Texts texts_of(const Group& group, PolicyAlgorithm old_algorithm, PolicyAlgorithm new_algorithm) {
-  if (!group.before || !group.after) return {numbers_text(group.before), numbers_text(group.after)};
-  if (group.before->algorithm() == group.after->algorithm()) return numbers_texts(*group.before, *group.after);
-  return {fmt::format("{} {}", name_of(old_algorithm), numbers_text(*group.before)),
-          fmt::format("{} {}", name_of(new_algorithm), numbers_text(*group.after))};
+  if (!group.both_have_numbers()) return {text_of(group.before), text_of(group.after)};
+  if (group.before.terms.numbers->algorithm() == group.after.terms.numbers->algorithm()) {
+    return numbers_texts(spelled(*group.before.limits, group.before.tier),
+                         spelled(*group.after.limits, group.after.tier));
+  }
+  return {fmt::format("{} {}", name_of(old_algorithm), text_of(group.before)),
+          fmt::format("{} {}", name_of(new_algorithm), text_of(group.after))};
 }
 
 bool starts_afresh(const Group& group) {
-  if (!group.before || !group.after) return false;
-  if (group.before->algorithm() != group.after->algorithm()) return true;
-  return group.before->algorithm() >= Algorithm::fixed_window && group.before->rate().per != group.after->rate().per;
+  if (!group.both_have_numbers()) return false;
+  const Limit& was = *group.before.terms.numbers;
+  const Limit& is = *group.after.terms.numbers;
+  if (was.algorithm() != is.algorithm()) return true;
+  return was.algorithm() >= Algorithm::fixed_window && was.rate().per != is.rate().per;
 }
 
 std::string candidate_text(const CompiledLimit& limit) {
-  const auto& by_tier = limit.candidate->by_tier;
   return fmt::format("{} {}", name_of(limit.candidate_algorithm.value_or(limit.algorithm)),
-                     by_tier.empty() ? "unlimited" : numbers_text(by_tier.front()));
+                     numbers_text(*limit.candidate, 0));
 }
 
 }  // namespace
@@ -64,22 +88,20 @@ std::vector<std::string> all_tiers(const Ruleset& before, const Ruleset& after) 
   return tiers;
 }
 
-std::optional<Limit> numbers_for(const std::string& tier, const Tiers& tiers, const TieredLimit& limit) {
-  const auto found = std::find(tiers.names.begin(), tiers.names.end(), tier);
-  const auto index = found == tiers.names.end() ? 0 : static_cast<std::size_t>(found - tiers.names.begin());
-  return index < limit.by_tier.size() ? limit.by_tier[index] : std::nullopt;
+std::size_t index_of(const std::string& tier, const Tiers& tiers) noexcept {
+  return tiers.find(tier).value_or(0);
 }
 
 void compare_numbers(const Side& before, const Side& after, Changes& changes) {
   const auto all = groups(all_tiers(before.ruleset, after.ruleset), before, after, before.limit.live, after.limit.live);
   for (const Group& group : all) {
-    if (group.before == group.after) continue;
+    if (!group.differs()) continue;
     const Texts texts = texts_of(group, before.limit.algorithm, after.limit.algorithm);
     const std::string who = all.size() == 1 ? "" : list_text(group.tiers) + " ";
     const std::string_view afresh = starts_afresh(group) ? ", states start afresh" : "";
-    changes.push_back(
-        {after.limit.name, fmt::format("{}{} -> {}{}", who, texts.before, texts.after, afresh),
-         direction_of(at_least_as_strict(group.after, group.before), at_least_as_strict(group.before, group.after))});
+    changes.push_back({after.limit.name, fmt::format("{}{} -> {}{}", who, texts.before, texts.after, afresh),
+                       direction_of(at_least_as_strict(group.after.terms, group.before.terms),
+                                    at_least_as_strict(group.before.terms, group.after.terms))});
   }
 }
 
@@ -98,7 +120,7 @@ void compare_candidates(const Side& before, const Side& after, Changes& changes)
     const auto old_algorithm = was.candidate_algorithm.value_or(was.algorithm);
     const auto new_algorithm = is.candidate_algorithm.value_or(is.algorithm);
     for (const Group& group : all) {
-      if (group.before == group.after) continue;
+      if (!group.differs()) continue;
       const Texts texts = texts_of(group, old_algorithm, new_algorithm);
       const std::string who = all.size() == 1 ? "" : list_text(group.tiers) + " ";
       tell(fmt::format("candidate {}{} -> {}", who, texts.before, texts.after));

@@ -1,6 +1,7 @@
 // The parts of diff.h, by what they compare. Only diff.cpp calls them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ void compare_numbers(const Side& before, const Side& after, Changes& changes);
 void compare_candidates(const Side& before, const Side& after, Changes& changes);
 [[nodiscard]] std::vector<std::string> all_tiers(const Ruleset& before, const Ruleset& after);
 
-// The numbers for a tier; one that is not known is the default tier.
-[[nodiscard]] std::optional<Limit> numbers_for(const std::string& tier, const Tiers& tiers, const TieredLimit& limit);
+// Of Tiers::names; a tier that is not known is the default tier.
+[[nodiscard]] std::size_t index_of(const std::string& tier, const Tiers& tiers) noexcept;
 
 // scope.cpp: which requests, counted as whose.
 void compare_scope(const Side& before, const Side& after, Changes& changes);

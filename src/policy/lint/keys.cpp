@@ -112,9 +112,9 @@ void warn_of_header(const Subject& subject, const KeyPart& part, Problems& probl
 void warn_of_api_key(const Subject& subject, Problems& problems) {
   problems.warning(place_of_key(subject.written),
                    fmt::format("'{}' counts by api_key, which nobody verifies: who makes up another with every request "
-                               "is never limited; set 'verified: true' in identity.api_key if the proxy checks keys, "
+                               "is never limited; set 'verified: true' in {}.api_key if the proxy checks keys, "
                                "or have a limit by ip beside it",
-                               subject.limit.name));
+                               subject.limit.name, subject.policy.names.identity));
 }
 
 }  // namespace
@@ -188,6 +188,17 @@ void raw_path(const DescriptorSpec& descriptor, Problems& problems) {
                                                 descriptor.key));
   }
   for (const DescriptorSpec& below : descriptor.descriptors) raw_path(below, problems);
+}
+
+void unlabelled(const DescriptorSpec& descriptor, Problems& problems) {
+  if (descriptor.value_to_metric) {
+    problems.warning(
+        *descriptor.value_to_metric,
+        fmt::format("value_to_metric of descriptor '{}' changes nothing: no value that a client can choose "
+                    "becomes a label of a metric; give the values that matter as descriptors",
+                    descriptor.key));
+  }
+  for (const DescriptorSpec& below : descriptor.descriptors) unlabelled(below, problems);
 }
 
 }  // namespace weir::policy::lint_rules

@@ -48,11 +48,12 @@ Mark place_of_burst(const NumbersSpec& numbers, Mark otherwise) {
 
 // What a tier does not say is as in the limit.
 TierNumbers tier_numbers(std::string who, Mark at, const NumbersSpec& numbers, const NumbersSpec& otherwise,
-                         const Limit& limit) {
+                         const Spelled& spelled) {
+  const Limit& limit = spelled.limit;
   const auto& written = numbers.rate || numbers.refill_rate ? numbers.rate : otherwise.rate;
   if (written) return {std::move(who), at, rate_text(written->value), written->value.count, limit};
   // Tokens per second have no period of their own: a second, or as long as one token takes.
-  return {std::move(who), at, rate_text(limit), std::max<std::uint64_t>(in_a_second(limit), 1), limit};
+  return {std::move(who), at, rate_text(spelled), std::max<std::uint64_t>(in_a_second(limit), 1), limit};
 }
 
 // The limit's own, and those of the tiers.
@@ -69,11 +70,11 @@ std::vector<TierNumbers> all_numbers(const Subject& subject) {
                                     [&](const TierOverrideSpec& each) { return each.tier.value == names[tier]; });
     if (found != written.tier_overrides.end()) {
       all.push_back(tier_numbers(name + " for " + names[tier], place_of_burst(found->numbers, found->tier.at),
-                                 found->numbers, written.numbers, *by_tier[tier]));
+                                 found->numbers, written.numbers, spelled(subject.limit.live, tier)));
     } else if (!own_seen) {
       own_seen = true;
       all.push_back(tier_numbers(name, place_of_burst(written.numbers, written.at), written.numbers, written.numbers,
-                                 *by_tier[tier]));
+                                 spelled(subject.limit.live, tier)));
     }
   }
   return all;
@@ -123,8 +124,8 @@ void unread_tiers(const Subject& subject, Problems& problems) {
     for (const TierOverrideSpec& each : overrides) {
       if (each.tier.value == subject.policy.tiers.fallback.value) continue;
       problems.warning(each.tier.at, fmt::format("'{}' has numbers for the tier '{}', but nothing says who has it: set "
-                                                 "tiers.from",
-                                                 subject.limit.name, each.tier.value));
+                                                 "{}.from",
+                                                 subject.limit.name, each.tier.value, subject.policy.names.tiers));
     }
   };
   warn(subject.written.tier_overrides);

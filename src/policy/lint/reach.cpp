@@ -38,7 +38,7 @@ bool holds(const When& when, Caller caller, const When& known, const Identity& i
 // Whether it denies somebody at all, outside of tiers that are let off.
 bool is_enforced(const CompiledLimit& limit) {
   return !limit.by_descriptor() && limit.mode == Mode::enforce && !limit.live.by_tier.empty() &&
-         limit.live.by_tier.front().has_value();
+         (limit.live.bans(0) || limit.live.by_tier.front().has_value());
 }
 
 bool takes_in(const CompiledLimit& other, Caller caller, const Subject& subject) {
@@ -105,9 +105,15 @@ bool same_routes(const CompiledLimit& a, const CompiledLimit& b) {
   return std::equal(a.routes.begin(), a.routes.end(), b.routes.begin(), b.routes.end(), same_route);
 }
 
+std::vector<Terms> terms_of(const TieredLimit& limits) {
+  std::vector<Terms> all;
+  for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) all.push_back(policy::terms_of(limits, tier));
+  return all;
+}
+
 bool is_stricter_for_all(const CompiledLimit& a, const CompiledLimit& b) {
-  const auto& ours = a.live.by_tier;
-  const auto& theirs = b.live.by_tier;
+  const std::vector<Terms> ours = terms_of(a.live);
+  const std::vector<Terms> theirs = terms_of(b.live);
   if (ours.size() != theirs.size()) return false;
   // A counter that tiers share takes the numbers of whoever comes: then they have to be the same for all.
   const bool is_shared = a.consumer_key != b.consumer_key;

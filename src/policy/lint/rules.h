@@ -23,6 +23,7 @@ void chosen_key(const Subject& subject, Problems& problems);
 void penalty_on_chosen_key(const Subject& subject, Problems& problems);
 void raw_path(const Subject& subject, Problems& problems);
 void raw_path(const DescriptorSpec& descriptor, Problems& problems);
+void unlabelled(const DescriptorSpec& descriptor, Problems& problems);
 
 // numbers.cpp: how it counts.
 void fixed_window_on_writes(const Subject& subject, Problems& problems);

@@ -48,11 +48,26 @@ std::string_view meant(std::string_view name) {
   return text.starts_with(folded(limit_field)) ? limit_field : std::string_view();
 }
 
+// At the root, what a policy.yaml would have there: OpenAPI knows no such field, so that nobody else means anything
+// by it.
+std::string_view meant_at_root(std::string_view name) {
+  std::string text = folded(name);
+  for (const std::string_view prefix : {"x", "weir"}) {
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  }
+  if (text == "identity") return identity_field;
+  if (text == "tiers" || text == "tier") return tiers_field;
+  return text == "limits" || text == "limit" ? limit_field : std::string_view();
+}
+
 void check(const Written<std::string>& key, Level level, Problems& problems) {
   const std::string& name = key.value;
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     if (const std::string_view ours = meant(name); !ours.empty()) {
       problems.error(key.at, fmt::format("unknown field {}, did you mean '{}'?", quoted(name), ours));
+    } else if (const std::string_view root = meant_at_root(name); level == Level::root && !root.empty()) {
+      problems.warning(key.at, fmt::format("{} means nothing at the root of an OpenAPI document, did you mean '{}'?",
+                                           quoted(name), root));
     }
   } else if (level == Level::elsewhere) {
     problems.error(key.at, fmt::format("{} has no effect here: it belongs at the root{}", name,

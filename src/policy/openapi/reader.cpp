@@ -14,6 +14,7 @@
 #include "policy/openapi/limits.h"
 #include "policy/openapi/operations.h"
 #include "policy/openapi/reference.h"
+#include "policy/openapi/security.h"
 #include "policy/scalar.h"
 
 namespace weir::policy::openapi {
@@ -45,6 +46,7 @@ class Reader {
 
   PolicySpec read() {
     PolicySpec policy;
+    policy.names = {.identity = identity_field, .tiers = tiers_field};
     policy.identity = Identity::defaults();
     check_extensions(root_, Level::root, problems_);
     check_misplaced(root_, problems_);
@@ -53,6 +55,7 @@ class Reader {
     for (const PathItem& item : items_) read_item(item);
     if (!found_ && !problems_.any_error())
       problems_.warning(root_.at, "no x-rate-limit in this document: nothing is limited");
+    if (found_) warn_of_unread(schemes_, policy.identity, problems_);
     policy.limits = std::move(limits_).take();
     policy.labels = labels();
     return policy;
@@ -64,8 +67,12 @@ class Reader {
       const yaml::Node* value = root_.find(field);
       return value != nullptr ? references_.follow(*value) : nullptr;
     };
-    if (const yaml::Node* identity = follow(identity_field)) policy.identity = read_identity(*identity, problems_);
-    if (const yaml::Node* tiers = follow(tiers_field)) policy.tiers = read_tiers(*tiers, problems_);
+    schemes_ = header_schemes(root_);
+    if (root_.find(identity_field) == nullptr) take_api_key(schemes_, policy.identity);
+    if (const yaml::Node* identity = follow(identity_field)) {
+      policy.identity = read_identity(*identity, identity_field, problems_);
+    }
+    if (const yaml::Node* tiers = follow(tiers_field)) policy.tiers = read_tiers(*tiers, tiers_field, problems_);
   }
 
   void read_root_limits() {
@@ -127,6 +134,7 @@ class Reader {
   References references_;
   std::vector<PathItem> items_;
   Limits limits_;
+  std::vector<HeaderScheme> schemes_;
   bool found_ = false;
 };
 

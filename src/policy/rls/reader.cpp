@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "policy/map_reader.h"
+#include "policy/rls/metadata_reader.h"
 #include "policy/scalar.h"
 #include "policy/segment_text.h"
 #include "policy/suggestion.h"
@@ -32,6 +33,11 @@ constexpr std::array<std::pair<std::string_view, Duration>, 7> units{{{"second",
 constexpr std::string_view unit_names = "write second, minute, hour, day, week, month or year";
 constexpr std::uint64_t most_requests = 4'294'967'295;  // a uint32 there
 
+std::string name_of(const DescriptorSpec& descriptor) {
+  if (!descriptor.value) return quoted(descriptor.key);
+  return fmt::format("{} with value {}", quoted(descriptor.key), quoted(*descriptor.value));
+}
+
 class Reader {
  public:
   explicit Reader(Problems& problems) : problems_(problems) {}
@@ -47,7 +53,10 @@ class Reader {
                       "domain 'weir' is taken: what is asked there is judged by a policy.yaml; use another");
     }
     if (domain.name.value.empty() && !problems_.any_error()) {
-      problems_.error(domain.name.at, "domain is missing or empty");
+      problems_.error(domain.name.at,
+                      root.find("domain") != nullptr
+                          ? "domain is empty: write the name that is asked for"
+                          : "domain is missing: a file of envoyproxy/ratelimit says for which one it is");
     }
     domain.descriptors = read_descriptors(root);
     if (problems_.any_error()) return std::nullopt;
@@ -65,7 +74,8 @@ class Reader {
       return descriptors;
     }
     static const std::vector<std::string> descriptor_fields{
-        "key", "value", "rate_limit", "descriptors", "shadow_mode", "detailed_metric", "share_threshold"};
+        "key",        "value",           "rate_limit",      "descriptors",     "shadow_mode",
+        "quota_mode", "detailed_metric", "value_to_metric", "share_threshold", "metadata"};
     std::map<std::pair<std::string, std::string>, int> lines;
     for (const yaml::Node& item : list->items) {
       if (!is_map(item, "a descriptor", descriptor_fields)) continue;
@@ -80,11 +90,6 @@ class Reader {
     return descriptors;
   }
 
-  static std::string name_of(const DescriptorSpec& descriptor) {
-    if (!descriptor.value) return quoted(descriptor.key);
-    return fmt::format("{} with value {}", quoted(descriptor.key), quoted(*descriptor.value));
-  }
-
   DescriptorSpec read_descriptor(const yaml::Node& node) {
     DescriptorSpec descriptor;
     descriptor.at = node.at;
@@ -94,15 +99,28 @@ class Reader {
       if (std::string written = text(*value, "value"); !written.empty()) descriptor.value = std::move(written);
     }
     descriptor.shadow_mode = flag(node, "shadow_mode");
+    descriptor.quota_mode = flag(node, "quota_mode");
     descriptor.detailed_metric = flag(node, "detailed_metric");
+    if (flag(node, "value_to_metric")) descriptor.value_to_metric = node.find("value_to_metric")->at;
     read_share_threshold(node, descriptor);
+    if (const yaml::Node* metadata = find(node, "metadata")) read_metadata(*metadata, descriptor);
     if (const yaml::Node* limit = find(node, "rate_limit")) {
       read_limit(*limit, descriptor);
-    } else if (descriptor.shadow_mode) {
-      problems_.warning(node.find("shadow_mode")->at, "shadow_mode has no effect: the descriptor has no rate_limit");
+    } else {
+      if (descriptor.shadow_mode) warn_without_limit(node, "shadow_mode");
+      if (descriptor.quota_mode) warn_without_limit(node, "quota_mode");
     }
     descriptor.descriptors = read_descriptors(node);
     return descriptor;
+  }
+
+  void warn_without_limit(const yaml::Node& node, std::string_view field) {
+    problems_.warning(node.find(field)->at, fmt::format("{} has no effect: the descriptor has no rate_limit", field));
+  }
+
+  void read_metadata(const yaml::Node& node, DescriptorSpec& descriptor) {
+    if (!node.is_map()) return wrong_kind(node, "metadata", "a map");
+    if (!node.members.empty()) descriptor.metadata = rls::read_metadata(node);
   }
 
   void read_share_threshold(const yaml::Node& node, DescriptorSpec& descriptor) {
@@ -146,15 +164,10 @@ class Reader {
   }
 
   std::optional<std::uint64_t> read_requests(const yaml::Node& node) {
-    auto count = parse_whole(text(node, "requests_per_unit"), {0, most_requests});
+    const auto count = parse_whole(text(node, "requests_per_unit"), {0, most_requests});
     if (!node.is_scalar()) return std::nullopt;
-    if (!count) {
-      report(count.error(), "requests_per_unit", node.at, problems_);
-    } else if (*count == 0) {
-      problems_.error(node.at, "requests_per_unit is 0: a limit that admits nothing is not supported");
-    } else {
-      return *count;
-    }
+    if (count) return *count;
+    report(count.error(), "requests_per_unit", node.at, problems_);
     return std::nullopt;
   }
 
@@ -223,6 +236,10 @@ class Reader {
   Problems& problems_;
 };
 
+std::string place_of(Mark at, const Problems& problems) {
+  return fmt::format("{}:{}:{}", problems.file(), at.line, at.column);
+}
+
 }  // namespace
 
 std::optional<DomainSpec> read(const yaml::Node& root, Problems& problems) {
@@ -231,12 +248,31 @@ std::optional<DomainSpec> read(const yaml::Node& root, Problems& problems) {
 
 void Domains::add(DomainSpec domain, Problems& problems) {
   const auto& [name, at] = domain.name;
-  const auto [first, is_new] = places_.try_emplace(name, fmt::format("{}:{}:{}", problems.file(), at.line, at.column));
-  if (!is_new) {
-    problems.error(at, fmt::format("domain {} is already in {}", quoted(name), first->second));
+  const auto [first, is_new] = places_.try_emplace(name, place_of(at, problems));
+  if (!is_new && same_domain_ == SameDomain::refused) {
+    problems.error(at, fmt::format("domain {} is already in {}: 'merge_domains: true' in weir.yaml (and lint's "
+                                   "--merge-domains) lets a domain have several files",
+                                   quoted(name), first->second));
     return;
   }
-  policy_.domains.push_back(std::move(domain));
+  if (is_new) policy_.domains.push_back({domain.name, {}});
+  merge(std::move(domain), problems);
+}
+
+void Domains::merge(DomainSpec domain, Problems& problems) {
+  const std::string& name = domain.name.value;
+  const auto into = std::find_if(policy_.domains.begin(), policy_.domains.end(),
+                                 [&](const DomainSpec& known) { return known.name.value == name; });
+  for (DescriptorSpec& descriptor : domain.descriptors) {
+    const auto [first, is_new] =
+        at_top_.try_emplace({name, descriptor.key, descriptor.value.value_or("")}, place_of(descriptor.at, problems));
+    if (is_new) {
+      into->descriptors.push_back(std::move(descriptor));
+    } else {
+      problems.error(descriptor.at, fmt::format("descriptor {} of domain {} is already in {}", name_of(descriptor),
+                                                quoted(name), first->second));
+    }
+  }
 }
 
 PolicySpec Domains::take() && {

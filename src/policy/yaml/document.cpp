@@ -42,6 +42,61 @@ std::string complaint(const std::string& message) {
   return "not YAML: " + (found == plainly.end() ? message : std::string(found->second));
 }
 
+// A line of a text, without the spaces in front.
+struct Line {
+  std::size_t indentation = 0;
+  std::string_view content;
+
+  [[nodiscard]] bool is_blank() const noexcept { return content.empty() || content.starts_with('#'); }
+};
+
+Line line_at(std::string_view text, std::size_t begin) {
+  std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
+  const std::size_t indentation = std::min(line.find_first_not_of(' '), line.size());
+  return {indentation, line.substr(indentation)};
+}
+
+// The line at `offset` and the one above it that has something in it.
+struct TwoLines {
+  std::size_t begin = 0;
+  Line here;
+  Line above;
+};
+
+TwoLines lines_at(std::string_view text, std::size_t offset) {
+  const auto begin_of = [&](std::size_t at) { return at == 0 ? 0 : text.rfind('\n', at - 1) + 1; };
+  TwoLines lines;
+  lines.begin = begin_of(std::min(offset, text.size()));
+  lines.here = line_at(text, lines.begin);
+  for (std::size_t begin = lines.begin; begin > 0 && lines.above.is_blank();) {
+    begin = begin_of(begin - 1);
+    lines.above = line_at(text, begin);
+  }
+  return lines;
+}
+
+// Whether what yaml-cpp stumbled over is a line further to the right or to the left than it may be.
+bool is_indentation(const std::string& message, const TwoLines& lines, std::size_t offset) {
+  if (message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ) {
+    return offset == lines.begin + lines.here.indentation;
+  }
+  const std::size_t key = lines.here.content.find_first_of(": \"'");
+  const bool is_field = key != std::string_view::npos && lines.here.content.substr(key).starts_with(':');
+  return message == YAML::ErrorMsg::MAP_VALUE && is_field && lines.here.indentation > lines.above.indentation &&
+         !lines.above.is_blank();
+}
+
+Refused refusal(const YAML::Exception& error, const std::string& text, const Places& places) {
+  const auto offset = static_cast<std::size_t>(std::max(error.mark.pos, 0));
+  const TwoLines lines = lines_at(text, offset);
+  if (!is_indentation(error.msg, lines, offset)) return {places.at(offset), complaint(error.msg)};
+  return {
+      places.at(lines.begin + lines.here.indentation),
+      "not YAML: the indentation of this line fits none above it: the fields of a map begin in one column, and so do "
+      "the items of a list"};
+}
+
 Node parse_document(const std::string& text) {
   const Places places(text);
   TreeBuilder builder(places);
@@ -51,7 +106,7 @@ Node parse_document(const std::string& text) {
     if (!parser.HandleNextDocument(builder)) throw Refused{{}, "the file is empty"};
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& error) {
-    throw Refused{places.at(static_cast<std::size_t>(std::max(error.mark.pos, 0))), complaint(error.msg)};
+    throw refusal(error, text, places);
   }
   return builder.take_root();
 }
