@@ -1,18 +1,19 @@
 -- Asks Weir whether a request may pass. For HAProxy 2.6 or later:
---   setenv WEIR_URL http://ADDRESS:PORT
+--   setenv WEIR_ADDRESS ADDRESS:PORT
+--   setenv WEIR_AWAY deny          if requests shall not pass while Weir is away
 --   setenv WEIR_TOKEN TOKEN        if doors.http.token_file is set
 --   lua-load-per-thread weir.lua
---   http-request lua.weir          ends a request that is denied, with Weir's answer
+--   http-request lua.weir if { nbsrv(weir) gt 0 }   ends a request that is denied, with Weir's answer
 --   http-response lua.weir_fields  adds what Weir says of the limit to the answer of one that passes
 --
--- If Weir is away, requests pass. HAProxy tries to connect for some seconds before it says so; it is not made to again
--- for `pause`, in which requests pass at once.
+-- A request that Weir gives no answer to, or one of 5xx, passes; beside these only a 200 lets one pass. HAProxy 2.6 tries
+-- to connect for three seconds. So that requests need not wait for that, its health checks of the backend `weir` say, to
+-- all threads alike, whether Weir is there to be asked.
 
-local url, token = os.getenv("WEIR_URL"), os.getenv("WEIR_TOKEN")
+local url, token = "http://" .. os.getenv("WEIR_ADDRESS"), os.getenv("WEIR_TOKEN")
 
+local passes_unjudged = os.getenv("WEIR_AWAY") ~= "deny"
 local patience = 6000 -- ms; above doors.http.hold_max, 5s, by which an answer may wait its turn
-local pause = 5 -- s
-local away_until = 0
 
 local passed_on = {
   "ratelimit", "ratelimit-policy", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset",
@@ -44,26 +45,23 @@ local function fields_of(answer)
   return fields
 end
 
-local function ask(txn)
-  if core.now().sec < away_until then return nil end
-  local answer = core.httpclient():get({ url = url .. "/v1/auth", headers = question(txn), timeout = patience })
-  if answer.status and answer.status >= 100 and answer.status < 500 then return answer end
-  txn:Warning("weir: no answer; requests pass")
-  away_until = core.now().sec + pause
-  return nil
-end
+-- What Weir refuses for what the client sent; all else that it refuses, a missing token say, is not the client's doing.
+local denials = {
+  [400] = true, [403] = true, [408] = true, [413] = true, [414] = true, [415] = true, [429] = true, [431] = true,
+}
 
 core.register_action("weir", { "http-req" }, function(txn)
-  local answer = ask(txn)
-  if not answer then return end
-  if answer.status == 200 then
+  local answer = core.httpclient():get({ url = url .. "/v1/auth", headers = question(txn), timeout = patience })
+  local status = answer.status
+  if status == 200 then
     txn:set_priv(fields_of(answer))
-  elseif answer.status == 429 then
-    txn:done(txn:reply({
-      status = 429, reason = "Too Many Requests", headers = fields_of(answer), body = answer.body,
-    }))
-  else -- a token is missing, or this is more than Weir reads: nobody should pass by that
-    txn:Warning("weir: refused to answer, with status " .. answer.status)
+  elseif not status or status < 100 or status >= 500 then
+    txn:Warning("weir: no answer")
+    if not passes_unjudged then txn:done(txn:reply({ status = 503 })) end
+  elseif denials[status] then
+    txn:done(txn:reply({ status = status, headers = fields_of(answer), body = answer.body }))
+  else
+    txn:Warning("weir: refused to answer, with status " .. status)
     txn:done(txn:reply({ status = 500 }))
   end
 end)

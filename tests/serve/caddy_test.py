@@ -6,9 +6,17 @@ import unittest
 import proxy
 
 
-class Caddy(proxy.Contract, proxy.Example, unittest.TestCase):
+class Example(proxy.Example):
     example = "caddy"
     command = ["caddy", "run"]
+
+
+class Caddy(proxy.Contract, Example, unittest.TestCase):
+    pass
+
+
+class MissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):
+    pass
 
 
 if __name__ == "__main__":

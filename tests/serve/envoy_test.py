@@ -16,9 +16,12 @@ class Example(proxy.Client):
     policy = "policy.yaml"
     listener = None
 
+    def changed(self, policy):
+        return policy
+
     def setUp(self):
         directory = self.enterContext(tempfile.TemporaryDirectory())
-        self.weir = self.enterContext(proxy.served("envoy", directory, self.policy))
+        self.weir = self.enterContext(proxy.served("envoy", directory, self.policy, self.changed))
         self.application = self.enterContext(proxy.application())
         ports = {8000: proxy.free_port(), 8001: proxy.free_port(), 8002: proxy.free_port(), 8080: self.weir.http[1],
                  8081: self.weir.rls[1], 9000: self.application.server_port}
@@ -32,6 +35,15 @@ class RateLimitFilter(proxy.Contract, Example, unittest.TestCase):
 
 
 class ExtAuthz(proxy.Contract, Example, unittest.TestCase):
+    listener = 8001
+
+
+class RateLimitFilterMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):
+    listener = 8000
+    status = 429  # the filter has one status for all that is over its limit
+
+
+class ExtAuthzMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):
     listener = 8001
 
 

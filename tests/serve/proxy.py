@@ -89,31 +89,35 @@ def application():
             thread.join()
 
 
-def adapted(text, ports):
+def adapted(text, ports, patience=PATIENCE):
     """An example's file for a test: other ports (`ports`: those that are written -> those to use), and more patience
     than a tenth of a second, for the machine may be busy."""
-    text = re.sub(r"\b(0\.1s|100ms)", f"{PATIENCE}s", text)
+    text = re.sub(r"\b(0\.1s|100ms)", f"{patience}s", text)
     return re.sub(r"(\b127\.0\.0\.1:|port_value: |(?m:^):)(\d+)", lambda m: f"{m[1]}{ports.get(int(m[2]), m[2])}", text)
 
 
-def served(example, directory, policy="policy.yaml"):
-    """A server by the example's own files, but for the ports."""
+def served(example, directory, policy="policy.yaml", changed=lambda policy: policy):
+    """A server by the example's own files, but for the ports, and the policy as `changed` has it."""
     config = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:0", (ROOT / "examples" / example / "weir.yaml").read_text())
-    return Server((ROOT / "examples" / example / policy).read_text(), config, directory)
+    return Server(changed((ROOT / "examples" / example / policy).read_text()), config, directory)
 
 
 @contextlib.contextmanager
-def running(example, command, ports, awaited, without=None):
+def running(example, command, ports, awaited, instead=None, patience=PATIENCE):
     """The example's proxy, started by `command` in a copy of its folder; ends when the block does.
 
-    Lines that have `without` in them are left out.
+    `instead` is what to replace in its files, and by what.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = pathlib.Path(parent) / example
         shutil.copytree(ROOT / "examples" / example, folder)
+        replaced = 0
         for file in folder.iterdir():
-            lines = adapted(file.read_text(), ports).splitlines(keepends=True)
-            file.write_text("".join(line for line in lines if not (without and without in line)))
+            text = file.read_text()
+            replaced += text.count(instead[0]) if instead else 0
+            file.write_text(adapted(text.replace(*instead) if instead else text, ports, patience))
+        if instead and not replaced:
+            raise AssertionError(f"nowhere in examples/{example}: {instead[0]}")
         log = pathlib.Path(parent) / "log"
         with log.open("wb") as out:
             process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
@@ -156,21 +160,29 @@ class Client:
         problem = json.loads(body)
         self.assertEqual(problem["type"], "https://iana.org/assignments/http-problem-types#quota-exceeded")
         self.assertEqual((problem["status"], problem["violated-policies"]), (429, [limit]))
+        self.assertIn(f"the limit {limit} is used up", problem["detail"])
+        self.assertIn(problem["retry_after"], range(1, within + 1))
+        self.assertRegex(problem["reset_at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
 
 class Example(Client):
-    """The example as it is, or without a line. Weir, the proxy and the application run for the length of a test."""
+    """The example as it is, or with something else `instead`. Weir, the proxy and the application run for the length of
+    a test."""
 
     example = None
     command = None
-    without = None
+    instead = None
+
+    def changed(self, policy):
+        return policy
 
     def setUp(self):
-        self.weir = self.enterContext(served(self.example, self.enterContext(tempfile.TemporaryDirectory())))
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.weir = self.enterContext(served(self.example, directory, changed=self.changed))
         self.application = self.enterContext(application())
         self.port = free_port()
         ports = {8000: self.port, 8080: self.weir.http[1], 9000: self.application.server_port}
-        self.enterContext(running(self.example, self.command, ports, self.port, self.without))
+        self.enterContext(running(self.example, self.command, ports, self.port, self.instead))
 
 
 class Contract:
@@ -241,3 +253,22 @@ class Contract:
         status, headers, body = self.ask("POST", "/orders/1", body="an order")
         self.assertEqual((status, json.loads(body)["body"]), (200, "an order"))
         self.assertIsNone(headers["RateLimit"])
+
+
+class MissingIdentity:
+    """What becomes of a request that has nothing for its limit to count by, where the policy denies such."""
+
+    status = 403
+
+    def changed(self, policy):
+        return policy.replace("consumer_key: [user, ip]", "consumer_key: api_key\n    missing: deny")
+
+    def test_a_client_is_told_what_is_missing_and_not_to_wait(self):
+        status, headers, body = self.ask()
+        self.assertEqual((status, headers["Content-Type"]), (self.status, "application/problem+json"))
+        self.assertIsNone(headers["Retry-After"])
+        problem = json.loads(body)
+        self.assertIn(problem["status"], [403, self.status])
+        self.assertRegex(problem["detail"], "(?i)api.key")
+        self.assertEqual(self.application.asked, 0)
+        self.assertEqual(self.ask(headers={"X-Api-Key": "mine"})[0], 200)

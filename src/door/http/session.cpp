@@ -19,6 +19,11 @@ using wire::http1::ResponseWriter;
 
 constexpr std::string_view auth_path = "/v1/auth";
 
+// For a proxy that keeps header fields of an answer only, as nginx does: if it asks with this one, a denial has its
+// body there too. nginx takes 4 KiB of fields, and believes that Weir is away if there are more.
+constexpr std::string_view problem_field = "X-Weir-Problem";
+constexpr std::size_t longest_problem_field = 2048;
+
 // http://host/path -> /path
 std::string_view without_authority(std::string_view target) noexcept {
   const std::size_t scheme = target.find("://");
@@ -27,9 +32,14 @@ std::string_view without_authority(std::string_view target) noexcept {
   return path == std::string_view::npos ? "/" : target.substr(path);
 }
 
-bool is_from_a_page(const Request& request) noexcept {
+// `name` is in lower case.
+bool has_header(const Request& request, std::string_view name) noexcept {
   return std::ranges::any_of(
-      request.headers, [](const Header& header) { return wire::http1::equals_ignoring_case(header.name, "origin"); });
+      request.headers, [name](const Header& header) { return wire::http1::equals_ignoring_case(header.name, name); });
+}
+
+bool is_from_a_page(const Request& request) noexcept {
+  return has_header(request, "origin");
 }
 
 Body body_of(const Request& request) noexcept {
@@ -196,6 +206,9 @@ void HttpDoor::Session::answer_auth(const Request& request, const Verdict& verdi
   door_.body_.clear();
   append_denial(door_.body_, ruling, verdict);
   response.header("Content-Type", wire::problem_content_type);
+  if (door_.body_.size() <= longest_problem_field && has_header(request, "x-weir-problem")) {
+    response.header(problem_field, door_.body_);
+  }
   response.finish(door_.body_, body_of(request));
 }
 
