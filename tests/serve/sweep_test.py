@@ -1,0 +1,206 @@
+"""Nothing that a client sends opens the gate: each proxy, from its example, and some thousand hostile requests.
+
+The same requests are sent twice. While their limit is not used up, what reaches the application was judged before; once
+it is, nothing reaches the application. Examples are as they are, but for ports, and for the numbers of their policies.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+import envoy_test
+import proxy
+import sweep_clients
+import sweep_requests
+from server import PATIENCE, ROOT, Server
+
+MOST = "60000/day"
+LEAST = "1/day"
+ADMIN = "admin: { address: { socket_address: { address: 127.0.0.1, port_value: 0 } } }"
+
+ERRORS = ("ratelimit.error", "ext_authz.error")
+
+
+def series(page, name):
+    """The values of a metric's series by their labels, as they are written."""
+    return {labels: float(value) for labels, value in
+            re.findall(rf"(?m)^{name}(?:{{(.*)}})? (\S+)$", page)}
+
+
+def unjudged(page):
+    """Calls that Weir answered without having judged them."""
+    found = series(page, "weir_unjudged_total")
+    if not found:
+        raise AssertionError("weir_unjudged_total is not there")
+    return sum(found.values())
+
+
+def judged(page, limit):
+    """Decisions of a limit that covers every request."""
+    return sum(value for labels, value in series(page, "weir_decisions_total").items() if f'limit="{limit}"' in labels)
+
+
+class Swept:
+    """What came of all requests, with a limit of so many."""
+
+    def __init__(self):
+        self.reached = []    # the numbers of requests, as the application had them
+        self.judged = 0
+        self.metrics = ""    # Weir's page, afterwards
+        self.counted = {}    # what Envoy counts of Weir's answers
+
+    def kinds(self):
+        """How many of a kind reached the application."""
+        return dict(collections.Counter(
+            "a request without its number" if number is None else REQUESTS[number][2].kind for number in self.reached))
+
+
+# (number, protocol, request)
+REQUESTS = [*((number, sweep_clients.http1, request) for number, request in enumerate(sweep_requests.ALL))]
+REQUESTS += [(len(REQUESTS) + index, sweep_clients.http2, request)
+             for index, request in enumerate(one for one in sweep_requests.ALL if not one.only_http1)]
+
+
+class Sweep:
+    example = None
+    command = None
+    protocols = [sweep_clients.http1]
+    listener = 8000
+    awaited = 8000
+    policy = "policy.yaml"
+    limit = "everything"  # covers every request
+
+    @classmethod
+    def setUpClass(cls):
+        cls.unused = cls.sweep(MOST)
+        cls.used_up = cls.sweep(LEAST)
+
+    @classmethod
+    def policy_of(cls, rate):
+        text = (ROOT / "examples" / cls.example / cls.policy).read_text()
+        number, unit = rate.split("/")
+        text = re.sub(r"rate: \S+", f"rate: {rate}", text)
+        return re.sub(r"requests_per_unit: \d+", f"requests_per_unit: {number}", text)
+
+    @classmethod
+    def sweep(cls, rate):
+        swept = Swept()
+        with tempfile.TemporaryDirectory() as directory, sweep_clients.application() as application:
+            config = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:0", (ROOT / "examples" / cls.example / "weir.yaml").read_text())
+            with Server(cls.policy_of(rate), config, directory) as weir:
+                ports = {8000: proxy.free_port(), 8001: proxy.free_port(), 8002: proxy.free_port(),
+                         8080: weir.http[1], 8081: getattr(weir, "rls", (None, None))[1], 9000: application.server_address[1]}
+                with proxy.running(cls.example, cls.command_in(directory), ports, ports[cls.awaited]):
+                    if rate == LEAST:
+                        cls.use_up(ports[cls.listener])
+                    cls.send_all(ports[cls.listener], application, weir, swept)
+                    swept.counted = cls.counted_in(directory)
+        return swept
+
+    @classmethod
+    def use_up(cls, port):
+        """For the client, and for the proxy's own address, which counts where that of the client cannot be told."""
+        client = proxy.Client()
+        for address in [sweep_clients.CLIENT, "127.0.0.1"]:
+            for method in ["GET", "POST"]:
+                statuses = [client.ask(method, client=address, port=port)[0] for _ in range(2)]
+                if statuses[1] != 429:
+                    raise AssertionError(f"the limit is not used up: {statuses}")
+
+    @classmethod
+    def send_all(cls, port, application, weir, swept):
+        before = weir.ask("GET", "/metrics", door="admin")[2]
+        application.reached.clear()
+        for protocol in cls.protocols:
+            mine = [(number, request) for number, send, request in REQUESTS if send == protocol]
+            sweep_clients.send_all(protocol, port, mine)
+        swept.metrics = weir.ask("GET", "/metrics", door="admin")[2]
+        swept.judged = judged(swept.metrics, cls.limit) - judged(before, cls.limit)
+        swept.reached = list(application.reached)
+
+    @classmethod
+    def command_in(cls, _):
+        return cls.command
+
+    @classmethod
+    def counted_in(cls, _):
+        return {}
+
+    def test_requests_are_judged_and_reach_the_application_while_the_limit_is_not_used_up(self):
+        self.assertGreaterEqual(self.unused.judged, 300)
+        self.assertGreaterEqual(len(self.unused.reached), 300)
+        waiting = sum(not request.is_whole for _, _, request in REQUESTS)  # judged, but a proxy may await the body
+        self.assertIn(self.unused.judged - len(self.unused.reached), range(waiting + 1))
+
+    def test_no_request_reaches_the_application_once_the_limit_is_used_up(self):
+        self.assertGreaterEqual(self.used_up.judged, 300)
+        self.assertEqual(self.used_up.kinds(), {})
+
+    def test_weir_leaves_no_call_unjudged(self):
+        self.assertEqual([unjudged(self.unused.metrics), unjudged(self.used_up.metrics)], [0, 0])
+
+
+class Nginx(Sweep, unittest.TestCase):
+    example = "nginx"
+    command = ["nginx", "-e", "stderr", "-p", ".", "-c", "nginx.conf"]
+
+
+class HAProxy(Sweep, unittest.TestCase):
+    example = "haproxy"
+    command = ["haproxy", "-f", "haproxy.cfg"]
+    protocols = [sweep_clients.http1, sweep_clients.http2]
+
+
+class Caddy(Sweep, unittest.TestCase):
+    example = "caddy"
+    command = ["caddy", "run"]
+
+
+class Envoy(Sweep):
+    example = "envoy"
+    protocols = [sweep_clients.http1, sweep_clients.http2]
+    awaited = 8002
+    command = [envoy_test.ENVOY, "-c", "envoy.yaml", "--use-dynamic-base-id", "--concurrency", "1", "-l", "error"]
+
+    @classmethod
+    def command_in(cls, directory):
+        """With the statistics at a place that it tells; listeners and clusters are those of the file."""
+        return [*cls.command, "--config-yaml", ADMIN, "--admin-address-path", f"{directory}/admin"]
+
+    @classmethod
+    def counted_in(cls, directory):
+        place = pathlib.Path(directory, "admin").read_text()
+        with urllib.request.urlopen(f"http://{place}/stats?filter=ratelimit|ext_authz", timeout=PATIENCE) as page:
+            counted = re.findall(r"(?m)^(\S+): (\d+)$", page.read().decode())
+        return {name: int(value) for name, value in counted}
+
+    def test_envoy_counts_no_error_of_weir(self):
+        self.assertGreaterEqual(self.used_up.counted[self.denials], 300)
+        for swept in [self.unused, self.used_up]:
+            errors = {name: value for name, value in swept.counted.items() if name.endswith(ERRORS) and value}
+            self.assertEqual(errors, {})
+
+
+class EnvoyRateLimitFilter(Envoy, unittest.TestCase):
+    listener = 8000
+    denials = "cluster.application.ratelimit.over_limit"
+
+
+class EnvoyExtAuthz(Envoy, unittest.TestCase):
+    listener = 8001
+    denials = "cluster.application.ext_authz.denied"
+
+
+class EnvoyDescriptors(Envoy, unittest.TestCase):
+    listener = 8002
+    policy = "descriptors.yaml"
+    limit = "all-by-address"
+    denials = "cluster.application.ratelimit.over_limit"
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
