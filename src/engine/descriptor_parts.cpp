@@ -34,7 +34,10 @@ void DescriptorParts::match(const Plan& plan, const policy::Domain& domain, std:
     part.limit = Verdict::no_limit;
     part.shadow = part.quota = part.banned = false;
     part.gives_back = asks[i].gives_back;
-    if (part.descriptor != nullptr) status.name = part.descriptor->name;
+    if (part.descriptor != nullptr) {
+      status.name = part.descriptor->name;
+      status.metadata = part.descriptor->metadata ? &*part.descriptor->metadata : nullptr;
+    }
     if (asks[i].limit_override) {
       match_override(plan, domain, asks[i], part, status);
     } else if (part.descriptor != nullptr && part.descriptor->unlimited) {

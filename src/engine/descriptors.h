@@ -41,6 +41,7 @@ struct DescriptorStatus {
   std::optional<std::uint32_t> limit;  // of Ruleset::limits; empty if none of them was asked
   WindowNumbers numbers;               // that were applied
   Decision decision;
+  const policy::MetadataValue* metadata = nullptr;  // of what is configured; null: none
 };
 
 // The descriptors of one request, and what is decided on them.

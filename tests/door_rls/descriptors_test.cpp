@@ -95,6 +95,23 @@ TEST(RlsDescriptors, OverrideOfNothingDeniesAndChargesNobody) {
   EXPECT_EQ(door.limit(Ask("shop").descriptor({{"tenant", "t"}})).message(2).number(3), 99U);
 }
 
+TEST(RlsDescriptors, MetadataOfDescriptorsThatPassedIsInTheAnswer) {
+  RlsFixture door(R"(
+domain: shop
+descriptors:
+  - { key: a, rate_limit: { unit: day, requests_per_unit: 1 }, metadata: { name: first, weight: 2.5, on: true, n: null } }
+  - { key: b, rate_limit: { unit: day, requests_per_unit: 0 }, metadata: { name: second } }
+  - { key: c, rate_limit: { unit: day, requests_per_unit: 9 } }
+)");
+  EXPECT_EQ(door.limit(Ask("shop").descriptor({{"c", "x"}})).all(6).size(), 0U);
+  const Told fields = door.limit(Ask("shop").descriptor({{"a", "x"}}).descriptor({{"c", "x"}})).message(6);
+  ASSERT_EQ(fields.all(1).size(), 4U);  // by name: n, name, on, weight
+  EXPECT_EQ(fields.message(1, 1).text(1), "name");
+  EXPECT_EQ(fields.message(1, 1).message(2).text(3), "first");
+  EXPECT_EQ(fields.message(1, 2).message(2).number(4), 1U);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor({{"b", "x"}})).all(6).size(), 0U) << "it did not pass";
+}
+
 TEST(RlsDescriptors, WhatIsNotConfiguredIsOkWithoutALimit) {
   RlsFixture door(shop);
   for (const Ask& ask :

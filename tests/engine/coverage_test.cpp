@@ -205,6 +205,33 @@ TEST_F(CoverageTest, TierHasItsOwnNumbers) {
   EXPECT_EQ(total(Event::unlimited), 9U);
 }
 
+TEST_F(CoverageTest, BannedTierIsDeniedOutrightAndChargesNothing) {
+  load(R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free, names: [free, abuser] }
+limits:
+  - { name: all, consumer_key: global, algorithm: gcra, rate: 1/min }
+  - { name: api, consumer_key: user, algorithm: gcra, rate: 9/min, tier_overrides: { abuser: banned } }
+)");
+  const Verdict denied = send(Request::to("GET /").by("mallory").in_tier("abuser"));
+  EXPECT_FALSE(denied.admitted);
+  EXPECT_EQ(denied.reason, Reason::banned);
+  EXPECT_EQ(limit_of(denied), "api");
+  EXPECT_EQ(denied.retry_after, std::nullopt);
+  EXPECT_EQ(total(Event::denied), 1U);
+  EXPECT_TRUE(passes(Request::to("GET /").by("alice"))) << "the other limit was not charged";
+}
+
+TEST_F(CoverageTest, RateOfZeroBansWhatItCovers) {
+  load(R"(
+version: 1
+limits:
+  - { name: listed, when: { ip_in: [203.0.113.0/24] }, consumer_key: ip, rate: 0 }
+)");
+  EXPECT_EQ(send(Request::to("GET /").from("203.0.113.9")).reason, Reason::banned);
+  EXPECT_TRUE(passes(Request::to("GET /").from("198.51.100.1")));
+}
+
 TEST_F(CoverageTest, UnknownTierIsTheDefaultTierAndCounted) {
   load(tiers);
   EXPECT_EQ(passing(Request::to("GET /").by("a").in_tier("platinum"), 9), 2);

@@ -129,6 +129,56 @@ TEST_F(DescriptorsTest, OverrideOfNothingDeniesAndTheOthersAreLookedAt) {
   EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4);
 }
 
+constexpr auto quotas = R"(
+domain: messaging
+descriptors:
+  - { key: backend, value: first, quota_mode: true, rate_limit: { unit: day, requests_per_unit: 1 }, metadata: { use: first } }
+  - { key: backend, value: second, quota_mode: true, rate_limit: { unit: day, requests_per_unit: 2 } }
+  - { key: backend, value: gone, quota_mode: true, rate_limit: { unit: day, requests_per_unit: 0 } }
+  - { key: user, rate_limit: { unit: day, requests_per_unit: 9 } }
+  - { key: user, value: mallory, rate_limit: { unit: day, requests_per_unit: 0 } }
+)";
+
+TEST_F(DescriptorsTest, QuotasAreOverOnlyTogether) {
+  load(quotas);
+  const std::vector<Pairs> call{{{"backend", "first"}}, {{"backend", "second"}}, {{"user", "alice"}}};
+  const Answer both = ask(call);
+  EXPECT_TRUE(both.admitted);
+  EXPECT_TRUE(both.statuses[0].admitted);
+  EXPECT_NE(both.statuses[0].metadata, nullptr);
+
+  const Answer one = ask(call);
+  EXPECT_TRUE(one.admitted);
+  EXPECT_FALSE(one.statuses[0].admitted);
+  EXPECT_TRUE(one.statuses[1].admitted);
+  EXPECT_EQ(one.statuses[2].decision.remaining, 7U);
+
+  const Answer none = ask(call);
+  EXPECT_FALSE(none.admitted);
+  EXPECT_FALSE(none.statuses[0].admitted);
+  EXPECT_FALSE(none.statuses[1].admitted);
+  EXPECT_TRUE(none.statuses[2].admitted);
+  EXPECT_EQ(passing({{{"user", "alice"}}}, 9), 7) << "what is denied charges nothing";
+}
+
+TEST_F(DescriptorsTest, OrdinaryDescriptorThatIsOverChargesNoQuota) {
+  load(quotas);
+  EXPECT_EQ(passing({{{"user", "alice"}}}, 20), 9);
+  EXPECT_FALSE(ask({{{"backend", "second"}}, {{"user", "alice"}}}).admitted);
+  EXPECT_EQ(passing({{{"backend", "second"}}}, 5), 2);
+}
+
+TEST_F(DescriptorsTest, NothingPerUnitIsAlwaysOver) {
+  load(quotas);
+  const Answer banned = ask({{{"user", "mallory"}}, {{"backend", "second"}}});
+  EXPECT_FALSE(banned.admitted);
+  EXPECT_FALSE(banned.statuses[0].admitted);
+  EXPECT_EQ(banned.statuses[0].decision.retry_after, std::nullopt);
+  EXPECT_EQ(total(Event::denied), 1U);
+  EXPECT_FALSE(ask({{{"backend", "gone"}}}).admitted) << "the only quota";
+  EXPECT_EQ(passing({{{"backend", "gone"}}, {{"backend", "second"}}}, 5), 2) << "another one stands for it";
+}
+
 TEST_F(DescriptorsTest, HitsThatAreGivenBackAreFlooredAtNothingUsedAndAlwaysOk) {
   EXPECT_EQ(ask({{{"all", "x"}}}, 3).statuses[0].decision.remaining, 1U);
   const Answer back = give_back({{"all", "x"}}, 2);

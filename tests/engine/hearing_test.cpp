@@ -348,6 +348,46 @@ descriptors:
   }
 }
 
+// As on tables: the steps that it takes are the store's affair.
+TEST(Hearing, QuotasAndBansOfDescriptorsAreJudgedAsOnTables) {
+  for (const bool away : {false, true}) {
+    SharedEngine shared(R"(
+domain: messaging
+descriptors:
+  - { key: backend, value: first, quota_mode: true, rate_limit: { unit: day, requests_per_unit: 2 } }
+  - { key: backend, value: second, quota_mode: true, rate_limit: { unit: day, requests_per_unit: 4 } }
+  - { key: user, rate_limit: { unit: day, requests_per_unit: 100 } }
+  - { key: user, value: mallory, rate_limit: { unit: day, requests_per_unit: 0 } }
+)");
+    shared.store.away = away;
+    const int whole = away ? 1 : 2;  // of the numbers: half of them while it is away
+    const std::vector<DescriptorEntry> first{{"backend", "first"}};
+    const std::vector<DescriptorEntry> second{{"backend", "second"}};
+    const std::vector<DescriptorEntry> alice{{"user", "alice"}};
+    const std::vector<DescriptorEntry> mallory{{"user", "mallory"}};
+    const auto ask = [&](const std::vector<DescriptorAsk>& asks) {
+      shared.hearing->clear();
+      shared.hearing->add("messaging", asks);
+      shared.hearing->begin([] {});
+      shared.store.deliver_all();
+      EXPECT_TRUE(shared.hearing->over());
+      return shared.hearing->admitted(0);
+    };
+    const std::vector<DescriptorAsk> call{{first, Cost{1}, {}}, {second, Cost{1}, {}}, {alice, Cost{1}, {}}};
+    EXPECT_FALSE(ask({{mallory, Cost{1}, {}}, {second, Cost{1}, {}}}));
+    for (int i = 0; i < 2 * whole; ++i) {
+      EXPECT_TRUE(ask(call)) << away << i;
+      EXPECT_EQ(shared.hearing->statuses(0)[0].admitted, i < whole) << away << i;
+      EXPECT_TRUE(shared.hearing->statuses(0)[1].admitted) << away << i;
+    }
+    EXPECT_FALSE(ask(call)) << away;
+    EXPECT_TRUE(shared.hearing->statuses(0)[2].admitted);
+    EXPECT_TRUE(ask({{alice, Cost{1}, {}}}));
+    EXPECT_EQ(shared.hearing->statuses(0)[0].decision.remaining, 50U * static_cast<unsigned>(whole) - 2U * whole - 1)
+        << "denied calls charged nothing";
+  }
+}
+
 // The same on a shared store, and while it is away on this process's share.
 TEST(Hearing, HitsOfDescriptorsAreGivenBack) {
   SharedEngine shared(R"(

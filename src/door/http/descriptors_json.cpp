@@ -9,6 +9,7 @@
 
 #include <simdjson.h>
 
+#include "door/metadata.h"
 #include "table/together.h"
 #include "weir/result.h"
 #include "wire/fields/delta_seconds.h"
@@ -218,7 +219,9 @@ void append_status(std::string& out, const DescriptorStatus& status) {
     out += R"("requestsPerUnit":)" + std::to_string(rate.requests) + R"(,"unit":")";
     out += unit_names[static_cast<std::size_t>(rate.unit)];
     out += R"("},"limitRemaining":)" + std::to_string(std::min<std::uint64_t>(status.decision.remaining, UINT32_MAX));
-    out += R"(,"durationUntilReset":")" + std::to_string(wire::seconds_up(status.decision.reset_after)) + "s\"";
+    if (status.admitted || status.decision.retry_after) {  // else waiting never helps
+      out += R"(,"durationUntilReset":")" + std::to_string(wire::seconds_up(status.decision.reset_after)) + "s\"";
+    }
   }
   out += '}';
 }
@@ -240,7 +243,12 @@ void DescriptorsJson::write(const DescriptorRuling& ruling, std::string& out, Fi
     if (&status != &ruling.statuses.front()) out += ',';
     append_status(out, status);
   }
-  out += "]}";
+  out += ']';
+  if (has_metadata(ruling)) {
+    out += R"(,"dynamicMetadata":)";
+    append_metadata_json(out, ruling);
+  }
+  out += '}';
   if (auto told = answer_fields(ruling)) {
     if (told->retry_after) *told->retry_after += desk_.jitter();
     wire::for_each_field(*told, desk_.settings().fields, ruling.now,

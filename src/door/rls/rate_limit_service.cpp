@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "door/answer.h"
+#include "door/metadata.h"
 #include "wire/problem.h"
 #include "wire/rls/unit.h"
 
@@ -197,6 +198,7 @@ std::span<const engine::DescriptorAsk> RateLimitService::asks(std::span<const en
 void RateLimitService::write(const DescriptorRuling& ruling, std::string& out) {
   RateLimitResponse response(out, code_of(ruling.admitted));
   for (const DescriptorStatus& status : ruling.statuses) response.status(status_of(status));
+  if (has_metadata(ruling)) response.dynamic_metadata([&] { append_metadata_struct(out, ruling); });
   auto fields = answer_fields(ruling);
   if (!fields) return;
   if (fields->retry_after) *fields->retry_after += desk_.jitter();

@@ -8,6 +8,7 @@
 
 #include "weir/header.h"
 #include "weir/time.h"
+#include "wire/protobuf/writer.h"
 #include "wire/rls/unit.h"
 
 namespace weir::wire::rls {
@@ -36,6 +37,11 @@ class RateLimitResponse {
   // For the client of the proxy. The name is written in lower case.
   void response_header(std::string_view name, std::string_view value);
   void raw_body(std::string_view body);
+  // `write` appends the fields of a google.protobuf.Struct to the same buffer.
+  template <class Write>
+  void dynamic_metadata(const Write& write) {
+    protobuf::append_message(out_, 6, write);
+  }
 
  private:
   std::string& out_;
