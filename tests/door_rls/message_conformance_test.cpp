@@ -1,9 +1,13 @@
 // Our reading and writing of messages against Google's library, on random messages and on damaged ones.
 #include <envoy/service/ratelimit/v3/rls.pb.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <memory>
 #include <random>
 #include <string>
 
@@ -50,6 +54,7 @@ stock::RateLimitRequest random_request(Chance& chance) {
       descriptor->mutable_limit()->set_unit(static_cast<envoy::type::v3::RateLimitUnit>(chance.below(9)));
     }
     if (chance.once_in(3)) descriptor->mutable_hits_addend()->set_value(chance.number());
+    if (chance.once_in(3)) descriptor->set_is_negative_hits(true);
   }
   return request;
 }
@@ -95,13 +100,46 @@ void damage(std::string& bytes, Chance& chance) {
   }
 }
 
+// RateLimitRequest as it would be if its texts were declared as bytes, which is how Weir takes them.
+class BytesForText {
+ public:
+  BytesForText() {
+    add(*stock::RateLimitRequest::descriptor()->file());
+    message_.reset(
+        factory_.GetPrototype(pool_.FindMessageTypeByName(stock::RateLimitRequest::descriptor()->full_name()))->New());
+  }
+
+  [[nodiscard]] bool accepts(const std::string& bytes) const { return message_->ParseFromString(bytes); }
+
+ private:
+  void add(const google::protobuf::FileDescriptor& file) {
+    if (pool_.FindFileByName(file.name()) != nullptr) return;
+    for (int i = 0; i < file.dependency_count(); ++i) add(*file.dependency(i));
+    google::protobuf::FileDescriptorProto proto;
+    file.CopyTo(&proto);
+    for (auto& message : *proto.mutable_message_type()) declare_bytes(message);
+    ASSERT_NE(pool_.BuildFile(proto), nullptr) << file.name();
+  }
+  static void declare_bytes(google::protobuf::DescriptorProto& message) {
+    using Field = google::protobuf::FieldDescriptorProto;
+    for (auto& field : *message.mutable_field()) {
+      if (field.type() == Field::TYPE_STRING) field.set_type(Field::TYPE_BYTES);
+    }
+    for (auto& inner : *message.mutable_nested_type()) declare_bytes(inner);
+  }
+
+  google::protobuf::DescriptorPool pool_;
+  google::protobuf::DynamicMessageFactory factory_{&pool_};
+  std::unique_ptr<google::protobuf::Message> message_;
+};
+
 void expect_alike(const std::string& bytes) {
   google::protobuf::SetLogHandler(nullptr);  // it tells of every text that is not UTF-8
   stock::RateLimitRequest theirs;
   RateLimitRequest ours;
-  const bool accepted = theirs.ParseFromString(bytes);
-  ASSERT_EQ(ours.read(bytes), accepted) << testing::PrintToString(bytes);
-  if (!accepted) return;
+  static const BytesForText request_of_bytes;
+  ASSERT_EQ(ours.read(bytes), request_of_bytes.accepts(bytes)) << testing::PrintToString(bytes);
+  if (!theirs.ParseFromString(bytes)) return;
   EXPECT_EQ(ours.domain(), theirs.domain());
   EXPECT_EQ(ours.hits_addend(), theirs.hits_addend());
   ASSERT_EQ(ours.descriptors().size(), static_cast<std::size_t>(theirs.descriptors_size()));
@@ -122,6 +160,7 @@ void expect_alike(const std::string& bytes) {
     if (our.hits_addend) {
       EXPECT_EQ(*our.hits_addend, their.hits_addend().value());
     }
+    EXPECT_EQ(our.is_negative_hits, their.is_negative_hits());
   }
 }
 

@@ -33,6 +33,7 @@ void append_descriptor(std::string& out, const rls::RateLimitRequest& request, c
   if (descriptor.hits_addend) {
     protobuf::append_message(out, 3, [&] { protobuf::append_number(out, 1, *descriptor.hits_addend); });
   }
+  if (descriptor.is_negative_hits) protobuf::append_number(out, 4, 1);
 }
 
 std::string written(const rls::RateLimitRequest& request) {
@@ -52,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string input(data, data + size);
   rls::RateLimitRequest request;
   if (!request.read(input)) return 0;
-  require(protobuf::is_utf8(request.domain()));
+  require(request.descriptors().size() <= rls::RateLimitRequest::most_descriptors);
   const std::string once = written(request);
   rls::RateLimitRequest again;
   require(again.read(once));

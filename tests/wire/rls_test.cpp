@@ -61,7 +61,6 @@ TEST(RateLimitRequest, MalformedBytesAreRefused) {
   const std::vector<std::string> rows{
       "\x0a"s,                                              // no length
       "\x0a\x05shop"s,                                      // shorter than it says
-      "\x0a\x02\xff\xfe"s,                                  // not UTF-8
       "\x00"s,                                              // field 0
       "\x0c"s,                                              // the end of no group
       "\x0b\x14"s,                                          // a group that another number ends
@@ -74,6 +73,58 @@ TEST(RateLimitRequest, MalformedBytesAreRefused) {
     RateLimitRequest request;
     EXPECT_FALSE(request.read(row)) << testing::PrintToString(row);
   }
+}
+
+TEST(RateLimitRequest, DomainKeysAndValuesAreBytesWhateverTheyAre) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  std::string bytes;
+  append_bytes(bytes, 1, "\xff\xfe");
+  append_message(bytes, 2, [&] {
+    append_message(bytes, 1, [&] {
+      append_bytes(bytes, 1, "\xed\xa0\x80");
+      append_bytes(bytes, 2, all);
+    });
+  });
+  RateLimitRequest request;
+  ASSERT_TRUE(request.read(bytes));
+  EXPECT_EQ(request.domain(), "\xff\xfe");
+  ASSERT_EQ(request.descriptors().size(), 1U);
+  EXPECT_EQ(request.entries_of(request.descriptors()[0])[0], (Entry{"\xed\xa0\x80", all}));
+}
+
+TEST(RateLimitRequest, HitsOfADescriptorMayBeNegative) {
+  std::string bytes;
+  append_message(bytes, 2, [&] { append_number(bytes, 4, 1); });
+  append_message(bytes, 2, [&] { append_number(bytes, 4, 0); });
+  append_message(bytes, 2, [] {});
+  RateLimitRequest request;
+  ASSERT_TRUE(request.read(bytes));
+  EXPECT_TRUE(request.descriptors()[0].is_negative_hits);
+  EXPECT_FALSE(request.descriptors()[1].is_negative_hits);
+  EXPECT_FALSE(request.descriptors()[2].is_negative_hits);
+}
+
+TEST(RateLimitRequest, WhatIsKeptOfOneIsBounded) {
+  std::string bytes;
+  for (std::size_t i = 0; i < RateLimitRequest::most_descriptors; ++i) append_message(bytes, 2, [] {});
+  RateLimitRequest request;
+  ASSERT_TRUE(request.read(bytes));
+  EXPECT_FALSE(request.has_too_many());
+  for (int i = 0; i < 10'000; ++i) append_message(bytes, 2, [] {});
+  ASSERT_TRUE(request.read(bytes));
+  EXPECT_TRUE(request.has_too_many());
+  EXPECT_EQ(request.descriptors().size(), RateLimitRequest::most_descriptors);
+
+  std::string entries;
+  append_message(entries, 2, [&] {
+    for (std::size_t i = 0; i <= RateLimitRequest::most_entries; ++i) append_message(entries, 1, [] {});
+  });
+  ASSERT_TRUE(request.read(entries));
+  EXPECT_TRUE(request.has_too_many());
+  EXPECT_EQ(request.entries_of(request.descriptors()[0]).size(), RateLimitRequest::most_entries);
+  ASSERT_TRUE(request.read(""));
+  EXPECT_FALSE(request.has_too_many());
 }
 
 TEST(RateLimitRequest, UnknownFieldsAreSkipped) {

@@ -8,10 +8,10 @@ namespace {
 using protobuf::Reader;
 using protobuf::WireType;
 
-[[nodiscard]] bool read_entry(Reader fields, Entry& entry) {
+[[nodiscard]] bool read_into(Reader fields, Entry& entry) {
   while (fields.next()) {
-    if (fields.is(1, WireType::bytes)) entry.key = fields.text();
-    if (fields.is(2, WireType::bytes)) entry.value = fields.text();
+    if (fields.is(1, WireType::bytes)) entry.key = fields.bytes();
+    if (fields.is(2, WireType::bytes)) entry.value = fields.bytes();
   }
   return fields.ok();
 }
@@ -39,11 +39,12 @@ using protobuf::WireType;
 bool RateLimitRequest::read(std::string_view message) {
   domain_ = {};
   hits_addend_ = 0;
+  has_too_many_ = false;
   descriptors_.clear();
   entries_.clear();
   Reader fields(message);
   while (fields.next()) {
-    if (fields.is(1, WireType::bytes)) domain_ = fields.text();
+    if (fields.is(1, WireType::bytes)) domain_ = fields.bytes();
     if (fields.is(2, WireType::bytes) && !read_descriptor(fields.message())) return false;
     if (fields.is(3, WireType::varint)) hits_addend_ = static_cast<std::uint32_t>(fields.varint());
   }
@@ -51,15 +52,26 @@ bool RateLimitRequest::read(std::string_view message) {
 }
 
 bool RateLimitRequest::read_descriptor(Reader fields) {
-  Descriptor& descriptor = descriptors_.emplace_back();
+  Descriptor beyond;
+  const bool fits = descriptors_.size() < most_descriptors;
+  if (!fits) has_too_many_ = true;
+  Descriptor& descriptor = fits ? descriptors_.emplace_back() : beyond;
   descriptor.first_entry = entries_.size();
   while (fields.next()) {
-    if (fields.is(1, WireType::bytes) && !read_entry(fields.message(), entries_.emplace_back())) return false;
+    if (fields.is(1, WireType::bytes) && !read_entry(fields.message())) return false;
     if (fields.is(2, WireType::bytes) && !read_override(fields.message(), descriptor.limit)) return false;
     if (fields.is(3, WireType::bytes) && !read_wrapped(fields.message(), descriptor.hits_addend)) return false;
+    if (fields.is(4, WireType::varint)) descriptor.is_negative_hits = fields.varint() != 0;
   }
   descriptor.entry_count = entries_.size() - descriptor.first_entry;
   return fields.ok();
+}
+
+bool RateLimitRequest::read_entry(Reader fields) {
+  Entry beyond;
+  const bool fits = entries_.size() < most_entries;
+  if (!fits) has_too_many_ = true;
+  return read_into(fields, fits ? entries_.emplace_back() : beyond);
 }
 
 std::uint64_t RateLimitRequest::hits_of(const Descriptor& descriptor) const noexcept {

@@ -1,4 +1,7 @@
 // envoy.service.ratelimit.v3.RateLimitRequest, as far as it is used. Views into the bytes that were read.
+//
+// Domain, keys and values are bytes, whatever they are: the client of a proxy chooses some of them, and a byte that is
+// not UTF-8 is no reason to leave its request unjudged.
 #pragma once
 
 #include <cstddef>
@@ -31,13 +34,21 @@ struct Descriptor {
   std::size_t entry_count = 0;
   std::optional<LimitOverride> limit;
   std::optional<std::uint64_t> hits_addend;
+  bool is_negative_hits = false;
 };
 
 // Meant to be used again: once it has held the largest request, nothing is allocated.
 class RateLimitRequest {
  public:
+  // As many are kept of one request; what is beyond is only counted.
+  static constexpr std::size_t most_descriptors = 64;
+  static constexpr std::size_t most_entries = 4'096;  // of all descriptors together
+
   // False if `message` is none; then what it says is not to be used.
   [[nodiscard]] bool read(std::string_view message);
+
+  // It has more than is kept: what is here is not all that it says.
+  [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }
 
   [[nodiscard]] std::string_view domain() const noexcept { return domain_; }
   [[nodiscard]] std::span<const Descriptor> descriptors() const noexcept { return descriptors_; }
@@ -51,9 +62,11 @@ class RateLimitRequest {
 
  private:
   [[nodiscard]] bool read_descriptor(protobuf::Reader fields);
+  [[nodiscard]] bool read_entry(protobuf::Reader fields);
 
   std::string_view domain_;
   std::uint32_t hits_addend_ = 0;
+  bool has_too_many_ = false;
   std::vector<Descriptor> descriptors_;
   std::vector<Entry> entries_;
 };
