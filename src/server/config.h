@@ -57,7 +57,7 @@ struct HttpDoorConfig : DoorConfig {
 };
 
 struct RlsDoorConfig : DoorConfig {
-  std::size_t max_message = std::size_t{64} << 10;
+  std::size_t max_message = std::size_t{1} << 20;
 };
 
 struct RespDoorConfig : DoorConfig {};

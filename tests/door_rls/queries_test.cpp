@@ -69,6 +69,24 @@ limits:
   EXPECT_EQ(too_dear.message(2).all(4).size(), 0U) << "six never fit into five";
 }
 
+TEST(RlsQueries, NegativeHitsAreNeverChargedAndNeverOver) {
+  RlsFixture door(policy);
+  const Entries alice{{"path", "/api/x"}, {"user", "alice"}};
+  const std::string negative = hits_field(3) + negative_field();
+  const Told fresh = door.limit(Ask("weir").descriptor(alice, negative));
+  EXPECT_EQ(fresh.number(1), ok);
+  EXPECT_EQ(fresh.message(2).number(3), 5U);
+  EXPECT_EQ(door.limit(Ask("weir").descriptor(alice).hits(5)).number(1), ok);
+  EXPECT_EQ(door.limit(Ask("weir").descriptor(alice)).number(1), over_limit);
+  const Told response = door.limit(Ask("weir").descriptor(alice, negative));
+  EXPECT_EQ(response.number(1), ok);
+  EXPECT_EQ(response.message(2).number(1), ok);
+  const Told both = door.limit(Ask("weir").descriptor(alice, negative).descriptor(alice));
+  EXPECT_EQ(both.number(1), over_limit);
+  EXPECT_EQ(both.message(2, 0).number(1), ok);
+  EXPECT_EQ(both.message(2, 1).number(1), over_limit);
+}
+
 TEST(RlsQueries, OtherKeysAreHeaders) {
   RlsFixture door(policy);
   const auto paint = [&](const std::string& colour) {

@@ -69,6 +69,11 @@ inline std::string hits_field(std::uint64_t hits) {
   wire::protobuf::append_message(out, 3, [&] { wire::protobuf::append_number(out, 1, hits); });
   return out;
 }
+inline std::string negative_field() {
+  std::string out;
+  wire::protobuf::append_number(out, 4, 1);
+  return out;
+}
 inline std::string override_field(std::uint64_t requests, std::uint64_t unit) {
   std::string out;
   wire::protobuf::append_message(out, 2, [&] {

@@ -2,6 +2,7 @@
 #include <envoy/service/ratelimit/v3/rls.grpc.pb.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/health/v1/health.grpc.pb.h>
 #include <grpc/reflection/v1alpha/reflection.grpc.pb.h>
 #include <grpcpp/grpcpp.h>
@@ -79,9 +80,25 @@ TEST(StockGrpcClient, IsAdmittedAndThenDenied) {
 TEST(StockGrpcClient, LargeMessagesComeInPieces) {
   StockClient client;
   RateLimitResponse response;
-  EXPECT_TRUE(client.ask(std::string(60'000, 'u'), response).ok());
-  EXPECT_EQ(client.ask(std::string(70'000, 'u'), response).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_TRUE(client.ask("alice", response).ok());
+  ASSERT_TRUE(client.ask(std::string(1'000'000, 'u'), response).ok());
+  EXPECT_EQ(response.overall_code(), RateLimitResponse::OK);
+  ASSERT_TRUE(client.ask(std::string(2'000'000, 'u'), response).ok());
+  EXPECT_EQ(response.overall_code(), RateLimitResponse::OVER_LIMIT);
+  EXPECT_EQ(response.statuses_size(), 0);
+  ASSERT_TRUE(client.ask("alice", response).ok());
+  EXPECT_EQ(response.overall_code(), RateLimitResponse::OK);
+}
+
+TEST(StockGrpcClient, BytesThatAreNoTextAreJudged) {
+  google::protobuf::SetLogHandler(nullptr);  // it tells of them
+  StockClient client;
+  RateLimitResponse response;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(client.ask("\xff\xfe", response).ok());
+    EXPECT_EQ(response.overall_code(), RateLimitResponse::OK);
+  }
+  ASSERT_TRUE(client.ask("\xff\xfe", response).ok());
+  EXPECT_EQ(response.overall_code(), RateLimitResponse::OVER_LIMIT);
 }
 
 TEST(StockGrpcClient, CompressedMessagesAreUnimplemented) {

@@ -115,8 +115,11 @@ class ByPolicy(GrpcTest):
         self.assertEqual(self.ask(ORDER).overall_code, rls.RateLimitResponse.OK)
 
     def test_a_message_that_is_too_long(self):
-        self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, self.ask, {**ORDER, "x-long": "x" * 100_000})
-        self.assertEqual(self.ask(ORDER).overall_code, rls.RateLimitResponse.OK)
+        self.assertEqual(self.ask({**ORDER, "x-long": "x" * 1_000_000}).overall_code, rls.RateLimitResponse.OK)
+        answer = self.ask({**ORDER, "x-long": "x" * 2_000_000})
+        self.assertEqual((answer.overall_code, len(answer.statuses)), (rls.RateLimitResponse.OVER_LIMIT, 0))
+        self.assertEqual(json.loads(answer.raw_body)["status"], 429)
+        self.assertEqual(self.ask(ORDER).statuses[0].limit_remaining, 1, "it was not charged")
 
     def test_a_compressed_message(self):
         self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, self.ask, {**ORDER, "x-long": "x" * 10_000},

@@ -37,7 +37,7 @@ TEST(DefaultConfig, HasEveryDoorOnLoopback) {
                 "policy: the default one",
                 "http door: 127.0.0.1:8080, at most 10000 connections, bodies up to 1MiB, up to 1000 answers held for "
                 "up to 5 s",
-                "rls door: 127.0.0.1:8081, at most 10000 connections, messages up to 64KiB",
+                "rls door: 127.0.0.1:8081, at most 10000 connections, messages up to 1MiB",
                 "resp door: 127.0.0.1:6390, at most 10000 connections",
                 "admin door: 127.0.0.1:8089, at most 10000 connections",
                 "state: no directory, up to 256MiB of memory, no snapshots",
@@ -164,7 +164,7 @@ grace: 1500ms
                 "http door: 127.0.0.1:443, [::1]:443, TLS with client certificates, token from "
                 "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1MiB, "
                 "no answer held, auth_headers path",
-                "rls door: unix:/run/weir.sock, mode 0660, at most 10000 connections, messages up to 64KiB",
+                "rls door: unix:/run/weir.sock, mode 0660, at most 10000 connections, messages up to 1MiB",
                 "resp door: off",
                 "admin door: 0.0.0.0:9000, exposed, at most 9 connections",
                 "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",

@@ -9,7 +9,8 @@ namespace {
 
 bool is_malformed(FieldMemory& memory, const std::string& name, const std::string& value) {
   memory.begin();
-  return memory.look_at(name, value).malformed;
+  const FieldFinding found = memory.look_at(name, value);
+  return found.malformed || found.malformed_value;
 }
 
 TEST(FieldMemory, FieldThatDiffersInOneByteIsExaminedAgain) {

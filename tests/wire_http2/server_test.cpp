@@ -125,12 +125,66 @@ TEST(Http2Server, BodyBeyondTheLimitIsAFaultAndNotKept) {
 }
 
 TEST(Http2Server, BodiesTogetherAreBounded) {
-  Conversation talk({.held_bytes = 3'000});
+  Conversation talk({.reserved_bytes = 0, .held_bytes = 3'000});
   for (int i = 0; i < 10; ++i) talk.client.ask(post("/"), std::string(1'000, 'x'), true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
   std::size_t held = 0;
   for (const Exchange* exchange : talk.server.open()) held += exchange->body().size();
   EXPECT_EQ(held, 2'000U);  // the fields are kept as well
+}
+
+TEST(Http2Server, SmallRequestHasRoomWhateverTheOthersHold) {
+  Conversation talk({.reserved_bytes = 500, .held_bytes = 3'000});
+  for (int i = 0; i < 10; ++i) talk.client.ask(post("/"), std::string(1'000, 'x'), true);
+  const auto small = talk.client.ask(post("/small"), std::string(400, 'x'));
+  talk.exchange_all();
+  EXPECT_EQ(talk.client.reply(small).body, "/small" + std::string(400, 'x'));
+  std::size_t held = 0;
+  for (const Exchange* exchange : talk.server.open()) held += exchange->body().size();
+  EXPECT_LE(held, 3'000U + 10 * 500U);
+}
+
+TEST(Http2Server, FaultyRequestIsReadToItsEnd) {
+  Conversation talk({.body_bytes = 10});
+  const auto stream = talk.client.ask(post("/long"), std::string(500'000, 'x'), true);
+  talk.exchange_all();
+  EXPECT_FALSE(talk.client.reply(stream).closed);
+  talk.client.send(stream, std::string(500'000, 'x'), true);
+  talk.exchange_all();
+  EXPECT_EQ(talk.served, 1);
+  EXPECT_EQ(talk.client.reply(stream).body, "/long");
+}
+
+TEST(Http2Server, LongMessageNeedsNoRoundTrip) {
+  Conversation talk;
+  talk.exchange_all();  // the settings
+  talk.client.ask(post("/long"), std::string(900'000, 'x'));
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  ASSERT_EQ(talk.server.stirred().size(), 1U);
+  EXPECT_TRUE(talk.server.stirred().front()->complete());
+}
+
+TEST(Http2Server, MalformedValueOfAFieldIsAFaultOfItsRequest) {
+  Conversation talk;
+  const auto stream = talk.client.ask(post("/odd", {{"x", "a\x7f"}}), "body");
+  ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
+  ASSERT_EQ(talk.server.stirred().size(), 1U);
+  Exchange& exchange = *talk.server.stirred().front();
+  EXPECT_EQ(exchange.fault(), Fault::malformed_field);
+  EXPECT_EQ(exchange.field(Field::path), "/odd");
+  EXPECT_TRUE(exchange.complete());
+  EXPECT_EQ(exchange.body(), "");
+  talk.server.refuse(exchange, std::array{Header{":status", "400"}});
+  talk.answer();
+  EXPECT_EQ(talk.client.reply(stream).fields.at(":status"), "400");
+}
+
+TEST(Http2Server, RequestsThatAreGivenUpAreCounted) {
+  Conversation talk;
+  talk.client.ask(post("/", {{"connection", "close"}}), "");
+  talk.client.ask(post("/"), "");
+  talk.exchange_all();
+  EXPECT_EQ(talk.server.given_up(), 1U);
 }
 
 TEST(Http2Server, HeadBeyondTheLimitIsAFault) {

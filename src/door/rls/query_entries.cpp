@@ -18,13 +18,16 @@ std::string_view* place_of(engine::Query& query, std::string_view key) noexcept 
 
 void QueryBatch::clear() noexcept {
   queries_.clear();
+  negative_.clear();
   headers_.clear();
   header_ends_.clear();
 }
 
-void QueryBatch::add(std::span<const wire::rls::Entry> entries, std::uint64_t hits) {
+void QueryBatch::add(std::span<const wire::rls::Entry> entries, std::uint64_t hits, bool is_negative) {
   engine::Query& query = queries_.emplace_back();
   query.max_wait = Duration::zero();  // nobody waits here
+  negative_.push_back(is_negative);
+  if (is_negative) hits = 0;
   query.peek = hits == 0;
   if (hits != 1) query.cost = Cost{hits};
   for (const wire::rls::Entry& entry : entries) {

@@ -21,8 +21,11 @@ class QueryBatch {
  public:
   void clear() noexcept;
 
-  // No hits: only look. One: what the policy says it costs. More: so much.
-  void add(std::span<const wire::rls::Entry> entries, std::uint64_t hits);
+  // No hits: only look. One: what the policy says it costs. More: so much. Hits that are to be given back are not
+  // charged: they only look, and are never over a limit.
+  void add(std::span<const wire::rls::Entry> entries, std::uint64_t hits, bool is_negative);
+
+  [[nodiscard]] bool is_negative(std::size_t query) const noexcept { return negative_[query]; }
 
   [[nodiscard]] std::size_t size() const noexcept { return queries_.size(); }
   // Good until the next add().
@@ -30,6 +33,7 @@ class QueryBatch {
 
  private:
   std::vector<engine::Query> queries_;
+  std::vector<bool> negative_;  // one for each query
   std::vector<Header> headers_;
   std::vector<std::size_t> header_ends_;  // one for each query
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "door/answer.h"
+#include "door/http_session.h"
 #include "door/metadata.h"
 #include "wire/problem.h"
 #include "wire/rls/unit.h"
@@ -18,6 +19,8 @@ using wire::rls::Code;
 using wire::rls::RateLimitResponse;
 
 constexpr std::size_t waiting_memory = std::size_t{1} << 10;  // of a batch that waits
+
+static_assert(wire::rls::RateLimitRequest::most_descriptors == table::most_together);
 
 // Answers are made a few at a time, and then written: so the code of each step is still in the processor's cache for
 // the next one, and what it made for the step behind.
@@ -60,6 +63,20 @@ wire::rls::DescriptorStatus status_of(const Ruling& ruling, const Verdict& verdi
   return told;
 }
 
+std::string_view unread_text(Unread why) noexcept {
+  switch (why) {
+    case Unread::message_too_long:
+      return "This request is longer than what is judged here, so it is denied.";
+    case Unread::head_too_long:
+      return "The metadata of this call is longer than what is judged here, so it is denied.";
+    case Unread::too_many_descriptors:
+      return "This request has more descriptors than are judged together, so it is denied.";
+    case Unread::malformed:
+      break;
+  }
+  return "This request has bytes where there can be none, so it is denied.";
+}
+
 // Of the verdicts on one call, the one that its client is told of.
 bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
   if (one.admitted != other.admitted) return !one.admitted;
@@ -78,18 +95,32 @@ void RateLimitService::begin() {
 }
 
 void RateLimitService::call(wire::http2::Server& server, Exchange& exchange, std::string_view message) {
-  if (!request_.read(message)) {
-    return finish(server, exchange, Status::internal, "the message is no RateLimitRequest");
-  }
+  if (!request_.read(message)) return fail(server, exchange, Status::internal, "the message is no RateLimitRequest");
+  if (request_.has_too_many()) return deny_unread(server, exchange, Unread::too_many_descriptors);
   if (const std::string_view fault = fault_of(request_); !fault.empty()) {
-    return finish(server, exchange, Status::invalid_argument, fault);
+    return fail(server, exchange, Status::invalid_argument, fault);
   }
   CallBatch& batch = current_ ? *current_ : at_once_;
   if (request_.domain() != query_domain) return ask_by_descriptors(batch, exchange);
   batch.by_query.push_back({&exchange, batch.queries.size(), request_.descriptors().size()});
   for (const auto& descriptor : request_.descriptors()) {
-    batch.queries.add(request_.entries_of(descriptor), request_.hits_of(descriptor));
+    batch.queries.add(request_.entries_of(descriptor), request_.hits_of(descriptor), descriptor.is_negative_hits);
   }
+}
+
+void RateLimitService::fail(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why) {
+  counts_.failed.raise();
+  finish(server, exchange, status, why);
+}
+
+void RateLimitService::deny_unread(wire::http2::Server& server, Exchange& exchange, Unread why) {
+  counts_.of(why).raise();
+  body_ = problem_text(429, unread_text(why));
+  door::answer(server, exchange, [&](std::string& reply) {
+    RateLimitResponse response(reply, Code::over_limit);
+    response.response_header("content-type", wire::problem_content_type);
+    response.raw_body(body_);
+  });
 }
 
 std::unique_ptr<CallBatch> RateLimitService::end(wire::http2::Server& server, const net::Link& link, std::string& out) {
@@ -125,7 +156,7 @@ void RateLimitService::answer_queries(const CallBatch& batch, const Ruling& ruli
   std::size_t number = 0;
   for (const CallBatch::Queries& call : batch.by_query) {
     if (call.exchange->gone()) continue;
-    door::answer(server, *call.exchange, [&](std::string& reply) { write(ruling, call, reply); });
+    door::answer(server, *call.exchange, [&](std::string& reply) { write(ruling, batch.queries, call, reply); });
     if (++number % made_at_once == 0) server.write_answers(out);
   }
   server.write_answers(out);
@@ -145,7 +176,6 @@ void RateLimitService::answer_descriptors(const CallBatch& batch, wire::http2::S
 std::string_view RateLimitService::fault_of(const wire::rls::RateLimitRequest& request) const noexcept {
   if (request.domain().empty()) return "rate limit domain must not be empty";
   if (request.descriptors().empty()) return "rate limit descriptor list must not be empty";
-  if (request.descriptors().size() > table::most_together) return "at most 64 descriptors are judged together";
   const bool unit_missing = std::ranges::any_of(request.descriptors(), [](const auto& descriptor) {
     return descriptor.limit && !wire::rls::length_of(descriptor.limit->unit);
   });
@@ -187,6 +217,7 @@ std::span<const engine::DescriptorAsk> RateLimitService::asks(std::span<const en
     engine::DescriptorAsk& ask = asks_[count++];
     ask.entries = entries.subspan(descriptor.first_entry, descriptor.entry_count);
     ask.hits = Cost{request_.hits_of(descriptor)};
+    ask.gives_back = descriptor.is_negative_hits;
     ask.limit_override.reset();
     if (!descriptor.limit) continue;
     const Duration window = wire::rls::length_of(descriptor.limit->unit).value_or(Duration::zero());
@@ -211,14 +242,21 @@ void RateLimitService::write(const DescriptorRuling& ruling, std::string& out) {
   response.raw_body(body_);
 }
 
-void RateLimitService::write(const Ruling& ruling, const CallBatch::Queries& call, std::string& out) {
-  const Verdict* tightest = &ruling.verdict(call.first);
-  for (std::size_t i = 1; i < call.count; ++i) {
-    const Verdict& verdict = ruling.verdict(call.first + i);
-    if (is_tighter(verdict, *tightest)) tightest = &verdict;
+void RateLimitService::write(const Ruling& ruling, const QueryBatch& queries, const CallBatch::Queries& call,
+                             std::string& out) {
+  const Verdict* tightest = nullptr;
+  for (std::size_t i = call.first; i < call.first + call.count; ++i) {
+    if (queries.is_negative(i)) continue;
+    const Verdict& verdict = ruling.verdict(i);
+    if (tightest == nullptr || is_tighter(verdict, *tightest)) tightest = &verdict;
   }
-  RateLimitResponse response(out, code_of(tightest->admitted));
-  for (std::size_t i = 0; i < call.count; ++i) response.status(status_of(ruling, ruling.verdict(call.first + i)));
+  RateLimitResponse response(out, code_of(tightest == nullptr || tightest->admitted));
+  for (std::size_t i = call.first; i < call.first + call.count; ++i) {
+    auto status = status_of(ruling, ruling.verdict(i));
+    if (queries.is_negative(i)) status.code = Code::ok;
+    response.status(status);
+  }
+  if (tightest == nullptr) return;
   for_each_field(desk_, ruling, *tightest,
                  [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
   if (tightest->admitted) return;

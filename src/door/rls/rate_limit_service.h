@@ -19,6 +19,7 @@
 #include "door/pool.h"
 #include "door/rls/call.h"
 #include "door/rls/call_batch.h"
+#include "door/unjudged.h"
 #include "net/link.h"
 #include "table/together.h"
 #include "wire/http2/server.h"
@@ -39,12 +40,19 @@ class RateLimitService {
   void call(wire::http2::Server& server, Exchange& exchange, std::string_view message);
   [[nodiscard]] std::unique_ptr<CallBatch> end(wire::http2::Server& server, const net::Link& link, std::string& out);
 
+  // Over the limit, whatever it asks: nothing of it was read, so there are no statuses.
+  void deny_unread(wire::http2::Server& server, Exchange& exchange, Unread why);
+
   // The batch is judged. Exchanges that are gone are not answered.
   void answer(const CallBatch& batch, wire::http2::Server& server, std::string& out);
   // Nobody waits for it any more.
   void drop(std::unique_ptr<CallBatch> batch) noexcept;
 
+  [[nodiscard]] UnjudgedCounts& counts() noexcept { return counts_; }
+  [[nodiscard]] const UnjudgedCounts& counts() const noexcept { return counts_; }
+
  private:
+  void fail(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why);
   [[nodiscard]] std::string_view fault_of(const wire::rls::RateLimitRequest& request) const noexcept;
   void ask_by_descriptors(CallBatch& batch, Exchange& exchange);
   void read_entries();
@@ -53,7 +61,7 @@ class RateLimitService {
   void answer_descriptors(const CallBatch& batch, wire::http2::Server& server, std::string& out);
   void judge_descriptors_at_once(wire::http2::Server& server, std::string& out);
   void write(const DescriptorRuling& ruling, std::string& out);
-  void write(const Ruling& ruling, const CallBatch::Queries& call, std::string& out);
+  void write(const Ruling& ruling, const QueryBatch& queries, const CallBatch::Queries& call, std::string& out);
 
   static constexpr std::size_t at_once_memory = std::size_t{64} << 10;  // what a read of many small calls needs
 
@@ -66,6 +74,7 @@ class RateLimitService {
   std::unique_ptr<CallBatch> current_;  // of one that does; null: there is none
   Pool<CallBatch> waiting_;
   std::string body_;  // of a denial
+  UnjudgedCounts counts_;
 };
 
 }  // namespace weir::door

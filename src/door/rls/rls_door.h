@@ -35,6 +35,7 @@ class RlsDoor {
 
   // Calls since the start; from any thread.
   [[nodiscard]] std::uint64_t requests() const noexcept { return calls_.value(); }
+  [[nodiscard]] const UnjudgedCounts& unjudged() const noexcept { return rate_limits_.counts(); }
 
  private:
   class Session;

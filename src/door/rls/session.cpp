@@ -37,8 +37,24 @@ bool is_grpc(std::string_view content_type) noexcept {
 // What is not gRPC is answered as HTTP; none if it is.
 std::optional<Header> refusal_of(const Exchange& exchange) noexcept {
   if (exchange.fault() == Fault::head_too_large) return Header{":status", "431"};
+  if (exchange.fault() == Fault::malformed_field) return Header{":status", "400"};
   if (exchange.field(Field::method) != "POST") return Header{":status", "405"};
   if (!is_grpc(exchange.field(Field::content_type))) return Header{":status", "415"};
+  return std::nullopt;
+}
+
+// What a proxy's client may have caused: it chooses what stands in descriptors, and in metadata that is made of them.
+std::optional<Unread> unread(Fault fault) noexcept {
+  switch (fault) {
+    case Fault::head_too_large:
+      return Unread::head_too_long;
+    case Fault::malformed_field:
+      return Unread::malformed;
+    case Fault::body_too_large:
+      return Unread::message_too_long;
+    case Fault::none:
+      break;
+  }
   return std::nullopt;
 }
 
@@ -141,6 +157,7 @@ void RlsDoor::Session::serve(Exchange& exchange) {
   if (exchange.note() == reflected) return reflect_on(exchange);
   if (exchange.answered() || exchange.note() == awaited) return;
   const Method method = method_of(exchange.field(Field::path));
+  if (method == Method::should_rate_limit) return serve_rate_limit(exchange);
   const bool whole = exchange.complete() || exchange.fault() != Fault::none;
   if (!whole && method != Method::reflect) return;
   door_.calls_.raise();
@@ -150,19 +167,26 @@ void RlsDoor::Session::serve(Exchange& exchange) {
     return reflect_on(exchange);
   }
   if (method == Method::unknown) return finish(server_, exchange, Status::unimplemented, "no such method");
+  if (exchange.fault() == Fault::body_too_large || server_.clogged()) {
+    return finish(server_, exchange, Status::resource_exhausted, "this is more than is accepted here");
+  }
   std::string_view message;
   if (!sole_message(server_, exchange, longest_message_, message)) return;
-  switch (method) {
-    case Method::should_rate_limit:
-      return door_.rate_limits_.call(server_, exchange, message);
-    case Method::health_check:
-      return health_.check(exchange, message);
-    case Method::health_watch:
-      return health_.watch(exchange, message, watched);
-    case Method::reflect:
-    case Method::unknown:
-      return;
+  if (method == Method::health_check) return health_.check(exchange, message);
+  health_.watch(exchange, message, watched);
+}
+
+// Also one that is too long is read to its end: a caller that is answered earlier is told to stop, and may take that
+// for a failure. How much can wait to be sent is bounded by the streams, each of which has one answer.
+void RlsDoor::Session::serve_rate_limit(Exchange& exchange) {
+  if (!exchange.complete()) return;
+  door_.calls_.raise();
+  if (const auto why = unread(exchange.fault())) return door_.rate_limits_.deny_unread(server_, exchange, *why);
+  std::string_view message;
+  if (accept(exchange) && sole_message(server_, exchange, longest_message_, message)) {
+    return door_.rate_limits_.call(server_, exchange, message);
   }
+  door_.rate_limits_.counts().failed.raise();
 }
 
 // What all calls have in common. False if it was refused.
@@ -176,9 +200,6 @@ bool RlsDoor::Session::accept(Exchange& exchange) {
     return false;
   };
   if (!knows_token(exchange)) return refuse(Status::unauthenticated, "this door asks for a token, as x-weir-token");
-  if (exchange.fault() == Fault::body_too_large || server_.clogged()) {
-    return refuse(Status::resource_exhausted, "this is more than is accepted here");
-  }
   if (const std::string_view text = exchange.field(Field::grpc_timeout); !text.empty()) {
     const auto timeout = wire::grpc::parse_timeout(text);
     if (!timeout) return refuse(Status::internal, "grpc-timeout is no time");
@@ -217,6 +238,12 @@ void RlsDoor::Session::reflect_on(Exchange& exchange) {
   }
 }
 
+// Calls that end with their connection.
+std::uint64_t RlsDoor::Session::unanswered() const noexcept {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      server_.open(), [](const Exchange* exchange) { return !exchange->answered() && exchange->note() != awaited; }));
+}
+
 // Calls that would go on for as long as their client likes.
 void RlsDoor::Session::end_streams() {
   for (Exchange* exchange : server_.open()) {
@@ -225,8 +252,12 @@ void RlsDoor::Session::end_streams() {
 }
 
 void RlsDoor::Session::write(net::Output& out, bool alive) {
+  const auto given_up = server_.given_up();
+  door_.rate_limits_.counts().failed.raise(given_up - std::exchange(given_up_, given_up));
   server_.write(out.bytes());
-  if (!alive || server_.over()) out.close_after();
+  if (alive && !server_.over()) return;
+  if (!out.closing()) door_.rate_limits_.counts().failed.raise(unanswered());
+  out.close_after();
 }
 
 }  // namespace weir::door

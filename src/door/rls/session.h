@@ -43,10 +43,12 @@ class RlsDoor::Session final : public net::Session {
   void await(std::unique_ptr<CallBatch> batch);
   void pause_if_due(net::Output& out) const;
   void serve(Exchange& exchange);
+  void serve_rate_limit(Exchange& exchange);
   [[nodiscard]] bool accept(Exchange& exchange);
   [[nodiscard]] bool knows_token(const Exchange& exchange) const noexcept;
   void reflect_on(Exchange& exchange);
   void end_streams();
+  [[nodiscard]] std::uint64_t unanswered() const noexcept;
   void write(net::Output& out, bool alive = true);
 
   RlsDoor& door_;
@@ -57,6 +59,7 @@ class RlsDoor::Session final : public net::Session {
   bool peer_done_ = false;
   Stage stage_ = Stage::open;
   std::size_t longest_message_;
+  std::uint64_t given_up_ = 0;  // that have been counted
 };
 
 }  // namespace weir::door

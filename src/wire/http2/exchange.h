@@ -15,7 +15,13 @@
 
 namespace weir::wire::http2 {
 
-enum class Fault : std::uint8_t { none, head_too_large, body_too_large };
+// A faulty request is read to its end. What it should be answered is for those who serve it.
+enum class Fault : std::uint8_t {
+  none,
+  head_too_large,
+  malformed_field,  // the value of a field on which nothing depends; HTTP calls the request malformed for it
+  body_too_large,
+};
 
 class Exchange {
  public:
@@ -58,6 +64,10 @@ class Exchange {
 
   void begin(std::int32_t stream) noexcept;
   void keep(Field field, std::string_view value);
+  // The first one counts.
+  void set_fault(Fault fault) noexcept {
+    if (fault_ == Fault::none) fault_ = fault;
+  }
   [[nodiscard]] std::size_t held() const noexcept { return text_.size() + body_.size(); }
   // What a large request needed is not kept for a small one.
   void forget() noexcept;

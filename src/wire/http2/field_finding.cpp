@@ -89,9 +89,11 @@ FieldFinding examine(std::string_view name, std::string_view value) noexcept {
   const std::uint16_t mark = mark_of(name);
   if (pseudo && mark == 0) return malformed;
   if (mark != 0 && value.empty()) return malformed;
-  if (!is_readable(mark, value)) return malformed;
   if (std::ranges::find(forbidden, name) != forbidden.end()) return malformed;
   if (name == "te" && !equal_in_any_case(value, "trailers")) return malformed;
+  if (!is_readable(mark, value)) {
+    return mark != 0 ? malformed : FieldFinding{.malformed_value = true, .marks = FieldFinding::regular};
+  }
 
   FieldFinding found;
   found.marks = static_cast<std::uint16_t>(mark | more_marks(mark, value));

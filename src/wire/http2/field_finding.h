@@ -26,7 +26,8 @@ struct FieldFinding {
     asterisk = 1U << 11U,   // *
   };
 
-  bool malformed = false;  // and so is the request
+  bool malformed = false;        // and so is the request
+  bool malformed_value = false;  // the same, but the value alone is, and nothing else depends on it
   std::uint16_t marks = 0;
   std::optional<Field> field = std::nullopt;  // if it is one that is kept
   std::uint64_t length = 0;                   // that content-length says

@@ -12,7 +12,10 @@ namespace {
 constexpr std::size_t most_fields = 8;
 constexpr std::uint8_t copied = NGHTTP2_NV_FLAG_NONE;
 constexpr std::uint8_t viewed = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
-constexpr std::int32_t connection_window = std::int32_t{1} << 20;  // so that no read waits for a WINDOW_UPDATE
+// What comes is taken at once, so windows bound nothing here; and no message should wait for a WINDOW_UPDATE, because
+// its caller may not wait for long.
+constexpr std::int32_t connection_window = std::int32_t{16} << 20;
+constexpr std::uint32_t stream_window = std::uint32_t{1} << 20;
 
 // nghttp2 takes what it only reads as pointers to bytes that could be written.
 nghttp2_nv pair_of(const Header& field, std::uint8_t flags) noexcept {
@@ -62,10 +65,10 @@ Server::Server(const Limits& limits) : limits_(limits) {
   nghttp2_session* session = nullptr;
   check(nghttp2_session_server_new3(&session, ServerEvents::table(), this, options.get(), &memory));
   session_.reset(session);
-  const std::array settings{
-      nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams},
-      nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.head_bytes)},
-      nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
+  // How large a head may be is not told: a client that knew would fail its call by itself.
+  const std::array settings{nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams},
+                            nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, stream_window},
+                            nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
   check(nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size()));
   check(nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, connection_window));
 }
@@ -132,6 +135,7 @@ void Server::submit_trailers(Exchange& exchange) noexcept {
 
 void Server::reset(Exchange& exchange, std::uint32_t code) {
   if (exchange.gone_) return;
+  if (!exchange.ended_) ++given_up_;
   exchange.answered_ = exchange.ended_ = true;
   check(nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, exchange.stream_, code));
 }
@@ -200,7 +204,7 @@ Exchange& Server::open_exchange(std::int32_t stream) {
 }
 
 void Server::close_exchange(Exchange& exchange) noexcept {
-  held_ -= exchange.held();
+  held_ -= counted(exchange);
   unsent_ -= exchange.counted_ - exchange.sent_;
   open_[exchange.slot_] = open_.back();
   open_[exchange.slot_]->slot_ = exchange.slot_;
@@ -235,19 +239,30 @@ void Server::calm() noexcept {
   stirred_.clear();
 }
 
+void Server::keep_field(Exchange& exchange, Field field, std::string_view value) {
+  held_ -= counted(exchange);
+  if (has_room(exchange.held() + value.size())) {
+    exchange.keep(field, value);
+  } else {
+    exchange.set_fault(Fault::head_too_large);
+  }
+  held_ += counted(exchange);
+}
+
 void Server::append_body(Exchange& exchange, std::string_view chunk) {
   if (exchange.answered_ && exchange.ended_) return;
-  held_ -= exchange.held();
+  held_ -= counted(exchange);
   exchange.body_.erase(0, exchange.taken_);
   exchange.taken_ = 0;
-  const bool fits = exchange.body_.size() + chunk.size() <= limits_.body_bytes &&
-                    held_ + exchange.held() + chunk.size() <= limits_.held_bytes;
-  if (fits && exchange.fault_ == Fault::none) {
+  const bool fits =
+      exchange.body_.size() + chunk.size() <= limits_.body_bytes && has_room(exchange.held() + chunk.size());
+  if (!fits) exchange.set_fault(Fault::body_too_large);
+  if (exchange.fault_ == Fault::none) {
     exchange.body_.append(chunk);
-  } else if (exchange.fault_ == Fault::none) {
-    exchange.fault_ = Fault::body_too_large;
+  } else {
+    std::string().swap(exchange.body_);  // nobody will read it
   }
-  held_ += exchange.held();
+  held_ += counted(exchange);
 }
 
 }  // namespace weir::wire::http2

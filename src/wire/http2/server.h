@@ -9,6 +9,7 @@
 // it hold is bounded (limits.h). Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,8 @@ class Server {
 
   // The peer is told that it was given up: REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM.
   void reset(Exchange& exchange, std::uint32_t code);
+  // How many were, since the beginning, with those whose request was malformed or did not end.
+  [[nodiscard]] std::uint64_t given_up() const noexcept { return given_up_; }
 
   // Appends all that can be sent now. Those that were stirred() are so no more.
   void write(std::string& out);
@@ -91,6 +94,14 @@ class Server {
   void give_back(Exchange& exchange) noexcept;
   void stir(Exchange& exchange) noexcept;
   void calm() noexcept;
+  // Whether an exchange may hold so much, with what the others hold.
+  [[nodiscard]] bool has_room(std::size_t held) const noexcept {
+    return held <= limits_.reserved_bytes || held_ + (held - limits_.reserved_bytes) <= limits_.held_bytes;
+  }
+  [[nodiscard]] std::size_t counted(const Exchange& exchange) const noexcept {
+    return exchange.held() - std::min(exchange.held(), limits_.reserved_bytes);
+  }
+  void keep_field(Exchange& exchange, Field field, std::string_view value);
   void append_body(Exchange& exchange, std::string_view chunk);
   void count_reply(Exchange& exchange) noexcept;
   void submit_trailers(Exchange& exchange) noexcept;
@@ -109,8 +120,9 @@ class Server {
   std::vector<Exchange*> stirred_;
   std::vector<Exchange*> left_;  // gone while stirred
   Exchange* last_ = nullptr;     // that was looked up
-  std::size_t held_ = 0;
+  std::size_t held_ = 0;         // by all exchanges, each beyond what is reserved for it
   std::size_t unsent_ = 0;
+  std::uint64_t given_up_ = 0;
 };
 
 }  // namespace weir::wire::http2

@@ -68,19 +68,16 @@ int ServerEvents::on_header(nghttp2_session* /*session*/, const nghttp2_frame* f
   Exchange* const exchange = server.find(frame->hd.stream_id);
   if (exchange == nullptr) return 0;
   const FieldFinding found = server.memory_.look_at(text_of(name, name_size), text_of(value, value_size));
-  if (!exchange->shape_.add(found)) return refuse(server, *exchange, NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE);
-  if (exchange->headed_) return 0;  // trailers are not kept
-  exchange->head_bytes_ += name_size + value_size;
-  if (exchange->head_bytes_ > server.limits_.head_bytes || server.held_ > server.limits_.held_bytes) {
-    exchange->fault_ = Fault::head_too_large;
-    return 0;
+  const bool in_trailers = exchange->headed_;
+  if (!exchange->shape_.add(found) || (found.malformed_value && in_trailers)) {
+    return refuse(server, *exchange, NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE);
   }
-  if (!found.field) return 0;
-  return guarded([&] {
-    const std::size_t before = exchange->held();
-    exchange->keep(*found.field, text_of(value, value_size));
-    server.held_ += exchange->held() - before;
-  });
+  if (in_trailers) return 0;  // which are not kept
+  if (found.malformed_value) exchange->set_fault(Fault::malformed_field);
+  exchange->head_bytes_ += name_size + value_size;
+  if (exchange->head_bytes_ > server.limits_.head_bytes) exchange->set_fault(Fault::head_too_large);
+  if (!found.field || exchange->fault_ != Fault::none) return 0;
+  return guarded([&] { server.keep_field(*exchange, *found.field, text_of(value, value_size)); });
 }
 
 int ServerEvents::on_data(nghttp2_session* /*session*/, std::uint8_t /*flags*/, std::int32_t stream,
