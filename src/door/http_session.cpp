@@ -10,10 +10,23 @@ namespace {
 
 using wire::http1::Connection;
 using wire::http1::Progress;
+using wire::http1::RequestParser;
 using wire::http1::ResponseHead;
 using wire::http1::ResponseWriter;
 using wire::http1::Step;
 using wire::http1::Version;
+
+Unread unread(wire::http1::Fault fault) noexcept {
+  switch (status_of(fault)) {
+    case 413:
+      return Unread::message_too_long;
+    case 414:
+    case 431:
+      return Unread::head_too_long;
+    default:
+      return Unread::malformed;
+  }
+}
 
 }  // namespace
 
@@ -30,20 +43,7 @@ std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
   std::size_t done = 0;
   bool more = true;
   while (more && !last_ && !fault_ && !out.full() && !out.paused()) {
-    room_.requests.clear();
-    std::size_t headers = 0;
-    const std::size_t most = parser_.limits().headers;
-    while (room_.requests.size() < HttpRoom::most_requests && headers + most <= HttpRoom::most_headers && !last_) {
-      const Progress step = parser_.next(bytes.subspan(done), std::span(room_.headers).subspan(headers, most));
-      if (step.step == Step::refused) fault_ = step.fault;
-      if (step.step == Step::need_more) continue_due_ = continue_due_ || step.expects_continue;
-      more = step.step == Step::complete;
-      if (!more) break;
-      done += step.consumed;
-      headers += step.request.headers.size();
-      last_ = !step.request.keep_alive;
-      room_.requests.push_back(step.request);
-    }
+    done += read_batch(bytes.subspan(done), more);
     room_.received.raise(room_.requests.size());
     if (!room_.requests.empty()) {
       final_ = &room_.requests.back();
@@ -56,10 +56,48 @@ std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
   return last_ || fault_ ? bytes.size() : done;
 }
 
+// How many bytes the requests have that were read. `more`: there may be others behind them.
+std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
+  room_.requests.clear();
+  std::size_t done = 0;
+  std::size_t headers = 0;
+  std::size_t questions = 0;
+  const std::size_t most = parser_.limits().headers;
+  while (room_.requests.size() < HttpRoom::most_requests && headers + most <= HttpRoom::most_headers &&
+         questions < HttpRoom::most_questions && !last_) {
+    const Progress step = parser_.next(bytes.subspan(done), std::span(room_.headers).subspan(headers, most));
+    if (step.step == Step::refused) fault_ = step.fault;
+    if (step.step == Step::need_more) continue_due_ = continue_due_ || step.expects_continue;
+    more = step.step == Step::complete;
+    if (!more) break;
+    done += step.consumed;
+    headers += step.request.headers.size();
+    questions += questions_in(step.request);
+    last_ = !step.request.keep_alive;
+    unfinished_since_.reset();
+    room_.requests.push_back(step.request);
+  }
+  return done;
+}
+
+// Who waits for the rest of a request is told so before the connection is closed for it.
+void HttpSession::on_tick(net::Moment now, net::Output& out) {
+  const auto stage = parser_.stage();
+  const bool unfinished = stage == RequestParser::Stage::head || stage == RequestParser::Stage::body;
+  if (!unfinished || out.paused() || last_ || fault_) return unfinished_since_.reset();
+  if (!unfinished_since_) unfinished_since_ = now;
+  if (now - *unfinished_since_ < patience) return;
+  last_ = true;
+  const ResponseHead head{.status = 408, .connection = Connection::close, .date = room_.date.at(this->now())};
+  answer_problem(out.bytes(), head, "The rest of the request did not come in time.");
+  out.close_after();
+}
+
 // What comes after the answers.
 void HttpSession::finish(net::Output& out) {
   if (std::exchange(continue_due_, false)) wire::http1::append_continue(out.bytes());
   if (fault_) {
+    room_.unjudged.of(unread(*fault_)).raise();
     const ResponseHead head{
         .status = status_of(*fault_), .connection = Connection::close, .date = room_.date.at(now())};
     answer_problem(out.bytes(), head, text_of(*fault_));
@@ -130,6 +168,7 @@ void HttpSession::wait_for_turn(net::Output& out) {
 }
 
 ResponseHead HttpSession::head(unsigned status, const Request& request) {
+  if (status >= 500 && asks_for_a_decision(request)) room_.unjudged.failed.raise();
   if (draining_ && &request == final_) last_ = true;
   const bool closes = last_ && &request == final_;
   const Connection connection = closes                                 ? Connection::close

@@ -23,6 +23,12 @@ observe::DecisionLog::Options decision_options(const DenialLogConfig& config) {
   return {.sampling = {config.sample.part, config.sample.whole}, .lines_per_second = config.per_second};
 }
 
+// The door's own words about a request that does not end come before the connection is closed for it.
+net::ConnectionOptions answering_late_requests(net::ConnectionOptions options) {
+  options.timeouts.incomplete += std::chrono::seconds(2);
+  return options;
+}
+
 // A connection that takes messages of that size.
 net::ConnectionOptions holding(std::size_t message) {
   net::ConnectionOptions options;
@@ -178,7 +184,8 @@ Result<void> Server::open_stations() {
 
 Result<void> Server::open_doors() {
   if (const auto& http = config_.doors.http) {
-    const auto bounds = holding(wire::http1::Limits{.body_bytes = http->max_body}.largest_request());
+    const auto bounds =
+        answering_late_requests(holding(wire::http1::Limits{.body_bytes = http->max_body}.largest_request()));
     if (auto opened = open_door("http", *http, {"http/1.1"}, bounds, &Station::http); !opened) return opened;
   }
   if (const auto& rls = config_.doors.rls) {
@@ -189,7 +196,7 @@ Result<void> Server::open_doors() {
     if (auto opened = open_door("resp", *resp, {}, bounds, &Station::resp); !opened) return opened;
   }
   if (const auto& admin = config_.doors.admin) {
-    const auto bounds = holding(wire::http1::Limits().largest_request());
+    const auto bounds = answering_late_requests(holding(wire::http1::Limits().largest_request()));
     if (auto opened = open_door("admin", *admin, {"http/1.1"}, bounds, &Station::admin); !opened) return opened;
   }
   return {};

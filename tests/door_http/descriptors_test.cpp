@@ -60,6 +60,45 @@ TEST(DescriptorsJson, TakesOverridesAndHitsOfDescriptors) {
       << answer.body;
 }
 
+TEST(DescriptorsJson, TakesWhatProtobufsJsonTakes) {
+  const auto with = [](std::string_view descriptor, std::string_view request = "") {
+    return R"({"domain":"mongo","descriptors":[{"entries":[{"key":"a","value":"b"}],)" + std::string(descriptor) +
+           "}]" + std::string(request) + "}";
+  };
+  const std::string_view limit = R"("limit":{"requestsPerUnit":10,"unit":"HOUR"})";
+  for (const std::string& body : {
+           with(R"("limit":{"requestsPerUnit":10.0,"unit":"HOUR"},"hitsAddend":4.0)"),
+           with(R"("limit":{"requests_per_unit":"10","unit":3},"hits_addend":"4")"),
+           with(R"("limit":{"requestsPerUnit":1e1,"unit":3.0},"hitsAddend":"4.0")"),
+           with(R"("limit":{"requestsPerUnit":"1e1","unit":"HOUR"},"hitsAddend":4e0)"),
+           with(std::string(limit) + R"(,"hitsAddend":null)", R"(,"hitsAddend":4)"),
+           with(std::string(limit) + R"(,"isNegativeHits":null,"hitsAddend":4)", R"(,"hits_addend":null)"),
+           with(std::string(limit) + R"(,"isNegativeHits":false)", R"(,"hitsAddend":"4")"),
+       }) {
+    HttpFixture http(domain);
+    const Answer answer = ask(http, body);
+    EXPECT_NE(answer.body.find(R"("requestsPerUnit":10,"unit":"HOUR"},"limitRemaining":6)"), std::string::npos)
+        << body << " -> " << answer.body;
+  }
+  HttpFixture http(domain);
+  EXPECT_EQ(ask(http, R"({"domain":"mongo","descriptors":[{"entries":null,"limit":null}]})").status, 200);
+  EXPECT_EQ(ask(http, R"({"domain":"mongo","descriptors":[{"entries":[{"key":"a","value":null}]}]})").status, 200);
+}
+
+TEST(DescriptorsJson, NegativeHitsAreToBeGivenBack) {
+  HttpFixture http(domain);
+  DescriptorsJson reader(http.desk);
+  QuestionArena arena(1'000);
+  for (const std::string_view name : {"isNegativeHits", "is_negative_hits"}) {
+    const auto question = reader.read(
+        R"({"domain":"mongo","descriptors":[{"hitsAddend":2,")" + std::string(name) + R"(":true},{}]})", arena);
+    ASSERT_TRUE(question) << question.error().message();
+    EXPECT_TRUE(question->asks[0].gives_back);
+    EXPECT_EQ(question->asks[0].hits, Cost(2));
+    EXPECT_FALSE(question->asks[1].gives_back);
+  }
+}
+
 TEST(DescriptorsJson, SaysWhatIsWrong) {
   struct Row {
     std::string_view body;
@@ -76,6 +115,25 @@ TEST(DescriptorsJson, SaysWhatIsWrong) {
            Row{R"({"domain":"mongo","descriptors":[{"limit":{"unit":"EON"}}]})", "unit: must be SECOND"},
            Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1}}]})", "unit: is missing"},
            Row{R"({"domain":"mongo","hitsAddend":-1})", "hitsAddend: is not a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":1.5})", "hitsAddend: is not a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":""})", "hitsAddend: is not a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":"nan"})", "hitsAddend: is not a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":1e20})", "hitsAddend: is not a whole number"},
+           Row{R"({"domain":"mongo","hitsAddend":4294967296})", "hitsAddend: is more than 4294967295"},
+           Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":4294967296,"unit":"DAY"}}]})",
+               "requestsPerUnit: is more than 4294967295"},
+           Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1,"unit":0}}]})",
+               "unit: must be SECOND"},
+           Row{R"({"domain":"mongo","descriptors":[{"limit":{"requestsPerUnit":1,"unit":99}}]})",
+               "unit: must be SECOND"},
+           Row{R"({"domain":"mongo","domain":"x"})", "domain: is there twice in the request"},
+           Row{R"({"domain":null,"domain":"x"})", "domain: is there twice in the request"},
+           Row{R"({"domain":"mongo","hitsAddend":1,"hits_addend":2})", "hitsAddend: is there twice in the request"},
+           Row{R"({"domain":"mongo","descriptors":[{"entries":[{"key":"a","key":"b"}]}]})", "key: is there twice"},
+           Row{R"({"domain":"mongo","descriptors":[null]})", "a descriptor: is not an object"},
+           Row{R"({"domain":"mongo","unknown":null})", "field 'unknown': is not known in the request"},
+           Row{R"({"domain":"mongo","descriptors":[{"isNegativeHits":1}]})",
+               "isNegativeHits: is neither true nor false"},
            Row{R"({"domain":"weir","descriptors":[{}]})", "domain: 'weir' is asked about by POST /v1/check"},
        }) {
     HttpFixture http(domain);

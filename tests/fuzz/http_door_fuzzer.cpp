@@ -60,7 +60,7 @@ std::string heard(std::string_view bytes, std::size_t piece) {
 void require_answers(std::string_view answers) {
   constexpr std::string_view length = "Content-Length: ";
   while (!answers.empty()) {
-    require(answers.starts_with("HTTP/1.1 "));
+    require(answers.starts_with("HTTP/1.1 ") && !answers.starts_with("HTTP/1.1 5"));
     const std::size_t end = answers.find("\r\n\r\n");
     require(end != std::string_view::npos);
     const std::size_t found = answers.substr(0, end).find(length);

@@ -284,7 +284,7 @@ TEST(Http1Refusal, EachLimitIsExact) {
   expect_limit({.target_bytes = 20}, "\r\n" + target(20), {"\r\n" + target(200), Fault::target_too_long});
 
   const auto method = [](std::size_t size) { return std::string(size, 'M') + " / HTTP/1.1\r\nHost: a\r\n\r\n"; };
-  expect_limit({}, method(32), {method(33), Fault::method_too_long});
+  expect_limit({}, method(256), {method(257), Fault::method_too_long});
 
   const auto head = [](std::size_t size) {
     const std::string start = "GET / HTTP/1.1\r\nHost: a\r\nX: ";
@@ -299,7 +299,7 @@ TEST(Http1Refusal, EachLimitIsExact) {
     while (--count > 0) all += "X: a\r\n";
     return all + "\r\n";
   };
-  expect_limit({}, headers(100), {headers(101), Fault::too_many_headers});
+  expect_limit({}, headers(256), {headers(257), Fault::too_many_headers});
 
   const auto body = [](std::size_t size) {
     return with_headers("Content-Length: " + std::to_string(size)) + std::string(size, 'a');
@@ -308,8 +308,8 @@ TEST(Http1Refusal, EachLimitIsExact) {
 }
 
 TEST(Http1Refusal, LineWithoutAnEndIsRefusedAtItsLimit) {
-  expect_refused({std::string(10'000, 'A'), Fault::target_too_long});
-  expect_refused({"GET / HTTP/1.1\r\n" + std::string(17'000, 'A'), Fault::head_too_large});
+  expect_refused({std::string(67'000, 'A'), Fault::target_too_long});
+  expect_refused({"GET / HTTP/1.1\r\n" + std::string(132'000, 'A'), Fault::head_too_large});
 }
 
 TEST(Http1Refusal, AnswersSayWhatIsWrong) {
@@ -327,12 +327,20 @@ TEST(Http1Refusal, AnswersSayWhatIsWrong) {
            Answer{Fault::target_too_long, 414},
            Answer{Fault::head_too_large, 431},
            Answer{Fault::too_many_headers, 431},
-           Answer{Fault::method_too_long, 501},
-           Answer{Fault::unsupported_encoding, 501},
-           Answer{Fault::unsupported_version, 505},
+           Answer{Fault::method_too_long, 400},
+           Answer{Fault::unsupported_encoding, 400},
+           Answer{Fault::unsupported_version, 400},
        }) {
     EXPECT_EQ(status_of(answer.fault), answer.status) << text_of(answer.fault);
     EXPECT_FALSE(text_of(answer.fault).empty());
+  }
+}
+
+TEST(Http1Refusal, NothingThatIsSentIsAFailureOfTheServer) {
+  for (unsigned fault = 0; fault <= static_cast<unsigned>(Fault::chunks_too_small); ++fault) {
+    const unsigned status = status_of(static_cast<Fault>(fault));
+    EXPECT_GE(status, 400U) << fault;
+    EXPECT_LT(status, 500U) << fault;
   }
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <simdjson.h>
@@ -31,39 +33,108 @@ tl::unexpected<Error> wrong(std::string_view where, std::string_view what) {
   return failure(std::string(where), std::string(what));
 }
 
-// Protobuf's JSON writes 64-bit numbers as texts.
-Result<std::uint64_t> number(dom::element element, std::string_view name) {
-  std::uint64_t value = 0;
-  if (element.get_uint64().get(value) == simdjson::SUCCESS) return value;
+constexpr std::uint64_t any_number = UINT64_MAX;
+
+// As protobuf's JSON has it: 2, 2.0 and 2e0 are one whole number, and each may be a text, which is how those of 64 bits
+// are written.
+std::optional<std::uint64_t> whole(double value) noexcept {
+  constexpr double beyond = 18446744073709551616.0;  // 2^64
+  if (!(value >= 0 && value < beyond) || std::floor(value) != value) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
+}
+
+template <class Number>
+std::optional<Number> parsed(std::string_view text) noexcept {
+  Number value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> read_number(dom::element element) noexcept {
+  std::uint64_t number = 0;
+  if (element.get_uint64().get(number) == simdjson::SUCCESS) return number;
+  double decimal = 0;
+  if (element.get_double().get(decimal) == simdjson::SUCCESS) return whole(decimal);
   std::string_view text;
-  if (element.get_string().get(text) == simdjson::SUCCESS) {
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && stop == text.data() + text.size()) return value;
-  }
-  return wrong(name, "is not a whole number of at least 0");
+  if (element.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+  if (const auto read = parsed<std::uint64_t>(text)) return read;
+  const auto read = parsed<double>(text);
+  return read ? whole(*read) : std::nullopt;
 }
 
-Result<Duration> unit_length(dom::element element) {
-  std::string_view name;
-  if (element.get_string().get(name) == simdjson::SUCCESS) {
+Result<void> read_number(dom::element element, std::string_view name, std::uint64_t most, std::uint64_t& number) {
+  const auto read = read_number(element);
+  if (!read) return wrong(name, "is not a whole number of at least 0");
+  if (*read > most) return wrong(name, "is more than " + std::to_string(most));
+  number = *read;
+  return {};
+}
+
+Result<void> read_text(dom::element element, std::string_view name, std::string_view& text) {
+  if (element.get_string().get(text) != simdjson::SUCCESS) return wrong(name, "is not a text");
+  return {};
+}
+
+// By its name, or by its number.
+Result<void> read_unit(dom::element element, Duration& length) {
+  std::optional<std::uint64_t> unit;
+  if (std::string_view name; element.get_string().get(name) == simdjson::SUCCESS) {
     const auto found = std::ranges::find(unit_names, name);
-    if (found != unit_names.end()) {
-      const auto length = wire::rls::length_of(static_cast<std::uint32_t>(found - unit_names.begin()));
-      if (length) return *length;
-    }
+    if (found != unit_names.end()) unit = static_cast<std::uint64_t>(found - unit_names.begin());
+  } else {
+    unit = read_number(element);
   }
-  return wrong("unit", "must be SECOND, MINUTE, HOUR, DAY, WEEK, MONTH or YEAR");
+  const auto known = unit && *unit < unit_names.size() ? wire::rls::length_of(static_cast<std::uint32_t>(*unit))
+                                                       : std::optional<Duration>();
+  if (!known) return wrong("unit", "must be SECOND, MINUTE, HOUR, DAY, WEEK, MONTH or YEAR");
+  length = *known;
+  return {};
 }
 
-// Calls known(name, value) for each member; it says false for one that it does not know.
-template <class Known>
-Result<void> each_member(dom::element element, std::string_view what, Known known) {
+// A field by both of the names that protobuf's JSON takes.
+struct FieldName {
+  std::string_view camel;
+  std::string_view snake;
+};
+
+constexpr std::array request_fields{FieldName{"domain", "domain"}, FieldName{"descriptors", "descriptors"},
+                                    FieldName{"hitsAddend", "hits_addend"}};
+constexpr std::array descriptor_fields{FieldName{"entries", "entries"}, FieldName{"limit", "limit"},
+                                       FieldName{"hitsAddend", "hits_addend"},
+                                       FieldName{"isNegativeHits", "is_negative_hits"}};
+constexpr std::array entry_fields{FieldName{"key", "key"}, FieldName{"value", "value"}};
+constexpr std::array override_fields{FieldName{"requestsPerUnit", "requests_per_unit"}, FieldName{"unit", "unit"}};
+
+// Calls take(index, name, value) for each member that is there and not null. A field that is there twice is refused,
+// also by both of its names: readers do not agree on which of them counts.
+template <class Take>
+Result<void> each_field(dom::element element, std::string_view what, std::span<const FieldName> fields, Take take) {
   dom::object object;
   if (element.get_object().get(object) != simdjson::SUCCESS) return wrong(what, "is not an object");
+  unsigned seen = 0;
   for (const auto& [name, value] : object) {
-    const Result<bool> taken = known(name, value);
-    if (!taken) return tl::unexpected(taken.error());
-    if (!*taken) return wrong("field '" + std::string(name) + "'", "is not known in " + std::string(what));
+    const auto found = std::ranges::find_if(
+        fields, [name = name](const FieldName& field) { return field.camel == name || field.snake == name; });
+    if (found == fields.end()) {
+      return wrong("field '" + std::string(name) + "'", "is not known in " + std::string(what));
+    }
+    const auto index = static_cast<std::size_t>(found - fields.begin());
+    if ((seen >> index & 1U) != 0) return wrong(found->camel, "is there twice in " + std::string(what));
+    seen |= 1U << index;
+    if (value.is_null()) continue;
+    if (auto done = take(index, name, value); !done) return done;
+  }
+  return {};
+}
+
+// Calls take(item) for each item of a list.
+template <class Take>
+Result<void> each_item(dom::element element, std::string_view name, Take take) {
+  dom::array list;
+  if (element.get_array().get(list) != simdjson::SUCCESS) return wrong(name, "is not a list");
+  for (const dom::element item : list) {
+    if (auto done = take(item); !done) return done;
   }
   return {};
 }
@@ -78,8 +149,9 @@ class DescriptorsJson::Reader {
  private:
   Result<void> read_request(std::string_view body);
   Result<void> read_descriptor(dom::element element);
-  Result<void> read_entries(dom::element element);
-  Result<WindowNumbers> read_override(dom::element element);
+  Result<void> read_entry(dom::element element);
+  static Result<void> read_hits(dom::element element, std::string_view name, Cost& hits);
+  static Result<void> read_override(dom::element element, WindowNumbers& numbers);
 
   dom::parser parser_;
   std::string_view domain_;
@@ -108,99 +180,70 @@ Result<void> DescriptorsJson::Reader::read_request(std::string_view body) {
   places_.clear();
   has_hits_.clear();
   std::uint64_t hits = 1;
-  const auto done = each_member(root, "the request", [&](std::string_view name, dom::element value) -> Result<bool> {
-    if (name == "domain") {
-      if (value.get_string().get(domain_) != simdjson::SUCCESS) return wrong(name, "is not a text");
-    } else if (name == "descriptors") {
-      dom::array list;
-      if (value.get_array().get(list) != simdjson::SUCCESS) return wrong(name, "is not a list");
-      for (const dom::element descriptor : list) {
-        if (const auto read = read_descriptor(descriptor); !read) return tl::unexpected(read.error());
-      }
-    } else if (name == "hitsAddend" || name == "hits_addend") {
-      const auto read = number(value, name);
-      if (!read) return tl::unexpected(read.error());
-      hits = std::max<std::uint64_t>(*read, 1);
-    } else {
-      return false;
-    }
-    return true;
-  });
+  const auto done = each_field(
+      root, "the request", request_fields, [&](std::size_t field, std::string_view name, dom::element value) {
+        if (field == 0) return read_text(value, name, domain_);
+        if (field == 2) return read_number(value, name, UINT32_MAX, hits);
+        return each_item(value, name, [&](dom::element descriptor) { return read_descriptor(descriptor); });
+      });
   if (!done) return done;
   if (domain_.empty()) return wrong("domain", "must not be empty");
   if (domain_ == query_domain) return wrong("domain", "'weir' is asked about by POST /v1/check");
   if (asks_.empty()) return wrong("descriptors", "must not be empty");
   for (std::size_t i = 0; i < asks_.size(); ++i) {
-    if (!has_hits_[i]) asks_[i].hits = Cost(hits);
+    if (!has_hits_[i]) asks_[i].hits = Cost(std::max<std::uint64_t>(hits, 1));
   }
   return {};
 }
 
 Result<void> DescriptorsJson::Reader::read_descriptor(dom::element element) {
   if (asks_.size() == table::most_together) return wrong("descriptors", "are more than 64, which are judged together");
-  asks_.emplace_back();
+  engine::DescriptorAsk& ask = asks_.emplace_back();
   has_hits_.push_back(false);
   places_.emplace_back(entries_.size(), 0);
-  const auto done =
-      each_member(element, "a descriptor", [&](std::string_view name, dom::element value) -> Result<bool> {
-        if (name == "entries") {
-          const auto read = read_entries(value);
-          if (!read) return tl::unexpected(read.error());
-          places_.back().second = entries_.size() - places_.back().first;
-        } else if (name == "limit") {
-          const auto read = read_override(value);
-          if (!read) return tl::unexpected(read.error());
-          asks_.back().limit_override = *read;
-        } else if (name == "hitsAddend" || name == "hits_addend") {
-          const auto read = number(value, name);
-          if (!read) return tl::unexpected(read.error());
-          asks_.back().hits = Cost(*read);
-          has_hits_.back() = true;
-        } else {
-          return false;
-        }
-        return true;
-      });
+  const auto done = each_field(element, "a descriptor", descriptor_fields,
+                               [&](std::size_t field, std::string_view name, dom::element value) -> Result<void> {
+                                 switch (field) {
+                                   case 0:
+                                     return each_item(value, name, [&](dom::element item) { return read_entry(item); });
+                                   case 1:
+                                     return read_override(value, ask.limit_override.emplace());
+                                   case 2:
+                                     has_hits_.back() = true;
+                                     return read_hits(value, name, ask.hits);
+                                   default:
+                                     return value.get_bool().get(ask.gives_back) == simdjson::SUCCESS
+                                                ? Result<void>()
+                                                : wrong(name, "is neither true nor false");
+                                 }
+                               });
+  places_.back().second = entries_.size() - places_.back().first;
   return done;
 }
 
-Result<void> DescriptorsJson::Reader::read_entries(dom::element element) {
-  dom::array list;
-  if (element.get_array().get(list) != simdjson::SUCCESS) return wrong("entries", "are not a list");
-  for (const dom::element item : list) {
-    engine::DescriptorEntry entry;
-    const auto done = each_member(item, "an entry", [&](std::string_view name, dom::element value) -> Result<bool> {
-      if (name != "key" && name != "value") return false;
-      if (value.get_string().get(name == "key" ? entry.key : entry.value) != simdjson::SUCCESS) {
-        return wrong(name, "is not a text");
-      }
-      return true;
-    });
-    if (!done) return done;
-    entries_.push_back(entry);
-  }
+Result<void> DescriptorsJson::Reader::read_entry(dom::element element) {
+  engine::DescriptorEntry& entry = entries_.emplace_back();
+  return each_field(element, "an entry", entry_fields,
+                    [&](std::size_t field, std::string_view name, dom::element value) {
+                      return read_text(value, name, field == 0 ? entry.key : entry.value);
+                    });
+}
+
+Result<void> DescriptorsJson::Reader::read_hits(dom::element element, std::string_view name, Cost& hits) {
+  std::uint64_t number = 0;
+  if (auto done = read_number(element, name, any_number, number); !done) return done;
+  hits = Cost(number);
   return {};
 }
 
-Result<WindowNumbers> DescriptorsJson::Reader::read_override(dom::element element) {
-  WindowNumbers numbers;
-  const auto done = each_member(element, "a limit", [&](std::string_view name, dom::element value) -> Result<bool> {
-    if (name == "requestsPerUnit" || name == "requests_per_unit") {
-      const auto read = number(value, name);
-      if (!read) return tl::unexpected(read.error());
-      numbers.limit = *read;
-    } else if (name == "unit") {
-      const auto read = unit_length(value);
-      if (!read) return tl::unexpected(read.error());
-      numbers.window = *read;
-    } else {
-      return false;
-    }
-    return true;
-  });
-  if (!done) return tl::unexpected(done.error());
+Result<void> DescriptorsJson::Reader::read_override(dom::element element, WindowNumbers& numbers) {
+  const auto done = each_field(
+      element, "a limit", override_fields, [&](std::size_t field, std::string_view name, dom::element value) {
+        return field == 0 ? read_number(value, name, UINT32_MAX, numbers.limit) : read_unit(value, numbers.window);
+      });
+  if (!done) return done;
   if (numbers.window == Duration::zero()) return wrong("unit", "is missing in a limit");
-  return numbers;
+  return {};
 }
 
 namespace {

@@ -4,7 +4,8 @@
 //   {"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT","currentLimit":{"requestsPerUnit":500,
 //    "unit":"SECOND"},"limitRemaining":0,"durationUntilReset":"1s"}]}
 //
-// Names may be written in either case (hitsAddend, hits_addend); fields that are not known are refused.
+// All that protobuf's JSON takes: names in either case (hitsAddend, hits_addend), null for what is not there, numbers
+// as 2, 2.0 or "2", a unit by its name or number. Fields that are not known, or there twice, are refused.
 #pragma once
 
 #include <memory>

@@ -54,6 +54,7 @@ class HttpDoor {
 
   // Since the start; from any thread.
   [[nodiscard]] std::uint64_t requests() const noexcept { return room_.received.value(); }
+  [[nodiscard]] const UnjudgedCounts& unjudged() const noexcept { return room_.unjudged; }
 
  private:
   class Session;

@@ -32,6 +32,18 @@ std::string_view without_authority(std::string_view target) noexcept {
   return path == std::string_view::npos ? "/" : target.substr(path);
 }
 
+bool is_health(std::string_view path) noexcept {
+  return path == "/healthz" || path == "/readyz" || path == "/healthcheck";
+}
+
+// The content codings that a body has, but for `identity`, which is none.
+bool is_encoded(const Request& request) noexcept {
+  return std::ranges::any_of(request.headers, [](const Header& header) {
+    return wire::http1::equals_ignoring_case(header.name, "content-encoding") && !header.value.empty() &&
+           !wire::http1::equals_ignoring_case(header.value, "identity");
+  });
+}
+
 // `name` is in lower case.
 bool has_header(const Request& request, std::string_view name) noexcept {
   return std::ranges::any_of(
@@ -114,7 +126,7 @@ HttpDoor::Task HttpDoor::Session::task_for(const Request& request, Batch& batch)
   }
   const std::string_view target = without_authority(request.target);
   const std::string_view path = target.substr(0, target.find('?'));
-  if (path == "/healthz" || path == "/readyz" || path == "/healthcheck") return health(path);
+  if (is_health(path)) return health(path);
   const bool is_auth =
       target.starts_with(auth_path) &&
       (target.size() == auth_path.size() || target[auth_path.size()] == '/' || target[auth_path.size()] == '?');
@@ -126,7 +138,18 @@ HttpDoor::Task HttpDoor::Session::task_for(const Request& request, Batch& batch)
   if (is_auth) return auth(request, target.substr(auth_path.size()), batch);
   if (request.method != "POST") return {.status = 405, .allow = "POST", .detail = "Use POST."};
   if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
+  if (is_encoded(request)) return {.status = 415, .detail = "Bodies are taken without a Content-Encoding."};
   return path == "/json" ? descriptors(request, batch) : check(request, batch);
+}
+
+// Each is an object of its own, or lies in one.
+std::size_t HttpDoor::Session::questions_in(const Request& request) const {
+  return 1 + static_cast<std::size_t>(std::ranges::count(request.body, '{'));
+}
+
+bool HttpDoor::Session::asks_for_a_decision(const Request& request) const {
+  const std::string_view target = without_authority(request.target);
+  return !is_health(target.substr(0, target.find('?')));
 }
 
 HttpDoor::Task HttpDoor::Session::auth(const Request& request, std::string_view below, Batch& batch) {
@@ -253,14 +276,11 @@ void HttpDoor::Session::answer_descriptors(const Request& request, const Descrip
 
 void HttpDoor::Session::say(const Request& request, const Task& task, std::string& out) {
   const auto start = head(task.status, request);
-  if (task.status >= 300 && task.allow.empty() && task.kind == Task::Kind::say) {
-    answer_problem(out, start, task.detail, body_of(request));
-    return;
-  }
+  const bool is_problem = task.status >= 300 && task.kind == Task::Kind::say;
   ResponseWriter response(out, start);
   if (!task.allow.empty()) response.header("Allow", task.allow);
-  response.header("Content-Type", "text/plain");
-  response.finish(task.detail, body_of(request));
+  response.header("Content-Type", is_problem ? wire::problem_content_type : "text/plain");
+  response.finish(is_problem ? problem_text(task.status, task.detail) : task.detail, body_of(request));
 }
 
 }  // namespace weir::door

@@ -24,6 +24,8 @@ class HttpDoor::Session final : public HttpSession {
   [[nodiscard]] bool awaits_verdicts() const override { return batch_ != nullptr; }
   void answer_heard(net::Output& out) override;
   [[nodiscard]] Instant now() const override { return door_.desk_.now(); }
+  [[nodiscard]] std::size_t questions_in(const Request& request) const override;
+  [[nodiscard]] bool asks_for_a_decision(const Request& request) const override;
 
   void ask_later(std::span<const Request> requests, net::Output& out);
   void let_go() noexcept;

@@ -25,11 +25,12 @@ struct Request {
   std::string_view body{};            // of a chunked body, what its chunks hold
 };
 
-// What a stranger may send. Beyond it a request is refused.
+// What a stranger may send. Beyond it a request is refused. Larger than what proxies take of their clients (Envoy: 60
+// KiB of headers, 100 of them), because they pass that on.
 struct Limits {
-  std::size_t head_bytes = std::size_t{16} * 1024;  // from the first byte to the empty line, both counted
-  std::size_t headers = 100;
-  std::size_t target_bytes = std::size_t{8} * 1024;
+  std::size_t head_bytes = std::size_t{128} * 1024;  // from the first byte to the empty line, both counted
+  std::size_t headers = 256;
+  std::size_t target_bytes = std::size_t{64} * 1024;
   std::size_t body_bytes = std::size_t{1024} * 1024;
 
   // No request needs a larger buffer: what frames chunks is at most their data, one head, and a line's end.
@@ -61,7 +62,8 @@ enum class Fault : std::uint8_t {
   chunks_too_small,  // more framing than data
 };
 
-// The status to answer: 400, 413, 414, 431, 501 or 505.
+// The status to answer: 400, 413, 414 or 431. Never 5xx: a proxy that asks whether a request may pass takes that for
+// our failure, and may let it.
 [[nodiscard]] unsigned status_of(Fault fault) noexcept;
 
 // What is wrong, for the body of the answer.

@@ -6,7 +6,7 @@
 namespace weir::wire::http1 {
 namespace {
 
-constexpr std::size_t longest_method = 32;
+constexpr std::size_t longest_method = 256;
 constexpr std::string_view version_prefix = "HTTP/1.";
 constexpr std::size_t version_length = version_prefix.size() + 1;
 // All of the first line but the target: two spaces, the line's end, and an empty line before it.

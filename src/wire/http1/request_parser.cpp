@@ -6,6 +6,8 @@ Progress RequestParser::next(std::span<char> bytes, std::span<Header> room) noex
   if (stage_ == Stage::body) return read_body(bytes, room, false);
   if (stage_ == Stage::idle) {
     if (bytes.empty()) return {};
+    // An empty line on its own may be the end of the request before.
+    if (std::string_view("\r\n").starts_with(text(bytes))) return {.at_least = bytes.size() + 1};
     stage_ = Stage::head;
     head_ = RequestHead{};
   }
