@@ -184,6 +184,17 @@ void append_doors(MetricsPage& page, std::span<const DoorFigures> doors) {
   }
   page.family("weir_requests_total", counter, "Requests, whatever they asked for.");
   for (const DoorFigures& door : doors) page.sample({{"door", door.door}}, door.requests);
+  page.family("weir_unjudged_total", counter,
+              "Calls that ended in an error, or without an answer: a proxy may let them pass.");
+  for (const DoorFigures& door : doors) {
+    if (door.unjudged) page.sample({{"door", door.door}}, *door.unjudged);
+  }
+  page.family("weir_denied_unread_total", counter, "Requests that were denied without having been read, by why.");
+  for (const DoorFigures& door : doors) {
+    for (const auto& [reason, count] : door.denied_unread) {
+      page.sample({{"door", door.door}, {"reason", reason}}, count);
+    }
+  }
 }
 
 void append_process(MetricsPage& page, Instant started) {

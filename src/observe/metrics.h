@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,6 +26,14 @@ struct DoorFigures {
     std::uint64_t count = 0;
   };
   std::span<const Ended> connections;  // since the start
+
+  // Of a door at which proxies ask for decisions.
+  struct Unread {
+    std::string_view reason;
+    std::uint64_t count = 0;
+  };
+  std::optional<std::uint64_t> unjudged{};
+  std::span<const Unread> denied_unread{};
 };
 
 struct ReloadFigures {

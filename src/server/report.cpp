@@ -3,9 +3,12 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "door/unjudged.h"
 #include "observe/metrics.h"
 #include "observe/store_metrics.h"
 #include "server/server.h"
@@ -44,6 +47,24 @@ net::ListenerCounts counts_of(const Listeners& listeners) {
   return sum;
 }
 
+struct Unjudged {
+  std::uint64_t failed = 0;
+  std::array<observe::DoorFigures::Unread, door::unread_names.size()> denied;
+};
+
+// A session that threw, and one whose input was beyond its bound, ended without an answer as well.
+Unjudged unjudged_of(std::string_view door, const net::ListenerCounts& counts,
+                     const std::vector<std::unique_ptr<Station>>& stations) {
+  Unjudged sum{.failed = counts.faults + counts.overlong, .denied = {}};
+  for (std::size_t i = 0; i < sum.denied.size(); ++i) sum.denied[i].reason = door::unread_names[i];
+  for (const auto& station : stations) {
+    const door::UnjudgedCounts& own = door == "http" ? station->http()->unjudged() : station->rls()->unjudged();
+    sum.failed += own.failed.value();
+    for (std::size_t i = 0; i < sum.denied.size(); ++i) sum.denied[i].count += own.denied[i].value();
+  }
+  return sum;
+}
+
 std::uint64_t total(const engine::EventTotals& totals, engine::Event event) noexcept {
   return totals[static_cast<std::size_t>(event)];
 }
@@ -66,6 +87,8 @@ std::string Server::metrics() {
   for (const auto& station : stations_) recorders.push_back(&station->recorder());
   std::vector<Ended> outcomes;
   outcomes.reserve(doors_.size());
+  std::vector<Unjudged> unjudged;
+  unjudged.reserve(doors_.size());
   std::vector<observe::DoorFigures> doors;
   for (const Door& door : doors_) {
     const net::ListenerCounts counts = counts_of(door.listeners);
@@ -74,6 +97,10 @@ std::string Server::metrics() {
                      .open_connections = counts.open,
                      .requests = requests_of(door.name),
                      .connections = outcomes.back()});
+    if (door.name != "http" && door.name != "rls") continue;
+    unjudged.push_back(unjudged_of(door.name, counts, stations_));
+    doors.back().unjudged = unjudged.back().failed;
+    doors.back().denied_unread = unjudged.back().denied;
   }
   observe::ReloadFigures reloads;
   {

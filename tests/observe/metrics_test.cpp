@@ -38,7 +38,8 @@ class MetricsTest : public RecorderTest {
   std::string page() const {
     const Recorder* const recorder = &recorder_;
     const std::array ended{DoorFigures::Ended{"accepted", 7}, DoorFigures::Ended{"refused", 1}};
-    const std::array doors{DoorFigures{"http", 2, 40, ended}, DoorFigures{"resp", 0, 0, ended}};
+    const std::array unread{DoorFigures::Unread{"head_too_long", 3}};
+    const std::array doors{DoorFigures{"http", 2, 40, ended, 5, unread}, DoorFigures{"resp", 0, 0, ended, {}, {}}};
     MetricsPage page;
     append_metrics(page, {.engine = *engine_,
                           .recorders = {&recorder, 1},
@@ -69,6 +70,8 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
            R"(weir_candidate_decisions_total{limit="login",route="POST /login",divergence="newly_denied"} 1)",
            R"(weir_candidate_diverging_consumers{limit="login",divergence="newly_denied"} 1)",
            R"(weir_consumers{limit="login"} 2)",
+           R"(weir_unjudged_total{door="http"} 5)",
+           R"(weir_denied_unread_total{door="http",reason="head_too_long"} 3)",
            R"(weir_denied_most{limit="login"} 2)",
            R"(weir_headroom_ratio_bucket{limit="login",le="0"} 3)",
            R"(weir_headroom_ratio_count{limit="login"} 6)",
