@@ -383,7 +383,7 @@ descriptors:
     EXPECT_FALSE(ask(call)) << away;
     EXPECT_TRUE(shared.hearing->statuses(0)[2].admitted);
     EXPECT_TRUE(ask({{alice, Cost{1}, {}}}));
-    EXPECT_EQ(shared.hearing->statuses(0)[0].decision.remaining, 50U * static_cast<unsigned>(whole) - 2U * whole - 1)
+    EXPECT_EQ(shared.hearing->statuses(0)[0].decision.remaining, static_cast<std::uint64_t>(48 * whole - 1))
         << "denied calls charged nothing";
   }
 }
