@@ -48,7 +48,6 @@ std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitEx
   const CompiledLimit& limit = limit_of(explained, part);
   std::vector<std::string> notes;
   const std::size_t tier = explained.explanation.caller.tier;
-  if (limit.live.bans(tier)) return {std::string(policy::banned_text)};
   if (limit.mode == policy::Mode::shadow) notes.emplace_back("shadow: counted, never denies");
   if (limit.candidate) {
     const auto algorithm = name_of(limit.candidate_algorithm.value_or(limit.algorithm));
@@ -72,16 +71,39 @@ using Row = std::array<std::string, column_count>;
 
 Row row_of(const ExplainedQuery& explained, const LimitExplanation& part) {
   const CompiledLimit& limit = limit_of(explained, part);
-  const std::size_t tier = explained.explanation.caller.tier;
-  const std::string_view algorithm = limit.live.bans(tier) ? "-" : name_of(limit.algorithm);
-  return {printable(limit.name), policy::numbers_text(limit.live, tier), std::string(algorithm),
-          printable(part.consumer), std::to_string(part.cost.units())};
+  return {printable(limit.name), policy::numbers_text(limit.live, explained.explanation.caller.tier),
+          std::string(name_of(limit.algorithm)), printable(part.consumer), std::to_string(part.cost.units())};
 }
 
 std::string aligned(const Row& row, const std::array<std::size_t, column_count>& widths) {
   std::string line = " ";
   for (std::size_t i = 0; i + 1 < row.size(); ++i) line += fmt::format(" {:<{}} ", row[i], widths[i]);
   return line + " " + row.back();
+}
+
+struct Named {
+  std::string limit;
+  std::string text;
+};
+
+// Limits under a title; nothing if there are none.
+std::string listed(std::string_view title, const std::vector<Named>& all) {
+  if (all.empty()) return {};
+  std::size_t width = 0;
+  for (const Named& each : all) width = std::max(width, each.limit.size());
+  std::string text = fmt::format("\n{}:\n", title);
+  for (const Named& each : all) text += fmt::format("  {:<{}}  {}\n", each.limit, width, each.text);
+  return text;
+}
+
+std::vector<Named> bans_in(const ExplainedQuery& explained) {
+  std::vector<Named> bans;
+  for (const LimitExplanation& part : explained.explanation.limits) {
+    const CompiledLimit& limit = limit_of(explained, part);
+    const std::string_view watched = limit.mode == policy::Mode::shadow ? "; shadow: never denies" : "";
+    if (part.bans) bans.push_back({printable(limit.name), fmt::format("{}{}", policy::banned_text, watched)});
+  }
+  return bans;
 }
 
 std::string covered_text(const ExplainedQuery& explained, const Paint& paint) {
@@ -92,7 +114,7 @@ std::string covered_text(const ExplainedQuery& explained, const Paint& paint) {
     rows.push_back(row_of(explained, part));
     notes.push_back(notes_on(explained, part));
   }
-  if (rows.size() == 1) return "No limit covers it.\n";
+  if (rows.size() == 1) return bans_in(explained).empty() ? "No limit covers it.\n" : "No other limit covers it.\n";
   std::array<std::size_t, column_count> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -108,17 +130,12 @@ std::string covered_text(const ExplainedQuery& explained, const Paint& paint) {
 }
 
 std::string uncovered_text(const ExplainedQuery& explained) {
-  std::size_t width = 0;
+  std::vector<Named> others;
   for (const LimitExplanation& part : explained.explanation.limits) {
-    if (!part.covers) width = std::max(width, printable(limit_of(explained, part).name).size());
+    if (part.covers || part.bans) continue;
+    others.push_back({printable(limit_of(explained, part).name), printable(part.why_not)});
   }
-  if (width == 0) return {};
-  std::string text = "\nThe others:\n";
-  for (const LimitExplanation& part : explained.explanation.limits) {
-    if (part.covers) continue;
-    text += fmt::format("  {:<{}}  {}\n", printable(limit_of(explained, part).name), width, printable(part.why_not));
-  }
-  return text;
+  return listed("The others", others);
 }
 
 void write_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
@@ -160,6 +177,7 @@ void write_limit(JsonWriter& json, const ExplainedQuery& explained, const LimitE
     write_numbers(json, "numbers", limit.live, tier);
     if (limit.candidate) write_numbers(json, "candidate", *limit.candidate, tier);
   } else {
+    if (part.bans) json.field("numbers", "banned");
     json.field("why_not", part.why_not);
   }
   json.end_object();
@@ -193,7 +211,8 @@ std::string explanation_text(const ExplainedQuery& explained, const Paint& paint
     const std::string names = printable(fmt::format("{}", fmt::join(ignored, ", ")));
     text += fmt::format("  ignored {}\n", paint.yellow(names + ": only a trusted proxy is believed"));
   }
-  return text + "\n" + covered_text(explained, paint) + uncovered_text(explained);
+  return text + listed("Banned by", bans_in(explained)) + "\n" + covered_text(explained, paint) +
+         uncovered_text(explained);
 }
 
 std::string explanation_json(const ExplainedQuery& explained) {

@@ -94,7 +94,10 @@ Result<Explanation> explain(const std::shared_ptr<const policy::Ruleset>& rulese
     part.why_not = limit.by_descriptor() ? "it is reached by descriptors only" : "none of its routes matches";
     const auto covered = std::ranges::find(coverage.covered, i, &Covered::limit);
     const auto exempt = std::ranges::find(coverage.exempt, i, &Coverage::Exempt::limit);
-    if (exempt != coverage.exempt.end()) part.why_not = why_exempt(*exempt, limit, coverage, explanation.tier);
+    if (exempt != coverage.exempt.end()) {
+      part.bans = exempt->why == Exemption::banned;
+      part.why_not = why_exempt(*exempt, limit, coverage, explanation.tier);
+    }
     if (covered == coverage.covered.end()) continue;
     const PlannedLimit& planned = (*plan)->limits()[i];
     part.covers = true;

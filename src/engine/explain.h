@@ -20,6 +20,7 @@ namespace weir::engine {
 struct LimitExplanation {
   std::uint32_t limit = 0;  // of Ruleset::limits
   bool covers = false;
+  bool bans = false;               // it does not count the query, but denies it outright
   std::string why_not;             // if it does not cover the query
   std::string route;               // the template by which it does; empty: it has no routes, so every request
   std::string consumer;            // for people: `user=alice`

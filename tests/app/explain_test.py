@@ -22,6 +22,26 @@ class Explain(ProgramTest):
         self.golden("explain_ignored.txt", "explain", POLICY, "--request", "GET /api/v1/me", "--ip", "203.0.113.9",
                     "--header", "x-user-id: admin", "--header", "X-Plan: internal", "--header", "Accept: */*")
 
+    def test_bans_and_numbers_as_they_were_written(self):
+        policy = self.file("""version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - { name: closed, routes: [/old/**], consumer_key: global, rate: 0 }
+  - name: api
+    consumer_key: ip
+    algorithm: gcra
+    rate: 300 / minute
+    burst: 20
+    tier_overrides: { abuser: banned }
+""")
+        shown = run("explain", policy, "--request", "GET /old/x", "--ip", "192.0.2.7").stdout
+        self.assertIn("\nBanned by:\n  closed  banned: denied outright\n\nCovered by 1 limit:\n", shown)
+        self.assertIn("  api    300/min, burst 20  gcra ", shown)
+        shown = run("explain", policy, "--request", "GET /x", "--tier", "abuser").stdout
+        self.assertIn("\nBanned by:\n  api  banned: denied outright\n\nNo other limit covers it.\n", shown)
+        closed, api = self.explain("--request", "GET /old/x", "--tier", "abuser", policy=policy)["limits"]
+        self.assertEqual([closed["numbers"], api["numbers"]], ["banned", "banned"])
+
     def test_json(self):
         found = self.explain("--request", "POST /login", "--ip", "192.0.2.7")
         self.assertEqual(found["request"], {"method": "POST", "target": "/login", "route": "POST /login"})
