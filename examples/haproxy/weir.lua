@@ -6,9 +6,9 @@
 --   http-request lua.weir if { nbsrv(weir) gt 0 }   ends a request that is denied, with Weir's answer
 --   http-response lua.weir_fields  adds what Weir says of the limit to the answer of one that passes
 --
--- A request that Weir gives no answer to, or one of 5xx, passes; beside these only a 200 lets one pass. HAProxy 2.6 tries
--- to connect for three seconds. So that requests need not wait for that, its health checks of the backend `weir` say, to
--- all threads alike, whether Weir is there to be asked.
+-- A request that Weir gives no answer to, or one of 5xx, passes; beside these only a 200 lets one pass. HAProxy 2.6
+-- tries to connect for three seconds. So that requests need not wait for that, its health checks of the backend `weir`
+-- say, to all threads alike, whether Weir is there to be asked.
 
 local url, token = "http://" .. os.getenv("WEIR_ADDRESS"), os.getenv("WEIR_TOKEN")
 

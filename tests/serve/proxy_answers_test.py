@@ -1,7 +1,7 @@
 """What each proxy does with each answer of Weir's is as docs/proxies.md says.
 
-The tables of that page are tried one row after the other, on the proxies of examples/, with a Weir that gives the answer
-in question: first as the example is, then as it is if it shall let nothing pass unjudged.
+The tables of that page are tried one row after the other, on the proxies of examples/, with a Weir that gives the
+answer in question: first as the example is, then as it is if it shall let nothing pass unjudged.
 """
 
 import concurrent.futures
@@ -51,8 +51,8 @@ class Answer(socketserver.StreamRequestHandler):
 
 def http_answer(status):
     """With a body, which nginx reads from a field."""
-    return (b"HTTP/1.1 %d Said\r\nConnection: close\r\nRetry-After: 7\r\nX-Weir-Problem: said\r\nContent-Length: 4\r\n\r\n"
-            b"said" % status)
+    fields = [b"Connection: close", b"Retry-After: 7", b"X-Weir-Problem: said", b"Content-Length: 4"]
+    return b"\r\n".join([b"HTTP/1.1 %d Said" % status, *fields, b"", b"said"])
 
 
 @contextlib.contextmanager

@@ -3,17 +3,15 @@
 http.client, http.server and the usual libraries refuse to say or to hear much of it.
 """
 
-import concurrent.futures
+import asyncio
 import contextlib
 import re
-import socket
-import socketserver
 import threading
 
 from server import PATIENCE
 
 CLIENT = "127.0.0.2"    # an address that is not Weir's to trust
-AT_ONCE = {"http1": 32, "http2": 200}  # Envoy takes a second to close a connection on which HTTP/2 was violated
+AT_ONCE = 200           # Envoy takes a second to close a connection on which HTTP/2 was violated
 NOTHING_MORE = 1        # seconds for an answer to a request that is not whole
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION = 0, 1, 3, 4, 7, 9
@@ -22,69 +20,67 @@ END_HEADERS = 4
 FRAME = 16_384          # bytes at most, unless the other side allows more
 
 
-class Application(socketserver.ThreadingTCPServer):
-    """Answers 200 to whatever arrives, and remembers the requests by their number; `reached` has them all."""
-
-    daemon_threads = True
-    request_queue_size = 1024
+class Application:
+    """Answers 200 to whatever arrives. `reached` has the numbers of the requests; none for one without a number."""
 
     def __init__(self):
         self.reached = []
-        super().__init__(("127.0.0.1", 0), Answer)
+        self.port = None
 
-    def handle_error(self, *_):  # proxies reset connections that they have no more use for
-        pass
-
-
-class Answer(socketserver.BaseRequestHandler):
-    def handle(self):
+    async def answer(self, reader, writer):
         head = b""
-        while b"\r\n\r\n" not in head and (more := self.request.recv(65536)):
-            head += more
-        if head:
-            number = re.search(rb"(?i)\r\nX-Sweep: *(\d+)", head)
-            self.server.reached.append(int(number[1]) if number else None)
-            self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-            self.request.shutdown(socket.SHUT_WR)
-            while self.request.recv(65536):  # the rest of a body: a reset would take the answer back
-                pass
+        with contextlib.suppress(OSError):  # a proxy may have no more use for the connection
+            while b"\r\n\r\n" not in head and (more := await reader.read(65536)):
+                head += more
+            if head:
+                number = re.search(rb"(?i)\r\nX-Sweep: *(\d+)", head)
+                self.reached.append(int(number[1]) if number else None)
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                writer.write_eof()
+                while await reader.read(65536):  # the rest of a body: a reset would take the answer back
+                    pass
+        writer.close()
 
 
 @contextlib.contextmanager
 def application():
-    with Application() as listening:
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield listening
-        finally:
-            listening.shutdown()
-            thread.join()
+    listening = Application()
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(asyncio.start_server(listening.answer, "127.0.0.1", 0, backlog=1024))
+    listening.port = server.sockets[0].getsockname()[1]
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield listening
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        server.close()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(server.wait_closed())
+        loop.close()
 
 
-def connect(port, patience):
-    return socket.create_connection(("127.0.0.1", port), patience, (CLIENT, 0))
+@contextlib.asynccontextmanager
+async def connected(port):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(CLIENT, 0))
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
 
 
-def http1(port, request, number):
-    """The status of the answer; none if the proxy closed the connection, or said nothing to what is not whole."""
+async def http1(port, request, number):
+    """Returns when there is an answer, or the proxy closed the connection."""
     said = b""
-    with connect(port, PATIENCE if request.is_whole else NOTHING_MORE) as connection:
-        with contextlib.suppress(ConnectionError):
-            connection.sendall(request.http1(number))
-        try:
-            while not (final := re.search(rb"HTTP/\d\.\d ([2-9]\d\d)[^\n]*\n(.*\n)?\r?\n", said, re.DOTALL)):
-                more = connection.recv(65536)
-                if not more:
-                    return None
-                said += more
-        except ConnectionError:
-            return None
-        except TimeoutError:
-            if request.is_whole:
-                raise AssertionError(f"no answer to {request}") from None
-            return None
-    return int(final[1])
+    async with connected(port) as (reader, writer):
+        writer.write(request.http1(number))
+        while not re.search(rb"HTTP/\d\.\d [2-9]\d\d[^\n]*\n(.*\n)?\r?\n", said, re.DOTALL):
+            more = await reader.read(65536)
+            if not more:
+                return
+            said += more
 
 
 def frame(kind, flags, stream, payload):
@@ -123,30 +119,34 @@ def request_frames(request, number):
     return PREFACE + frame(SETTINGS, 0, 0, b"") + b"".join(out)
 
 
-def http2(port, request, number):
-    """Whether there was an answer; the proxy may also reset the stream, or close the connection."""
-    with connect(port, PATIENCE) as connection, connection.makefile("rb") as stream:
-        try:
-            connection.sendall(request_frames(request, number))
-            while True:
-                head = stream.read(9)
-                if len(head) < 9:
-                    return False
-                payload = stream.read(int.from_bytes(head[:3], "big"))
-                kind, flags, of = head[3], head[4], int.from_bytes(head[5:], "big")
-                if kind == SETTINGS and not flags & ACK:
-                    connection.sendall(frame(SETTINGS, ACK, 0, b""))
-                if kind in (RST_STREAM, GOAWAY):
-                    return False
-                if kind in (DATA, HEADERS) and of == 1 and flags & END_STREAM:
-                    return True
-        except ConnectionError:
-            return False
-        except TimeoutError:
-            raise AssertionError(f"no answer to {request}") from None
+async def http2(port, request, number):
+    """Returns when there is an answer, or the proxy reset the stream or closed the connection."""
+    async with connected(port) as (reader, writer):
+        writer.write(request_frames(request, number))
+        while True:
+            head = await reader.readexactly(9)
+            await reader.readexactly(int.from_bytes(head[:3], "big"))
+            kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
+            if kind == SETTINGS and not flags & ACK:
+                writer.write(frame(SETTINGS, ACK, 0, b""))
+            if kind in (RST_STREAM, GOAWAY) or (kind in (DATA, HEADERS) and stream == 1 and flags & END_STREAM):
+                return
 
 
 def send_all(send, port, requests):
-    """What `send` returns for each (number, request)."""
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE[send.__name__]) as threads:
-        return list(threads.map(lambda one: send(port, one[1], one[0]), requests))
+    """All (number, request), many at a time. Each that is whole is answered in time, or its connection closed."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def send_one(number, request):
+        async with room:
+            try:
+                with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                    await asyncio.wait_for(send(port, request, number), PATIENCE if request.is_whole else NOTHING_MORE)
+            except TimeoutError:
+                if request.is_whole:
+                    raise AssertionError(f"no answer to {request}") from None
+
+    async def send_each():
+        await asyncio.gather(*(send_one(number, request) for number, request in requests))
+
+    asyncio.run(send_each())
