@@ -80,10 +80,9 @@ std::optional<ReadConsumer> read_value(const std::vector<KeyPart>& parts, const 
   return ReadConsumer{.is_shared = false, .route = parts[0].kind == Kind::route ? text : std::string_view{}};
 }
 
-}  // namespace
-
-std::optional<ReadConsumer> read_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
-                                          std::string_view text, std::string& key) {
+// As it is written in full.
+std::optional<ReadConsumer> read_in_full(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                         std::string_view text, std::string& key) {
   const auto& alternatives = limit.consumer_key.alternatives;
   std::size_t most_parts = 0;
   for (const auto& parts : alternatives) most_parts = std::max(most_parts, parts.size());
@@ -93,12 +92,35 @@ std::optional<ReadConsumer> read_consumer(const policy::CompiledLimit& limit, co
       if (const auto read = read_parts(parts, identity, text, key)) return read;
     }
   }
-  if (text == shared_text && limit.missing == policy::Missing::share) {
-    key.assign(1, shared_tag);
-    return ReadConsumer{.is_shared = true, .route = {}};
+  if (text != shared_text || limit.missing != policy::Missing::share) return std::nullopt;
+  key.assign(1, shared_tag);
+  return ReadConsumer{.is_shared = true, .route = {}};
+}
+
+}  // namespace
+
+std::optional<ReadConsumer> read_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                          std::string_view text, std::string& key) {
+  if (const auto read = read_in_full(limit, identity, text, key)) return read;
+  for (const auto& parts : limit.consumer_key.alternatives) {
+    if (parts.size() != 1) continue;
+    if (const auto read = read_value(parts, identity, text, key)) return read;
   }
-  const auto single = std::ranges::find(alternatives, std::size_t{1}, &std::vector<KeyPart>::size);
-  return single == alternatives.end() ? std::nullopt : read_value(*single, identity, text, key);
+  return std::nullopt;
+}
+
+std::vector<std::string> meanings_of(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                     std::string_view text) {
+  std::string key;
+  if (read_in_full(limit, identity, text, key)) return {std::string(text)};
+  std::vector<std::string> meanings;
+  for (const auto& parts : limit.consumer_key.alternatives) {
+    std::string_view rest = text;
+    if (take_name(rest, parts[0]) && parts[0].kind != Kind::global) return {};
+    if (parts.size() != 1 || !read_value(parts, identity, text, key)) continue;
+    meanings.push_back(text_of(parts[0]) + "=" + std::string(text));
+  }
+  return meanings;
 }
 
 std::string consumer_form(const policy::CompiledLimit& limit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "engine/judge_shared.h"
@@ -16,7 +17,7 @@ namespace weir::engine {
 // One question, with room for whichever kind it is.
 class Hearing::Item {
  public:
-  enum class Kind : std::uint8_t { query, named, descriptors, throttle, reset };
+  enum class Kind : std::uint8_t { query, named, descriptors, throttle, reset, reset_descriptor };
 
   explicit Item(Hearing& hearing)
       : owner_(hearing), store_(*hearing.judge_.shared_->store), room_(hearing.judge_.shared_->room) {}
@@ -24,6 +25,7 @@ class Hearing::Item {
   Kind kind = Kind::query;
   Query query;
   NamedAsk named;
+  DescriptorName descriptor;
   std::string_view text;  // a domain, or a key
   std::vector<DescriptorAsk> asks;
   core::Gcra::Limit limit;
@@ -48,13 +50,15 @@ class Hearing::Item {
         return throttle_->begin(plan, text, limit, quantity);
       case Kind::reset:
         return begin_reset(judge, plan);
+      case Kind::reset_descriptor:
+        return begin_descriptor_reset(judge, plan);
     }
   }
 
   // All is answered: what there is to say.
   void finish(Judge& judge, const Plan& plan, bool counts, Instant now) {
     if (kind == Kind::query || (kind == Kind::named && verdict)) finish_verdict(judge, plan, counts, now);
-    if (kind == Kind::reset && reset) reset = reset_->result();
+    if ((kind == Kind::reset || kind == Kind::reset_descriptor) && reset) reset = reset_->result();
     if (kind == Kind::descriptors && counts) count_descriptors(judge, plan);
   }
 
@@ -95,10 +99,27 @@ class Hearing::Item {
       return owner_.ended(*reset_);
     }
     consumer = found->key;
-    reset = judge.reset(named, room_.clock.now());  // what this process counts by itself
+    std::ignore = judge.reset(named, room_.clock.now());  // what this process counts while the store is away
+    reset = {};
     std::string text_of_consumer;
     append_shared_consumer(text_of_consumer, consumer);
     reset_->begin(plan, plan.limits()[found->limit], text_of_consumer);
+  }
+
+  void begin_descriptor_reset(Judge& judge, const Plan& plan) {
+    if (!reset_) reset_ = std::make_unique<SharedReset>(store_, owner_);
+    std::string key;
+    const auto found = find_descriptor(plan.ruleset(), descriptor, key);
+    if (!found) {
+      reset = tl::unexpected(found.error());
+      return owner_.ended(*reset_);
+    }
+    std::ignore = judge.reset(descriptor, room_.clock.now());
+    reset = {};
+    if (!(*found)->limit) return owner_.ended(*reset_);  // it is not limited, so that nothing is counted
+    std::string text_of_descriptor;
+    append_shared_descriptor(text_of_descriptor, key);
+    reset_->begin(plan, plan.limits()[*(*found)->limit], text_of_descriptor);
   }
 
   void finish_verdict(Judge& judge, const Plan& plan, bool counts, Instant now) {
@@ -166,6 +187,12 @@ void Hearing::add_reset(const NamedAsk& ask) {
   Item& item = new_item();
   item.kind = Item::Kind::reset;
   item.named = ask;
+}
+
+void Hearing::add_descriptor_reset(const DescriptorName& name) {
+  Item& item = new_item();
+  item.kind = Item::Kind::reset_descriptor;
+  item.descriptor = name;
 }
 
 void Hearing::add_throttle(std::string_view key, const core::Gcra::Limit& limit, Cost quantity) {
@@ -261,6 +288,7 @@ Instant Hearing::judged_at(std::size_t i) const noexcept {
     case Item::Kind::throttle:
       return item.throttle().at();
     case Item::Kind::reset:
+    case Item::Kind::reset_descriptor:
       break;
   }
   return {};

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/algorithm/gcra.h"
+#include "engine/descriptor_name.h"
 #include "engine/descriptors.h"
 #include "engine/named.h"
 #include "engine/plan.h"
@@ -48,6 +49,7 @@ class Hearing final : public std::enable_shared_from_this<Hearing>, private Shar
   void add(const NamedAsk& ask);
   void add(std::string_view domain, std::span<const DescriptorAsk> asks);  // all or nothing
   void add_reset(const NamedAsk& ask);
+  void add_descriptor_reset(const DescriptorName& name);
   void add_throttle(std::string_view key, const core::Gcra::Limit& limit, Cost quantity);
 
   void begin(std::function<void()> done);

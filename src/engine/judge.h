@@ -22,6 +22,7 @@
 #include "engine/counters.h"
 #include "engine/coverage.h"
 #include "engine/descriptor_judgement.h"
+#include "engine/descriptor_name.h"
 #include "engine/descriptors.h"
 #include "engine/judgement.h"
 #include "engine/named.h"
@@ -84,7 +85,9 @@ class Judge {
   void judge(std::span<const NamedAsk> asks, Instant now, std::span<Result<Verdict>> verdicts);
 
   // Forgets what a limit has counted for a consumer, its warnings and blocks included, whatever its tier is.
+  // An error also if the consumer shares an overflow state with others: that stays.
   Result<void> reset(const NamedAsk& ask, Instant now);
+  Result<void> reset(const DescriptorName& name, Instant now);
 
   // The policy of the last verdict: what its limit's number means.
   [[nodiscard]] const Plan& plan() const noexcept { return *plan_; }
@@ -117,6 +120,7 @@ class Judge {
   void point_to_outcomes(Verdict& verdict, std::size_t& first) noexcept;
   void count(const Coverage& coverage, const Verdict& verdict, Instant now) noexcept;
   [[nodiscard]] bool judge_case(const policy::Domain& domain, const DescriptorCase& asked, Instant now);
+  [[nodiscard]] static Result<void> forget(const PlannedLimit& limit, std::string_view key, Instant now);
   void count_descriptor(const Plan& plan, std::uint32_t limit, const DescriptorAsk& ask, const DescriptorStatus& status,
                         bool admitted) noexcept;
 

@@ -45,16 +45,32 @@ Result<void> Judge::reset(const NamedAsk& ask, Instant now) {
   const std::lock_guard guard(busy_);
   const auto named = named_finder_->read(ask);
   if (!named) return tl::unexpected(named.error());
-  const PlannedLimit& limit = plan_->limits()[named->limit];
-  const auto forget = [&](const std::optional<TableRule>& rule) {
-    if (rule) rule->table->reset(rule->rule, rule->table->hash(named->key), now);
+  return forget(plan_->limits()[named->limit], named->key, now);
+}
+
+Result<void> Judge::reset(const DescriptorName& name, Instant now) {
+  const std::lock_guard guard(busy_);
+  std::string key;
+  const auto found = find_descriptor(plan_->ruleset(), name, key);
+  if (!found) return tl::unexpected(found.error());
+  return (*found)->limit ? forget(plan_->limits()[*(*found)->limit], key, now) : Result<void>();
+}
+
+Result<void> Judge::forget(const PlannedLimit& limit, std::string_view key, Instant now) {
+  bool shares = false;
+  const auto forget_one = [&](const std::optional<TableRule>& rule) {
+    if (rule && !rule->table->reset(rule->rule, rule->table->hash(key), now)) shares = true;
   };
-  std::ranges::for_each(limit.live, forget);
-  std::ranges::for_each(limit.candidate, forget);
-  forget(limit.warnings);
-  forget(limit.denials);
-  forget(limit.block);
-  return {};
+  std::ranges::for_each(limit.live, forget_one);
+  std::ranges::for_each(limit.candidate, forget_one);
+  forget_one(limit.warnings);
+  forget_one(limit.denials);
+  forget_one(limit.block);
+  if (!shares) return {};
+  return failure(
+      "consumer",
+      "shares a state with others for want of memory, and that was not reset: it would let them start afresh "
+      "too; give state.memory more, and restart");
 }
 
 std::string_view Judge::consumer_of(const NamedAsk& ask) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/consumer_text.h"
@@ -21,17 +22,33 @@ tl::unexpected<Error> unknown(const std::string& what, std::string_view word, st
   return failure(what + " " + in_quotes(word), "is not in the policy" + policy::did_you_mean(word, known));
 }
 
+// With the limits that there are, as many as a message holds.
 tl::unexpected<Error> unknown_limit(const Plan& plan, std::string_view name) {
+  constexpr std::size_t most_listed = 20;
   std::vector<std::string> names;
   for (const PlannedLimit& limit : plan.limits()) {
     if (!limit.source->by_descriptor()) names.push_back(limit.source->name);
   }
-  return unknown("limit", name, names);
+  auto error = unknown("limit", name, names).value();
+  if (names.empty()) {
+    error.what += "; all its limits are reached by descriptors";
+    return tl::unexpected(std::move(error));
+  }
+  error.what += error.what.ends_with('?') ? " There are " : "; there are ";
+  for (std::size_t i = 0; i < std::min(names.size(), most_listed); ++i) error.what += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most_listed) error.what += " and " + std::to_string(names.size() - most_listed) + " more";
+  return tl::unexpected(std::move(error));
 }
 
 tl::unexpected<Error> unfit_consumer(const policy::CompiledLimit& limit) {
   return failure("consumer",
                  "does not fit limit " + in_quotes(limit.name) + ", or in two ways: write " + consumer_form(limit));
+}
+
+tl::unexpected<Error> ambiguous_consumer(std::span<const std::string> meanings) {
+  std::string both;
+  for (const std::string& meaning : meanings) both += (both.empty() ? "" : " or ") + in_quotes(meaning);
+  return failure("consumer", "could be " + both + ": write which");
 }
 
 }  // namespace
@@ -42,6 +59,11 @@ Result<NamedFinder::Named> NamedFinder::read(const NamedAsk& ask) {
   const PlannedLimit& planned = plan_.limits()[*limit];
   if (planned.source->by_descriptor()) {
     return failure("limit " + in_quotes(ask.limit), "is reached by descriptors only: ask for its domain and entries");
+  }
+  if (ask.one_meaning) {
+    const auto meanings = meanings_of(*planned.source, plan_.ruleset().identity, ask.consumer);
+    if (meanings.empty()) return unfit_consumer(*planned.source);
+    if (meanings.size() > 1) return ambiguous_consumer(meanings);
   }
   const auto consumer = read_consumer(*planned.source, plan_.ruleset().identity, ask.consumer, key_);
   if (!consumer) return unfit_consumer(*planned.source);

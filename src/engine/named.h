@@ -23,6 +23,9 @@ struct NamedAsk {
   std::optional<Cost> cost{};   // none: the limit's own
   Duration max_wait = Duration::max();
   bool peek = false;  // only look, charge nothing
+  // A consumer whose words could mean two is refused: for who looks or resets. Where requests are decided they are
+  // read as the first that they fit, because what a stranger calls himself must not become an error.
+  bool one_meaning = false;
 };
 
 // From such a question to what is asked of the limit. One per thread; what is found allocates nothing in the steady

@@ -165,11 +165,12 @@ void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& 
   });
 }
 
-void Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
-  with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& /*of*/, Cells<Payload>& cells) {
+bool Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& /*of*/, Cells<Payload>& cells) {
     const Slot slot = cells.find_or_claim(key, core::micros(now));
     if (!slot.overflowed) cells.erase(slot);
     unlock(slot);
+    return !slot.overflowed;
   });
 }
 

@@ -80,7 +80,8 @@ class Table {
 
   void refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept;
   void settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept;
-  void reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
+  // False if the key shares an overflow state: that stays as it is, because it is others' too.
+  bool reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
   // For new numbers, of which `rule` takes longest to fill: brings back to that what a bucket's states lie further
   // ahead. Nobody may decide by the old ones any more.
   void carry_over(const core::Rule& rule, const Clock& clock);

@@ -94,5 +94,38 @@ TEST(RespNamedLimit, MistakesAreNamed) {
   }
 }
 
+TEST(RespNamedLimit, ConsumerThatCouldBeTwoIsJudgedButNeitherLookedAtNorReset) {
+  const policy::Loaded loaded = policy::load_text(
+      "version: 1\nlimits:\n  - { name: all, consumer_key: [user, ip], algorithm: fixed_window, rate: 1/h }\n",
+      "p.yaml");
+  House house({.limits = {}, .token = {}, .admin_token = Token("key")});
+  ASSERT_TRUE(house.engine->reload(loaded.ruleset, house.clock));
+  Talk talk(house);
+  EXPECT_TRUE(talk.say("WEIR.CHECK all 127.0.0.1\r\n").starts_with("*8\r\n:0\r\n"));
+  EXPECT_TRUE(talk.say("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:1\r\n"));
+  const std::string both = "-ERR consumer: could be 'user=127.0.0.1' or 'ip=127.0.0.1': write which\r\n";
+  EXPECT_EQ(talk.say("WEIR.PEEK all 127.0.0.1\r\n"), both);
+  EXPECT_EQ(talk.say("AUTH key\r\nWEIR.RESET all 127.0.0.1\r\n"), "+OK\r\n" + both);
+  EXPECT_TRUE(talk.say("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:1\r\n")) << "it was not reset";
+  EXPECT_EQ(talk.say("WEIR.RESET all user=127.0.0.1\r\n"), "+OK\r\n");
+  EXPECT_TRUE(talk.say("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:0\r\n"));
+}
+
+TEST(RespNamedLimit, ResetOfAStateThatOthersShareIsAnError) {
+  const policy::Loaded loaded = policy::load_text(
+      "version: 1\nlimits:\n  - { name: all, consumer_key: user, algorithm: sliding_window_log, rate: 60000/h }\n",
+      "p");
+  House house({.limits = {}, .token = {}, .admin_token = Token("key")});
+  ASSERT_TRUE(house.engine->reload(loaded.ruleset, house.clock));
+  Talk talk(house);
+  int last = 0;
+  while (house.engine->plan()->tables().overflowed() == 0) {
+    (void)talk.say("WEIR.CHECK all user=" + std::to_string(last++) + "\r\n");
+  }
+  const std::string name = "user=" + std::to_string(last - 1);
+  EXPECT_TRUE(talk.say("AUTH key\r\nWEIR.RESET all " + name + "\r\n")
+                  .starts_with("+OK\r\n-ERR consumer: shares a state with others for want of memory"));
+}
+
 }  // namespace
 }  // namespace weir::door

@@ -3,6 +3,7 @@
 
 #include "engine/consumer.h"
 #include "engine/consumer_text.h"
+#include "engine/descriptor_name.h"
 #include "tests/engine/engine_fixture.h"
 
 namespace weir::engine {
@@ -126,8 +127,10 @@ TEST_F(NamedTest, WhatCannotBeReadIsRefused) {
   constexpr std::string_view unfit_address =
       "consumer: does not fit limit 'address', or in two ways: write ip=... + route=...";
   for (const Row& row : std::vector<Row>{
-           {"usr", "alice", "", "limit 'usr': is not in the policy, did you mean 'user'?"},
-           {"something-else", "alice", "", "limit 'something-else': is not in the policy"},
+           {"usr", "alice", "",
+            "limit 'usr': is not in the policy, did you mean 'user'? There are user, address, all, login, soft, trial"},
+           {"something-else", "alice", "",
+            "limit 'something-else': is not in the policy; there are user, address, all, login, soft, trial"},
            {"user", "alice", "pto", "tier 'pto': is not in the policy, did you mean 'pro'?"},
            {"user", "", "",
             "consumer: does not fit limit 'user', or in two ways: write user=... or ip=... + route=..."},
@@ -207,6 +210,118 @@ TEST_F(NamedTest, ResetForgetsTheConsumerInEveryTable) {
 
 TEST_F(NamedTest, ConsumerOfAQuestionIsToldByItsKey) {
   EXPECT_EQ(describe_consumer(judge_->consumer_of(NamedAsk{.limit = "user", .consumer = "alice"})), "user=alice");
+}
+
+// What an operator types is one consumer, or is refused.
+class OneMeaningTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    load(R"(
+version: 1
+limits:
+  - { name: everything, consumer_key: [user, ip], algorithm: fixed_window, rate: 2/h }
+  - { name: mixed, consumer_key: [ip, user+route], routes: [GET /a], algorithm: fixed_window, rate: 2/h }
+)");
+  }
+  std::string refusal(std::string_view limit, std::string_view consumer) {
+    const NamedAsk ask{.limit = limit, .consumer = consumer, .peek = true, .one_meaning = true};
+    const auto looked = judge_->judge(ask, now_);
+    const auto forgotten = judge_->reset(ask, now_);
+    EXPECT_EQ(looked.has_value(), forgotten.has_value()) << consumer;
+    return looked ? "" : looked.error().message();
+  }
+};
+
+TEST_F(OneMeaningTest, ValueThatCouldBeTwoConsumersIsRefusedWithBothSpellings) {
+  EXPECT_EQ(refusal("everything", "127.0.0.1"), "consumer: could be 'user=127.0.0.1' or 'ip=127.0.0.1': write which");
+  EXPECT_EQ(refusal("everything", "alice"), "") << "is no address";
+  EXPECT_EQ(refusal("everything", "user=127.0.0.1"), "");
+  EXPECT_EQ(refusal("everything", "ip=127.0.0.1"), "");
+  EXPECT_EQ(refusal("mixed", "127.0.0.1"), "") << "the other key has two parts";
+}
+
+TEST_F(OneMeaningTest, WrongAddressIsNotTakenForAUser) {
+  EXPECT_EQ(refusal("everything", "ip=300.1.1.1"),
+            "consumer: does not fit limit 'everything', or in two ways: write user=... or ip=...");
+}
+
+TEST_F(OneMeaningTest, WhatAStrangerCallsHimselfIsJudged) {
+  const NamedAsk ask{.limit = "everything", .consumer = "127.0.0.1"};
+  EXPECT_TRUE(judge_->judge(ask, now_)->admitted);
+  EXPECT_TRUE(judge_->judge(ask, now_)->admitted);
+  EXPECT_FALSE(judge_->judge(ask, now_)->admitted);
+  EXPECT_EQ(describe_consumer(judge_->consumer_of(ask)), "user=127.0.0.1");
+  EXPECT_TRUE(judge_->judge(NamedAsk{.limit = "mixed", .consumer = "192.0.2.1"}, now_)->admitted);
+}
+
+TEST_F(OneMeaningTest, UnknownLimitIsToldTheOnesThereAre) {
+  EXPECT_EQ(refusal("by-user", "alice"), "limit 'by-user': is not in the policy; there are everything, mixed");
+  EXPECT_EQ(refusal("mixd", "alice"),
+            "limit 'mixd': is not in the policy, did you mean 'mixed'? There are everything, mixed");
+}
+
+TEST(ResetTest, StateThatOthersShareStaysAndIsSaid) {
+  const auto engine = *Engine::create(
+      ruleset_of("version: 1\nlimits:\n  - { name: api, consumer_key: user, algorithm: fixed_window, rate: 2/h }\n"),
+      {.memory_budget = std::size_t{1} << 20, .hash_key = {1, 2}});
+  const auto judge = engine->new_judge();
+  const Instant now{1'700'000'000s};
+  const auto charge = [&](const std::string& user) {
+    const NamedAsk ask{.limit = "api", .consumer = user};
+    return judge->judge(ask, now)->admitted;
+  };
+  int last = 0;
+  while (engine->plan()->tables().overflowed() == 0) EXPECT_TRUE(charge("user=" + std::to_string(last++)));
+  const std::string newcomer = "user=" + std::to_string(last - 1);
+  const auto refused = judge->reset(NamedAsk{.limit = "api", .consumer = newcomer}, now);
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().what.starts_with("shares a state with others for want of memory, and that was not reset"))
+      << refused.error().what;
+  EXPECT_TRUE(charge(newcomer));
+  EXPECT_FALSE(charge(newcomer)) << "it was not reset";
+  EXPECT_TRUE(judge->reset(NamedAsk{.limit = "api", .consumer = "user=0"}, now)) << "a known one has its own";
+}
+
+constexpr auto descriptors = R"(
+domain: edge
+descriptors:
+  - key: address
+    rate_limit: { unit: hour, requests_per_unit: 2 }
+    descriptors:
+      - { key: path, value: /login, rate_limit: { unit: hour, requests_per_unit: 1 } }
+      - { key: path, value: /health, rate_limit: { unlimited: true } }
+)";
+
+TEST(DescriptorResetTest, ForgetsOneDescriptor) {
+  const auto engine =
+      *Engine::create(ruleset_of(descriptors), {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}});
+  const auto judge = engine->new_judge();
+  const auto passes = [&](const std::vector<DescriptorEntry>& entries) {
+    const DescriptorAsk ask{.entries = entries};
+    DescriptorStatus status;
+    return judge->judge("edge", {&ask, 1}, Instant{}, {&status, 1});
+  };
+  const std::vector<DescriptorEntry> login{{"address", "a"}, {"path", "/login"}};
+  const std::vector<DescriptorEntry> others{{"address", "b"}, {"path", "/login"}};
+  EXPECT_TRUE(passes(login) && passes(others));
+  EXPECT_FALSE(passes(login));
+  EXPECT_TRUE(judge->reset(DescriptorName{"edge", login}, Instant{}));
+  EXPECT_TRUE(passes(login));
+  EXPECT_FALSE(passes(others));
+}
+
+TEST(DescriptorNameTest, WhatHasNoLimitIsToldWhatHas) {
+  const auto ruleset = ruleset_of(descriptors);
+  std::string key;
+  const auto refusal = [&](std::string_view domain, const std::vector<DescriptorEntry>& entries) {
+    const auto found = find_descriptor(*ruleset, {domain, entries}, key);
+    return found ? "" : found.error().message();
+  };
+  EXPECT_EQ(refusal("edge", {{"address", "a"}}), "");
+  EXPECT_EQ(refusal("edgy", {{"address", "a"}}), "domain 'edgy': is not in the policy; there is edge");
+  EXPECT_EQ(refusal("edge", {{"adress", "a"}, {"x", "1"}}),
+            "descriptor 'adress=a + x=1': has no limit in domain 'edge'; there are limits for 'address', "
+            "'address + path=/login', 'address + path=/health'");
 }
 
 TEST(NamedDescriptorTest, LimitReachedByDescriptorsIsRefused) {

@@ -90,8 +90,9 @@ unsigned ConsumerTask::status_of_error(Desk& desk) const {
   const auto hold = desk.judge().hold();
   const engine::Plan& plan = desk.judge().plan();
   if (!plan.find_limit(limit_)) return 404;
-  const bool is_stores = kind_ == Kind::reset && engine::NamedFinder(plan).read(named()).has_value();
-  return is_stores ? 503 : 400;
+  const bool is_read = kind_ == Kind::reset && engine::NamedFinder(plan).read(named()).has_value();
+  if (!is_read) return 400;
+  return desk.is_shared() ? 503 : 409;  // the store is away; or the state is others' too
 }
 
 std::string ConsumerTask::inspection(const engine::Plan& plan, const Verdict& next, const Verdict& present,

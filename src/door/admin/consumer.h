@@ -48,7 +48,9 @@ class ConsumerTask {
  private:
   // What the limit would say to the next request, and what is there before it.
   [[nodiscard]] std::array<engine::NamedAsk, 2> looks() const noexcept;
-  [[nodiscard]] engine::NamedAsk named() const noexcept { return {.limit = limit_, .consumer = consumer_}; }
+  [[nodiscard]] engine::NamedAsk named() const noexcept {
+    return {.limit = limit_, .consumer = consumer_, .one_meaning = true};
+  }
 
   [[nodiscard]] std::string inspection(const engine::Plan& plan, const engine::Verdict& next,
                                        const engine::Verdict& present, std::string_view consumer) const;

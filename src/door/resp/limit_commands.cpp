@@ -26,6 +26,7 @@ void RespDoor::Session::check(Arguments arguments, Writer& reply) {
 void RespDoor::Session::peek(Arguments arguments, Writer& reply) {
   NamedAsk ask = named_ask(arguments);
   ask.peek = true;
+  ask.one_meaning = true;
   answer_ask(arguments, ask, reply);
 }
 
@@ -42,7 +43,9 @@ void RespDoor::Session::reset_consumer(Arguments arguments, Writer& reply) {
                            ? "NOPERM WEIR.RESET needs the admin token: show it by AUTH first"
                            : "NOPERM WEIR.RESET needs the admin token, and this server has none");
   }
-  reply_reset(door_.desk_.judge().reset(named_ask(arguments), now_), reply);
+  NamedAsk ask = named_ask(arguments);
+  ask.one_meaning = true;
+  reply_reset(door_.desk_.judge().reset(ask, now_), reply);
 }
 
 }  // namespace weir::door

@@ -74,13 +74,16 @@ bool RespDoor::Session::add_to_hearing(Arguments arguments) {
   }
   if (equals_ignoring_case(name, "weir.reset")) {
     if (arguments.size() != 3 || rights_ != Rights::reset) return false;
-    hearing().reset(named_ask(arguments), reply);
+    engine::NamedAsk ask = named_ask(arguments);
+    ask.one_meaning = true;
+    hearing().reset(ask, reply);
     return true;
   }
   const bool peeks = equals_ignoring_case(name, "weir.peek");
   if ((!peeks && !equals_ignoring_case(name, "weir.check")) || arguments.size() < 3) return false;
   engine::NamedAsk ask = named_ask(arguments);
   ask.peek = peeks;
+  ask.one_meaning = peeks;
   if (!read_options(arguments.subspan(3), ask).empty()) return false;
   hearing().check(ask, reply);
   return true;
