@@ -3,6 +3,7 @@
 // a flood of fresh keys neither evicts a known consumer nor goes unlimited.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <span>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 #include "weir/clock.h"
 #include "weir/cost.h"
@@ -17,6 +19,7 @@
 #include "weir/limit.h"
 #include "weir/request.h"
 #include "weir/result.h"
+#include "weir/to_duration.h"
 
 namespace weir {
 
@@ -33,12 +36,16 @@ class KeyedLimiter {
     std::uint64_t overflowed = 0;  // decisions on a shared state, for want of room
   };
 
+  // Without a clock: by the time of day (WallClock).
+  static Result<KeyedLimiter> create(const Limit& limit);
+  static Result<KeyedLimiter> create(const Limit& limit, Options options);
   static Result<KeyedLimiter> create(const Limit& limit, std::shared_ptr<const Clock> clock, Options options);
   static Result<KeyedLimiter> create(const Limit& limit, std::shared_ptr<const Clock> clock);
 
   // With the states that save() wrote to `path`. A torn or foreign file is refused.
   static Result<KeyedLimiter> restore(const std::filesystem::path& path, const Limit& limit,
                                       std::shared_ptr<const Clock> clock, Options options);
+  static Result<KeyedLimiter> restore(const std::filesystem::path& path, const Limit& limit, Options options);
 
   KeyedLimiter(KeyedLimiter&&) noexcept;
   KeyedLimiter& operator=(KeyedLimiter&&) noexcept;
@@ -62,6 +69,22 @@ class KeyedLimiter {
   // when a stop is requested. A caller with a turn to wait for (queue) returns at its turn.
   Decision acquire(std::string_view key, Cost cost, Instant deadline, std::stop_token stop = {});
 
+  // For at most so long: 200ms, 5s. Without a length of time, for as long as it takes.
+  template <class Rep, class Period>
+  Decision acquire(std::string_view key, Cost cost, std::chrono::duration<Rep, Period> at_most,
+                   std::stop_token stop = {}) {
+    return acquire_within(key, cost, to_duration(at_most), std::move(stop));
+  }
+  Decision acquire(std::string_view key, Cost cost = Cost{1}, std::stop_token stop = {}) {
+    return acquire(key, cost, Instant::max(), std::move(stop));
+  }
+  // Until a point in time of any other clock, as far away as that clock says now.
+  template <class AnyClock, class Length>
+  Decision acquire(std::string_view key, Cost cost, std::chrono::time_point<AnyClock, Length> deadline,
+                   std::stop_token stop = {}) {
+    return acquire_within(key, cost, duration_until(deadline), std::move(stop));
+  }
+
   // Gives back `cost` of a charge.
   void refund(std::string_view key, Cost cost, const Decision& charge);
 
@@ -69,8 +92,8 @@ class KeyedLimiter {
   // reserved is charged now, into a debt of at most one capacity.
   void settle(std::string_view key, Cost reserved, Cost actual, const Decision& charge);
 
-  // As if never seen.
-  void reset(std::string_view key);
+  // As if never seen. False if the key shares a state with others for want of memory: that stays as it is.
+  bool reset(std::string_view key);
 
   [[nodiscard]] Usage usage() const noexcept;
 
@@ -78,6 +101,8 @@ class KeyedLimiter {
   Result<void> save(const std::filesystem::path& path) const;
 
  private:
+  Decision acquire_within(std::string_view key, Cost cost, Duration at_most, std::stop_token stop);
+
   struct Body;
   explicit KeyedLimiter(std::unique_ptr<Body> body) noexcept;
   std::unique_ptr<Body> body_;

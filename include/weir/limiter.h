@@ -2,19 +2,24 @@
 // Callable from any thread. For a limit per user, address or key: KeyedLimiter.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <stop_token>
+#include <utility>
 
 #include "weir/clock.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
 #include "weir/result.h"
+#include "weir/to_duration.h"
 
 namespace weir {
 
 class Limiter {
  public:
+  // Without a clock: by the time of day (WallClock).
+  static Result<Limiter> create(const Limit& limit);
   static Result<Limiter> create(const Limit& limit, std::shared_ptr<const Clock> clock);
 
   Limiter(Limiter&&) noexcept;
@@ -31,6 +36,20 @@ class Limiter {
   // when a stop is requested. A caller with a turn to wait for (queue) returns at its turn.
   Decision acquire(Cost cost, Instant deadline, std::stop_token stop = {});
 
+  // For at most so long: 200ms, 5s. Without a length of time, for as long as it takes.
+  template <class Rep, class Period>
+  Decision acquire(Cost cost, std::chrono::duration<Rep, Period> at_most, std::stop_token stop = {}) {
+    return acquire_within(cost, to_duration(at_most), std::move(stop));
+  }
+  Decision acquire(Cost cost = Cost{1}, std::stop_token stop = {}) {
+    return acquire(cost, Instant::max(), std::move(stop));
+  }
+  // Until a point in time of any other clock, as far away as that clock says now.
+  template <class AnyClock, class Length>
+  Decision acquire(Cost cost, std::chrono::time_point<AnyClock, Length> deadline, std::stop_token stop = {}) {
+    return acquire_within(cost, duration_until(deadline), std::move(stop));
+  }
+
   // Gives back `cost` of a charge.
   void refund(Cost cost, const Decision& charge);
 
@@ -42,6 +61,8 @@ class Limiter {
   void reset();
 
  private:
+  Decision acquire_within(Cost cost, Duration at_most, std::stop_token stop);
+
   struct Body;
   explicit Limiter(std::unique_ptr<Body> body) noexcept;
   std::unique_ptr<Body> body_;

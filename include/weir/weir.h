@@ -12,3 +12,4 @@
 #include "weir/request.h"
 #include "weir/result.h"
 #include "weir/time.h"
+#include "weir/to_duration.h"

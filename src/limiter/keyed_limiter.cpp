@@ -46,6 +46,18 @@ Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, std::shared_ptr<co
   return create(limit, std::move(clock), Options{});
 }
 
+Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, Options options) {
+  return create(limit, std::make_shared<WallClock>(), options);
+}
+
+Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit) {
+  return create(limit, Options{});
+}
+
+Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, const Limit& limit, Options options) {
+  return restore(path, limit, std::make_shared<WallClock>(), options);
+}
+
 Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, const Limit& limit,
                                            std::shared_ptr<const Clock> clock, Options options) {
   if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
@@ -97,6 +109,10 @@ Decision KeyedLimiter::acquire(std::string_view key, Cost cost, Instant deadline
   return limiter::acquire(*body_->clock, Limited{*body_, body_->table->hash(key), cost}, deadline, stop);
 }
 
+Decision KeyedLimiter::acquire_within(std::string_view key, Cost cost, Duration at_most, std::stop_token stop) {
+  return acquire(key, cost, limiter::later(body_->clock->now(), at_most), std::move(stop));
+}
+
 void KeyedLimiter::refund(std::string_view key, Cost cost, const Decision& charge) {
   body_->table->refund(body_->rule, body_->table->hash(key), cost, charge.charged_at, body_->clock->now());
 }
@@ -106,8 +122,8 @@ void KeyedLimiter::settle(std::string_view key, Cost reserved, Cost actual, cons
                        body_->clock->now());
 }
 
-void KeyedLimiter::reset(std::string_view key) {
-  body_->table->reset(body_->rule, body_->table->hash(key), body_->clock->now());
+bool KeyedLimiter::reset(std::string_view key) {
+  return body_->table->reset(body_->rule, body_->table->hash(key), body_->clock->now());
 }
 
 KeyedLimiter::Usage KeyedLimiter::usage() const noexcept {

@@ -71,6 +71,10 @@ Result<Limiter> Limiter::create(const Limit& limit, std::shared_ptr<const Clock>
   return Limiter(std::move(body));
 }
 
+Result<Limiter> Limiter::create(const Limit& limit) {
+  return create(limit, std::make_shared<WallClock>());
+}
+
 Limiter::Limiter(std::unique_ptr<Body> body) noexcept : body_(std::move(body)) {}
 Limiter::Limiter(Limiter&&) noexcept = default;
 Limiter& Limiter::operator=(Limiter&&) noexcept = default;
@@ -96,6 +100,10 @@ Decision Limiter::acquire(Cost cost, Instant deadline, std::stop_token stop) {
     void give_back(const Decision& charge) { body.refund(cost, charge.charged_at); }
   };
   return limiter::acquire(*body_->clock, Limited{*this, *body_, cost}, deadline, stop);
+}
+
+Decision Limiter::acquire_within(Cost cost, Duration at_most, std::stop_token stop) {
+  return acquire(cost, limiter::later(body_->clock->now(), at_most), std::move(stop));
 }
 
 void Limiter::refund(Cost cost, const Decision& charge) {

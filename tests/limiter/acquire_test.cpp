@@ -1,6 +1,8 @@
 // acquire, of one limiter and of many: when it returns, with what, and what it has taken by then.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -10,6 +12,7 @@
 #include "tests/limiter/jumping_clock.h"
 #include "weir/keyed_limiter.h"
 #include "weir/limiter.h"
+#include "weir/to_duration.h"
 
 namespace weir {
 namespace {
@@ -26,9 +29,7 @@ struct One {
       : limiter(Limiter::create(limit, std::move(clock)).value()) {}
   Decision check(Cost cost) { return limiter.check(cost); }
   [[nodiscard]] Decision peek(Cost cost) const { return limiter.peek(cost); }
-  Decision acquire(Cost cost, Instant deadline, std::stop_token stop = {}) {
-    return limiter.acquire(cost, deadline, std::move(stop));
-  }
+  Decision acquire(Cost cost, auto... more) { return limiter.acquire(cost, std::move(more)...); }
 };
 
 struct OneOfMany {
@@ -38,9 +39,7 @@ struct OneOfMany {
       : limiter(KeyedLimiter::create(limit, std::move(clock)).value()) {}
   Decision check(Cost cost) { return limiter.check("anna", cost); }
   [[nodiscard]] Decision peek(Cost cost) const { return limiter.peek("anna", cost); }
-  Decision acquire(Cost cost, Instant deadline, std::stop_token stop = {}) {
-    return limiter.acquire("anna", cost, deadline, std::move(stop));
-  }
+  Decision acquire(Cost cost, auto... more) { return limiter.acquire("anna", cost, std::move(more)...); }
 };
 
 template <class Limited>
@@ -247,6 +246,58 @@ TYPED_TEST(AcquireTest, ThreadThatWaitsIsWokenByTheClockAndByAStop) {
   other.request_stop();
   other.join();
   EXPECT_FALSE(woken_by_stop.admitted);
+}
+
+TYPED_TEST(AcquireTest, TakesALengthOfTime) {
+  this->exhaust_one_a_second();
+  EXPECT_FALSE(this->limited_->acquire(Cost{1}, 999ms).admitted);
+  EXPECT_EQ(this->elapsed(), 0s);
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}, 1s).admitted);
+  EXPECT_EQ(this->elapsed(), 1s);
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}, std::chrono::duration<double>(1.5)).admitted);
+  EXPECT_FALSE(this->limited_->acquire(Cost{1}, -1h).admitted);
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}, std::chrono::years::max()).admitted);
+  EXPECT_EQ(this->elapsed(), 3s);
+}
+
+TYPED_TEST(AcquireTest, WithoutADeadlineWaitsForAsLongAsItTakes) {
+  this->exhaust_one_a_second();
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}).admitted);
+  EXPECT_TRUE(this->limited_->acquire(Cost{2}, std::stop_token()).admitted);
+  EXPECT_EQ(this->elapsed(), 3s);
+  EXPECT_FALSE(this->limited_->acquire(Cost{3}).admitted) << "never";
+}
+
+TYPED_TEST(AcquireTest, TakesADeadlineOfAnyClock) {
+  this->exhaust_one_a_second();
+  EXPECT_FALSE(this->limited_->acquire(Cost{1}, std::chrono::steady_clock::now() + 900ms).admitted);
+  EXPECT_FALSE(this->limited_->acquire(Cost{1}, std::chrono::steady_clock::time_point::min()).admitted);
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}, std::chrono::steady_clock::now() + 1min).admitted);
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}, std::chrono::system_clock::now() + 1min).admitted);
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}, std::chrono::steady_clock::time_point::max()).admitted);
+  EXPECT_TRUE(this->limited_->acquire(Cost{1}, std::chrono::sys_days(std::chrono::year(9999) / 1 / 1)).admitted);
+  EXPECT_EQ(this->elapsed(), 4s);
+}
+
+TEST(DefaultClock, IsTheTimeOfDay) {
+  const Limit limit = Limit::gcra({.rate = {1, 1h}, .burst = 1}).value();
+  auto one = Limiter::create(limit).value();
+  auto many = KeyedLimiter::create(limit).value();
+  auto small = KeyedLimiter::create(limit, {.memory_budget = std::size_t{1} << 20}).value();
+  for (const Decision& decision : {one.check(), many.check("anna"), small.check("anna")}) {
+    EXPECT_TRUE(decision.admitted);
+    EXPECT_LT(std::chrono::abs(std::chrono::system_clock::now() - decision.charged_at), 1min);
+  }
+  EXPECT_FALSE(one.acquire(Cost{1}, 1ms).admitted);
+}
+
+TEST(ToDuration, RoundsDownAndSaturates) {
+  EXPECT_EQ(to_duration(1999ns), 1us);
+  EXPECT_EQ(to_duration(-1ns), -1us);
+  EXPECT_EQ(to_duration(std::chrono::years::max()), Duration::max());
+  EXPECT_EQ(to_duration(std::chrono::years::min()), Duration::min());
+  EXPECT_EQ(to_duration(std::chrono::duration<double>(std::numeric_limits<double>::infinity())), Duration::max());
+  EXPECT_EQ(to_duration(std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())), Duration::min());
 }
 
 }  // namespace
