@@ -60,6 +60,15 @@ Result<void> write_once(const fs::path& path, const std::string& token) {
 
 }  // namespace
 
+Result<void> prepare_state_directory(const fs::path& state_directory) {
+  if (auto made = make_directory(state_directory); !made) return made;
+  std::error_code error;
+  const bool is_prepared = fs::exists(state_directory / admin_token_file, error);
+  if (is_prepared || ::access(state_directory.c_str(), W_OK | X_OK) == 0) return {};
+  return failure(state_directory.string(), "cannot be written to: " + std::generic_category().message(errno) +
+                                               "; name another in state.directory of weir.yaml");
+}
+
 Result<std::string> open_admin_token(const fs::path& state_directory) {
   if (const auto made = make_directory(state_directory); !made) return tl::unexpected(made.error());
   const fs::path path = state_directory / admin_token_file;

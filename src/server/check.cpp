@@ -30,6 +30,7 @@ CheckReport check(const Loaded& loaded) {
   CheckReport report;
   const Config& config = *loaded.config;
   report.lines = describe(config);
+  report.lines.insert(report.lines.begin(), loaded.config_line);
   for (const std::string& line : policy::roster(*loaded.ruleset)) report.lines.push_back("limit: " + line);
   for (const policy::Problem& problem : loaded.problems) {
     if (problem.severity == policy::Severity::warning) report.lines.push_back("warning: " + problem.text());

@@ -22,11 +22,13 @@
 
 namespace weir::server {
 
-// The variables that say where state belongs, as the caller found them; empty: not set.
+// The variables that count, as the caller found them; empty: not set.
 struct Environment {
-  std::string state_directory;  // STATE_DIRECTORY, as systemd sets it: the first of several counts
-  std::string xdg_state_home;   // XDG_STATE_HOME
-  std::string home;             // HOME
+  std::string state_directory{};  // STATE_DIRECTORY, as systemd sets it: the first of several counts
+  std::string xdg_state_home{};   // XDG_STATE_HOME
+  std::string home{};             // HOME
+  std::string config{};           // WEIR_CONFIG
+  std::string policy{};           // WEIR_POLICY
 };
 
 struct DoorConfig {
@@ -78,6 +80,7 @@ struct DoorsConfig {
 
 struct StateConfig {
   std::filesystem::path directory;  // empty: nothing says where
+  bool is_named = false;            // by weir.yaml, not by the environment
   std::size_t memory = std::size_t{256} << 20;
   std::optional<Duration> snapshot_every;  // none: no snapshots
 };
@@ -113,6 +116,15 @@ struct LogConfig {
   std::optional<std::filesystem::path> hash_key_file;          // none: a key of its own in the state directory
 };
 
+// Where what counts was said: `default`, `weir.yaml`, `--http`, `WEIR_POLICY`.
+struct Origins {
+  std::string policy = "default";
+  std::string http = "default";
+  std::string rls = "default";
+  std::string resp = "default";
+  std::string admin = "default";
+};
+
 struct Config {
   std::optional<std::filesystem::path> policy;  // none: the default policy
   bool merge_domains = false;                   // whether files of a policy's directory may be for one domain
@@ -124,6 +136,7 @@ struct Config {
   std::optional<unsigned> loops;      // none: one for each core
   Duration grace = Duration::zero();  // the doors stay open for as long after the call to stop
   Duration drain = std::chrono::seconds(10);
+  Origins origins;
 };
 
 // What holds without a file.

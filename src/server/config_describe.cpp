@@ -23,9 +23,10 @@ bool has_unix_socket(const DoorConfig& door) {
   return std::any_of(door.listen.begin(), door.listen.end(), [](const auto& address) { return address.unix_socket(); });
 }
 
-Lines parts_of(const DoorConfig& door) {
+Lines parts_of(const DoorConfig& door, const std::string& origin) {
   Lines parts;
   for (const net::Address& address : door.listen) parts.push_back(address.text());
+  parts.back() += " (" + origin + ")";
   if (has_unix_socket(door)) parts.push_back(fmt::format("mode {:04o}", door.unix_mode));
   if (door.tls) parts.emplace_back(door.tls->client_ca.empty() ? "TLS" : "TLS with client certificates");
   if (door.token_file) parts.push_back("token from " + door.token_file->string());
@@ -61,9 +62,9 @@ void add_own(const AdminDoorConfig& door, Lines& parts) {
 }
 
 template <class Door>
-std::string door_line(std::string_view name, const std::optional<Door>& door) {
-  if (!door) return fmt::format("{} door: off", name);
-  Lines parts = parts_of(*door);
+std::string door_line(std::string_view name, const std::optional<Door>& door, const std::string& origin) {
+  if (!door) return fmt::format("{} door: off ({})", name, origin);
+  Lines parts = parts_of(*door, origin);
   add_own(*door, parts);
   return fmt::format("{} door: {}", name, joined(parts));
 }
@@ -109,16 +110,21 @@ std::string stopping_line(const Config& config) {
   return line;
 }
 
+std::string policy_line(const Config& config) {
+  const char* const merged = config.merge_domains ? ", domains merged" : "";
+  if (!config.policy) return fmt::format("policy: the default one{}", merged);
+  return fmt::format("policy: {} ({}){}", config.policy->string(), config.origins.policy, merged);
+}
+
 }  // namespace
 
 std::vector<std::string> describe(const Config& config) {
   return {
-      "policy: " + (config.policy ? config.policy->string() : "the default one") +
-          (config.merge_domains ? ", domains merged" : ""),
-      door_line("http", config.doors.http),
-      door_line("rls", config.doors.rls),
-      door_line("resp", config.doors.resp),
-      door_line("admin", config.doors.admin),
+      policy_line(config),
+      door_line("http", config.doors.http, config.origins.http),
+      door_line("rls", config.doors.rls, config.origins.rls),
+      door_line("resp", config.doors.resp, config.origins.resp),
+      door_line("admin", config.doors.admin, config.origins.admin),
       state_line(config.state),
       fields_line(config.fields),
       log_line(config.log),

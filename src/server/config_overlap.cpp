@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "policy/scalar.h"
@@ -45,6 +47,25 @@ void Listenings::report_overlaps(policy::Problems& problems) const {
       }
     }
   }
+}
+
+std::optional<Overlap> first_overlap(const DoorsConfig& doors) {
+  std::vector<std::pair<std::string_view, net::Address>> all;
+  const auto add = [&](std::string_view name, const auto& door) {
+    if (!door) return;
+    for (const net::Address& address : door->listen) all.emplace_back(name, address);
+  };
+  add("http", doors.http);
+  add("rls", doors.rls);
+  add("resp", doors.resp);
+  add("admin", doors.admin);
+  for (auto later = all.begin(); later != all.end(); ++later) {
+    for (auto earlier = all.begin(); earlier != later; ++earlier) {
+      if (!overlap(earlier->second, later->second)) continue;
+      return Overlap{earlier->first, earlier->second, later->first, later->second};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace weir::server

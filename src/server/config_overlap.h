@@ -9,6 +9,7 @@
 #include "net/address.h"
 #include "policy/mark.h"
 #include "policy/problem.h"
+#include "server/config.h"
 
 namespace weir::server {
 
@@ -30,5 +31,16 @@ class Listenings {
 
   std::vector<Listening> all_;
 };
+
+// Two doors on one address.
+struct Overlap {
+  std::string_view first;
+  net::Address first_address;
+  std::string_view second;
+  net::Address second_address;
+};
+
+// None: every door has its own.
+[[nodiscard]] std::optional<Overlap> first_overlap(const DoorsConfig& doors);
 
 }  // namespace weir::server

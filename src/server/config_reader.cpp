@@ -50,6 +50,7 @@ void read_state(const Node& node, const std::filesystem::path& folder, StateConf
   read_size(map, "memory", memory_bounds, state.memory);
   read_snapshot(map, directory.has_value(), state);
   map.finish();
+  state.is_named = directory.has_value();
   if (directory) state.directory = *std::move(directory);
   if (state.snapshot_every && state.directory.empty() && !problems.any_error()) {
     problems.error(node.at, "snapshot: there is no state directory to keep it in: name one in directory");
@@ -91,6 +92,18 @@ void read_log(const Node& node, const std::filesystem::path& folder, LogConfig& 
   map.finish();
 }
 
+// Which doors the file says something about: that they are off, or where they are.
+void note_origins(const Node& doors, const std::string& file, Origins& origins) {
+  const auto note = [&](std::string_view name, std::string& origin) {
+    const Node* door = doors.find(name);
+    if (door != nullptr && (!door->is_map() || door->find("listen") != nullptr)) origin = file;
+  };
+  note("http", origins.http);
+  note("rls", origins.rls);
+  note("resp", origins.resp);
+  note("admin", origins.admin);
+}
+
 }  // namespace
 
 Config read_config(const Node& root, const std::filesystem::path& folder, Config config, Problems& problems) {
@@ -100,7 +113,11 @@ Config read_config(const Node& root, const std::filesystem::path& folder, Config
   }
   read_path(map, "policy", folder, config.policy);
   read_truth(map, "merge_domains", config.merge_domains);
-  if (const auto* doors = map.find("doors")) config.doors = read_doors(*doors, folder, problems);
+  if (config.policy) config.origins.policy = problems.file();
+  if (const auto* doors = map.find("doors")) {
+    config.doors = read_doors(*doors, folder, problems);
+    note_origins(*doors, problems.file(), config.origins);
+  }
   if (const auto* state = map.find("state")) read_state(*state, folder, config.state, problems);
   if (const auto* fields = map.find("fields")) read_fields(*fields, config.fields, problems);
   if (const auto* log = map.find("log")) read_log(*log, folder, config.log, problems);

@@ -1,7 +1,11 @@
 #include "server/config_scalar.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <numeric>
@@ -63,6 +67,14 @@ Share reduced(Share share) noexcept {
   return {share.part / common, share.whole / common};
 }
 
+// Not in every container.
+bool has_ipv6() noexcept {
+  const int probe = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return errno != EAFNOSUPPORT;
+  ::close(probe);
+  return true;
+}
+
 }  // namespace
 
 Result<std::size_t> parse_size(std::string_view text, SizeBounds bounds) {
@@ -122,7 +134,9 @@ Result<mode_t> parse_mode(std::string_view text) {
 }
 
 Result<net::Address> parse_listen(std::string_view text) {
-  auto address = net::Address::parse(text);
+  const bool is_port_alone = text.starts_with(':') && text.size() > 1 && text[1] != ':';
+  auto address =
+      net::Address::parse(is_port_alone ? (has_ipv6() ? "[::]" : "0.0.0.0") + std::string(text) : std::string(text));
   if (!address) return wrong(text, std::move(address.error().what));
   if (address->unix_socket() && !address->host().starts_with('/')) {
     return wrong(text, "the path of a unix socket begins at the root: write unix:/run/weir/http.sock");

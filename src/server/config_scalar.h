@@ -42,7 +42,7 @@ struct TimeBounds {
 // Three octal digits, with or without a zero before them.
 [[nodiscard]] Result<mode_t> parse_mode(std::string_view text);
 
-// An address as net reads it; the path of a unix socket begins at the root.
+// An address as net reads it; the path of a unix socket begins at the root. `:8080` is that port on every address.
 [[nodiscard]] Result<net::Address> parse_listen(std::string_view text);
 
 // A name as a Host field has it, without a port; or `*`.

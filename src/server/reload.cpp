@@ -70,7 +70,7 @@ std::string needs_restart(const std::set<std::string_view>& doors, const Config&
 
 // All that can fail comes before the first change. Doors that need a restart go on as they are, with their tokens: a
 // guard belongs to the addresses that it guards.
-Result<void> Server::apply(Loaded loaded) {
+Result<std::string> Server::apply(Loaded loaded) {
   Config& next = *loaded.config;
   const auto unfit =
       misfits(*loaded.ruleset, began_with_.store, next.policy.value_or(std::filesystem::path()).string());
@@ -106,14 +106,15 @@ Result<void> Server::apply(Loaded loaded) {
   replace(changed, config_.doors, next.doors);
   config_.doors = std::move(next.doors);
   reloads_.policy_file = config_.policy.value_or(std::filesystem::path()).string();
-  return {};
+  return restart;
 }
 
-Result<void> Server::reload() {
+Result<Server::Reload> Server::reload() {
   Loaded loaded = load(sources_);
   watch_ = loaded.watch;
   log_warnings(loaded.problems);
-  Result<void> outcome = loaded.complete() ? apply(std::move(loaded)) : failure("reload", loaded.errors());
+  const Result<std::string> outcome =
+      loaded.complete() ? apply(std::move(loaded)) : Result<std::string>(failure("reload", loaded.errors()));
   if (outcome) {
     log_->info("the files were read again and are in force");
     log_policy();
@@ -124,8 +125,9 @@ Result<void> Server::reload() {
   const std::lock_guard guard(mutex_);
   ++(outcome ? reloads_.applied : reloads_.refused);
   reloads_.last = {.at = now, .error = outcome ? std::string() : outcome.error().message()};
-  if (outcome) reloads_.loaded_at = now;
-  return outcome;
+  if (!outcome) return tl::unexpected(outcome.error());
+  reloads_.loaded_at = now;
+  return Reload{.digest = engine_->plan()->ruleset().digest, .restart_needed = *outcome};
 }
 
 void Server::reload(Reloaded done) {
@@ -163,14 +165,8 @@ void Server::answer_requests() {
     waiting.swap(waiting_);
   }
   if (waiting.empty()) return;
-  const Result<void> outcome = reload();
-  for (const Reloaded& done : waiting) {
-    if (outcome) {
-      done(engine_->plan()->ruleset().digest);
-    } else {
-      done(tl::unexpected(outcome.error()));
-    }
-  }
+  const Result<Reload> outcome = reload();
+  for (const Reloaded& done : waiting) done(outcome);
 }
 
 }  // namespace weir::server

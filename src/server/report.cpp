@@ -124,6 +124,22 @@ std::string Server::metrics() {
   return page.take();
 }
 
+observe::TrafficTotals Server::traffic_totals(const engine::Engine::Tally& tally) const {
+  observe::TrafficTotals totals;
+  totals.add(tally);
+  for (const Door& door : doors_) {
+    if (door.name != "admin") totals.requests += requests_of(door.name);
+  }
+  if (!throttle_) return totals;
+  observe::TrafficCounts& throttles = totals.by_limit["CL.THROTTLE"];
+  for (const auto& station : stations_) {
+    const door::ThrottleCounts& counts = station->resp()->throttle_counts();
+    throttles.decisions += counts.allowed.value() + counts.limited.value();
+    throttles.denied += counts.limited.value();
+  }
+  return totals;
+}
+
 // CL.THROTTLE has no limits of the policy, so it has figures of its own.
 void Server::append_throttle_metrics(observe::MetricsPage& page) const {
   using Type = observe::MetricsPage::Type;
@@ -176,8 +192,12 @@ door::AdminStatus Server::status() {
   door::AdminStatus status;
   const Instant now = clock_.now();
   const auto plan = engine_->plan();
+  const auto tally = engine_->totals().by_limit_and_route;
+  const observe::TrafficTotals totals = traffic_totals(tally);
   {
     const std::lock_guard guard(mutex_);
+    status.traffic = traffic_.summary(now, totals);
+    status.state.directory = config_.state.directory.string();
     status.policy = {.file = reloads_.policy_file,
                      .digest = plan->ruleset().digest,
                      .loaded_at = reloads_.loaded_at,
@@ -186,6 +206,7 @@ door::AdminStatus Server::status() {
     status.last_snapshot = last_saved_;
   }
   status.version = version_;
+  status.state.hash_key_id = names_->hash_of("");
   status.started_at = started_;
   for (const Door& door : doors_) {
     door::AdminStatus::Door& told = status.doors.emplace_back();
@@ -198,11 +219,11 @@ door::AdminStatus Server::status() {
   status.memory.budget = began_with_.state.memory;
   if (!store_counts_.empty()) status.store = store_status();
   std::map<std::string, door::AdminStatus::Candidate> candidates;
-  for (const auto& [key, totals] : engine_->totals().by_limit_and_route) {
+  for (const auto& [key, events] : tally) {
     door::AdminStatus::Candidate& candidate = candidates[key.first];
-    candidate.agreed += total(totals, engine::Event::candidate_agrees);
-    candidate.newly_denied += total(totals, engine::Event::candidate_newly_denied);
-    candidate.newly_admitted += total(totals, engine::Event::candidate_newly_admitted);
+    candidate.agreed += total(events, engine::Event::candidate_agrees);
+    candidate.newly_denied += total(events, engine::Event::candidate_newly_denied);
+    candidate.newly_admitted += total(events, engine::Event::candidate_newly_admitted);
   }
   for (auto& [limit, candidate] : candidates) {
     if (candidate.agreed + candidate.newly_denied + candidate.newly_admitted == 0) continue;

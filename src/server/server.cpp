@@ -88,12 +88,9 @@ Result<void> Server::open_log() {
 // The secrets, and what was counted before.
 Result<void> Server::open_state() {
   table::HashKey log_key = table::HashKey::random();
+  drop_unusable_directory();
   const fs::path& directory = config_.state.directory;
-  if (directory.empty()) {
-    log_->warning(
-        "there is no state directory: nothing can be reset, and consumers have other names in the log after "
-        "a restart; name one in state.directory of weir.yaml");
-  } else {
+  if (!directory.empty()) {
     auto token = open_admin_token(directory);
     if (!token) return tl::unexpected(token.error());
     admin_token_ = std::move(*token);
@@ -107,6 +104,24 @@ Result<void> Server::open_state() {
   names_.emplace(log_key);
   if (config_.log.denials) decisions_.emplace(*writer_, decision_options(*config_.log.denials));
   return restore_states();
+}
+
+// In a container the home directory may not be there, or not be writable. Whoever names a directory, or wants
+// snapshots, is told that it cannot be used; others are served without one.
+void Server::drop_unusable_directory() {
+  StateConfig& state = config_.state;
+  if (state.is_named || state.snapshot_every) return;
+  std::string why = "nothing says where";
+  if (!state.directory.empty()) {
+    const auto prepared = prepare_state_directory(state.directory);
+    if (prepared) return;
+    why = prepared.error().message();
+    state.directory.clear();
+  }
+  log_->warning(
+      "there is no state directory: no snapshots, no admin token (so that nothing can be reset or reloaded from "
+      "outside), and consumers have other names in the log after a restart: " +
+      why);
 }
 
 Result<void> Server::restore_states() {
@@ -252,7 +267,12 @@ std::vector<Server::Place> Server::places() const {
 }
 
 void Server::tick() {
-  if (decisions_) decisions_->tick(clock_.now());
+  const Instant now = clock_.now();
+  if (decisions_) decisions_->tick(now);
+  if (!traffic_.is_due(now)) return;  // kept by this thread alone, read by others
+  observe::TrafficTotals totals = traffic_totals(engine_->totals().by_limit_and_route);
+  const std::lock_guard guard(mutex_);
+  traffic_.keep(now, std::move(totals));
 }
 
 void Server::save() {

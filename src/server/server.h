@@ -26,7 +26,9 @@
 #include "observe/decision_log.h"
 #include "observe/log_writer.h"
 #include "observe/metrics_page.h"
+#include "observe/recent_traffic.h"
 #include "server/config.h"
+#include "server/example_request.h"
 #include "server/log.h"
 #include "server/shared_limits.h"
 #include "server/sources.h"
@@ -44,7 +46,7 @@ class Server final : private door::AdminBackend {
   ~Server() override;
 
   // Reads the files again. On an error nothing has changed; it is in the log, the metrics and the status.
-  Result<void> reload();
+  Result<Reload> reload();
 
   // Whether a file is another than when it was read; true once for each change.
   [[nodiscard]] bool files_changed() { return watch_.changed(); }
@@ -71,6 +73,7 @@ class Server final : private door::AdminBackend {
   };
   [[nodiscard]] std::vector<Place> places() const;
   [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] ExampleRequest example() const { return example_request(*engine_->plan()); }
   [[nodiscard]] Log& log() noexcept { return *log_; }
 
  private:
@@ -85,6 +88,7 @@ class Server final : private door::AdminBackend {
   // Steps of the start, in order.
   Result<void> open_log();
   Result<void> open_state();
+  void drop_unusable_directory();
   Result<void> restore_states();
   Result<void> open_throttle(std::size_t memory);
   Result<void> open_stations();
@@ -95,13 +99,15 @@ class Server final : private door::AdminBackend {
                          const net::ConnectionOptions& bounds, Choose choose);
   void log_policy();
   void log_warnings(const std::vector<policy::Problem>& problems);
-  Result<void> apply(Loaded loaded);
+  // What needs a restart; empty: nothing.
+  Result<std::string> apply(Loaded loaded);
   void refuse_requests();
 
   [[nodiscard]] std::filesystem::path states_path() const;
   [[nodiscard]] std::filesystem::path throttle_path() const;
 
   [[nodiscard]] std::uint64_t requests_of(std::string_view door) const;
+  [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Tally& tally) const;
   void append_throttle_metrics(observe::MetricsPage& page) const;
   void append_store_metrics(observe::MetricsPage& page) const;
   [[nodiscard]] door::AdminStatus::Store store_status() const;
@@ -144,6 +150,7 @@ class Server final : private door::AdminBackend {
     std::string policy_file;
   } reloads_;
   std::optional<door::AdminStatus::Snapshot> last_saved_;
+  observe::RecentTraffic traffic_{started_};
   std::vector<Reloaded> waiting_;  // for a reload
   std::function<void()> wake_;
   bool stopping_ = false;

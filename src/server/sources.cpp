@@ -33,10 +33,28 @@ void refuse_misfits(Loaded& loaded) {
   loaded.problems.insert(loaded.problems.end(), found.begin(), found.end());
 }
 
+void choose_policy(const Sources& sources, Config& config) {
+  if (sources.policy_file) {
+    config.policy = sources.policy_file;
+    config.origins.policy = "--policy";
+  } else if (!sources.environment.policy.empty()) {
+    config.policy = sources.environment.policy;
+    config.origins.policy = "WEIR_POLICY";
+  }
+}
+
 }  // namespace
 
+FoundConfig find_config(const std::optional<std::filesystem::path>& flag, const Environment& environment) {
+  if (flag) return {*flag, "--config"};
+  if (!environment.config.empty()) return {environment.config, "WEIR_CONFIG"};
+  std::error_code error;
+  if (std::filesystem::exists(service_config, error)) return {service_config, "default"};
+  return {std::nullopt, "default"};
+}
+
 std::string Loaded::errors() const {
-  std::string lines;
+  std::string lines = flag_error ? flag_error->message() : "";
   for (const policy::Problem& problem : problems) {
     if (problem.severity == policy::Severity::error) lines += (lines.empty() ? "" : "\n") + problem.text();
   }
@@ -45,16 +63,23 @@ std::string Loaded::errors() const {
 
 Loaded load(const Sources& sources) {
   Loaded loaded;
-  if (sources.config_file) {
-    loaded.watch.add({*sources.config_file});
-    LoadedConfig read = load_config(*sources.config_file, sources.environment);
+  const FoundConfig found = find_config(sources.config_file, sources.environment);
+  loaded.config_line = "config: " + (found.file ? found.file->string() + " (" + found.origin + ")" : "none");
+  if (found.file) {
+    loaded.watch.add({*found.file});
+    LoadedConfig read = load_config(*found.file, sources.environment);
     loaded.config = std::move(read.config);
     loaded.problems = std::move(read.problems);
     if (!loaded.config) return loaded;
   } else {
     loaded.config = default_config(sources.environment);
   }
-  if (sources.policy_file) loaded.config->policy = sources.policy_file;
+  if (const auto applied = apply(sources.doors, *loaded.config); !applied) {
+    loaded.flag_error = applied.error();
+    loaded.config.reset();
+    return loaded;
+  }
+  choose_policy(sources, *loaded.config);
   loaded.watch.add(files_named_by(*loaded.config));
   const policy::LoadOptions load{.merge_domains = loaded.config->merge_domains};
   policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy, load)

@@ -64,11 +64,13 @@ TEST_F(AdminDoorTest, WhatIsNotInThePolicyIsSaid) {
     std::string_view detail;
   };
   const std::vector<Row> rows = {
-      {"/v1/limits/apy/consumers/user=alice", 404, "limit 'apy': is not in the policy, did you mean 'api'?"},
+      {"/v1/limits/apy/consumers/user=alice", 404,
+       "limit 'apy': is not in the policy, did you mean 'api'? There are api, login, sms"},
+      {"/v1/limits/api/consumers/alice", 400, "consumer: could be 'user=alice' or 'api_key=alice': write which"},
       {"/v1/limits/login/consumers/nobody", 400, "consumer: does not fit limit 'login'"},
-      {"/v1/limits/api/consumers/alice?tier=por", 400, "tier 'por': is not in the policy, did you mean 'pro'?"},
-      {"/v1/limits/api/consumers/alice?teir=pro", 400, "teir: is no parameter of this; there is tier"},
-      {"/v1/limits/api/consumers/alice?tier=pro&x=1", 400, "x: is one parameter too many"},
+      {"/v1/limits/api/consumers/user=alice?tier=por", 400, "tier 'por': is not in the policy, did you mean 'pro'?"},
+      {"/v1/limits/api/consumers/user=alice?teir=pro", 400, "teir: is no parameter of this; there is tier"},
+      {"/v1/limits/api/consumers/user=alice?tier=pro&x=1", 400, "x: is one parameter too many"},
       {"/v1/limits/api/consumers/a%zz", 400, "a % is not followed by two digits"},
   };
   for (const Row& row : rows) {
@@ -93,7 +95,9 @@ TEST_F(AdminDoorTest, LimitOfADomainIsReachedByDescriptorsOnly) {
 TEST_F(AdminDoorTest, ResetForgetsOneConsumer) {
   open({.admin_token = Token("a")});
   use(4);
-  const Reply reply = ask("POST /v1/limits/api/consumers/alice/reset", admin);
+  EXPECT_EQ(ask("POST /v1/limits/api/consumers/alice/reset", admin).status, 400U) << "or an API key called alice";
+  EXPECT_NE(ask("GET /v1/limits/api/consumers/user=alice").body.find(R"("remaining":0)"), std::string::npos);
+  const Reply reply = ask("POST /v1/limits/api/consumers/user=alice/reset", admin);
   EXPECT_EQ(reply.status, 200U);
   EXPECT_EQ(reply.body, "{\"limit\":\"api\",\"consumer\":\"user=alice\",\"reset\":true}\n");
   EXPECT_NE(ask("GET /v1/limits/api/consumers/user=alice").body.find(R"("remaining":4)"), std::string::npos);
@@ -103,6 +107,109 @@ TEST_F(AdminDoorTest, ResetOfWhatIsNotThere) {
   open({.admin_token = Token("a")});
   EXPECT_EQ(ask("POST /v1/limits/nothing/consumers/alice/reset", admin).status, 404U);
   EXPECT_EQ(ask("POST /v1/limits/login/consumers/alice/reset", admin).status, 400U);
+}
+
+TEST_F(AdminDoorTest, ResetOfAStateThatOthersShareIsAConflict) {
+  auto small = engine::Engine::create(
+      engine::ruleset_of("version: 1\nlimits:\n  - { name: api, consumer_key: user, algorithm: gcra, rate: 1/h }\n"),
+      {.memory_budget = std::size_t{1} << 20, .hash_key = {1, 2}});
+  ASSERT_TRUE(small);
+  session_.reset();
+  door_.reset();
+  desk_.emplace(**small, clock_, Settings{});
+  open({.admin_token = Token("a")});
+  int last = 0;
+  while ((*small)->plan()->tables().overflowed() == 0) {
+    const std::string user = std::to_string(last++);
+    const engine::Query query{.ip = "203.0.113.1", .user = user};
+    (void)desk_->judge({&query, 1});
+  }
+  const Reply reply = ask("POST /v1/limits/api/consumers/" + std::to_string(last - 1) + "/reset", admin);
+  EXPECT_EQ(reply.status, 409U);
+  EXPECT_NE(reply.body.find("shares a state with others for want of memory"), std::string::npos) << reply.body;
+  session_.reset();
+  door_.reset();
+  desk_.reset();
+}
+
+class AdminDescriptorTest : public AdminDoorTest {
+ protected:
+  AdminDescriptorTest() {
+    const auto ruleset = engine::ruleset_of(R"(
+domain: edge
+descriptors:
+  - key: address
+    rate_limit: { unit: hour, requests_per_unit: 2, name: by-address }
+    descriptors:
+      - { key: path, value: /health, rate_limit: { unlimited: true } }
+  - { key: trial, shadow_mode: true, rate_limit: { unit: hour, requests_per_unit: 1 } }
+)");
+    EXPECT_TRUE(engine_->reload(ruleset, clock_));
+    open({.admin_token = Token("a")});
+  }
+
+  void send_descriptor(std::string_view key, std::string_view value) {
+    const engine::DescriptorEntry entry{key, value};
+    const engine::DescriptorAsk ask{.entries = {&entry, 1}};
+    engine::DescriptorStatus status;
+    (void)desk_->judge().judge("edge", {&ask, 1}, clock_.now(), {&status, 1});
+  }
+};
+
+TEST_F(AdminDescriptorTest, IsInspectedAsTrafficLeftIt) {
+  EXPECT_EQ(
+      ask("GET /v1/domains/edge/descriptor?address=a%3Db").body,
+      R"({"domain":"edge","limit":"by-address","tier":"default","admitted":true,"reason":"within","retry_after":0,)"
+      R"("mode":"enforce","quota":2,"remaining":2,"reset_after":0,"more_after":null,"consumer":"address=a=b"})"
+      "\n");
+  for (int i = 0; i < 2; ++i) send_descriptor("address", "a=b");
+  clock_.advance(600s);
+  const std::string left = ask("GET /v1/domains/edge/descriptor?address=a%3Db").body;
+  EXPECT_NE(left.find(R"("admitted":false,"reason":"exceeded","retry_after":3000,"mode":"enforce","quota":2,)"
+                      R"("remaining":0,"reset_after":3000,"more_after":3000,)"),
+            std::string::npos)
+      << left;
+  EXPECT_EQ(ask("GET /v1/domains/edge/descriptor?address=a%3Db").body, left) << "it charges nothing";
+}
+
+TEST_F(AdminDescriptorTest, InShadowAndUnlimited) {
+  send_descriptor("trial", "x");
+  EXPECT_NE(ask("GET /v1/domains/edge/descriptor?trial=x").body.find(R"("admitted":false,"reason":"exceeded",)"),
+            std::string::npos);
+  EXPECT_NE(ask("GET /v1/domains/edge/descriptor?trial=x").body.find(R"("mode":"shadow","quota":1,"remaining":0)"),
+            std::string::npos);
+  EXPECT_EQ(ask("GET /v1/domains/edge/descriptor?address=a&path=%2Fhealth").body,
+            R"({"domain":"edge","limit":null,"tier":"default","admitted":true,"reason":"uncovered","retry_after":0,)"
+            R"("mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,)"
+            R"("consumer":"address=a + path=/health"})"
+            "\n");
+}
+
+TEST_F(AdminDescriptorTest, IsReset) {
+  for (int i = 0; i < 2; ++i) send_descriptor("address", "a");
+  EXPECT_EQ(ask("POST /v1/domains/edge/descriptor/reset?address=a").status, 401U);
+  const Reply reply = ask("POST /v1/domains/edge/descriptor/reset?address=a", admin);
+  EXPECT_EQ(reply.body, "{\"domain\":\"edge\",\"consumer\":\"address=a\",\"reset\":true}\n");
+  EXPECT_NE(ask("GET /v1/domains/edge/descriptor?address=a").body.find(R"("remaining":2)"), std::string::npos);
+}
+
+TEST_F(AdminDescriptorTest, WhatHasNoLimitIsSaid) {
+  struct Row {
+    std::string_view line;
+    unsigned status;
+    std::string_view detail;
+  };
+  const std::vector<Row> rows = {
+      {"GET /v1/domains/edgy/descriptor?address=a", 404, "domain 'edgy': is not in the policy; there is edge"},
+      {"GET /v1/domains/edge/descriptor?adress=a", 404, "there are limits for 'address', 'address + path=/health'"},
+      {"POST /v1/domains/edge/descriptor/reset?adress=a", 404, "has no limit in domain 'edge'"},
+      {"GET /v1/domains/edge/descriptor", 400, "descriptor: has no entries"},
+  };
+  for (const Row& row : rows) {
+    const Reply reply = ask(row.line, admin);
+    EXPECT_EQ(reply.status, row.status) << row.line;
+    EXPECT_NE(reply.body.find(row.detail), std::string::npos) << reply.body;
+  }
 }
 
 }  // namespace

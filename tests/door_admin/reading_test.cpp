@@ -22,16 +22,19 @@ TEST_F(AdminDoorTest, StatusOfAServerThatHasJustStarted) {
   const Reply reply = ask("GET /v1/status");
   EXPECT_EQ(reply.status, 200U);
   EXPECT_TRUE(reply.says("Content-Type: application/json\r\n"));
-  EXPECT_EQ(reply.body,
-            R"({"version":"1.2.3","serving":true,"started_at":"2026-01-05T12:00:00Z",)"
-            R"("policy":{"file":null,"digest":"d1","loaded_at":"2026-01-05T12:00:00Z","limits":3},)"
-            R"("last_reload":null,"doors":[],"memory":{"used":0,"budget":0},"last_snapshot":null,"candidates":[]})"
-            "\n");
+  EXPECT_EQ(reply.body, R"({"version":"1.2.3","serving":true,"started_at":"2026-01-05T12:00:00Z",)"
+                        R"("policy":{"file":null,"digest":"d1","loaded_at":"2026-01-05T12:00:00Z","limits":3},)"
+                        R"("last_reload":null,"doors":[],"traffic":{"seconds":0,"requests":0,"limits":[]},)"
+                        R"("memory":{"used":0,"budget":0},"state":{"directory":null,"hash_key_id":null},)"
+                        R"("last_snapshot":null,"candidates":[]})"
+                        "\n");
 }
 
 TEST_F(AdminDoorTest, StatusOfAServerWithAHistory) {
   health_.set_serving(false);
   backend_.status_now = {.version = "1.2.3",
+                         .state = {"/var/lib/weir", "k1"},
+                         .traffic = {60s, 9, {{"api", {8, 2, 0}}, {"trial", {4, 0, 1}}}},
                          .started_at = noon,
                          .policy = {"policy \"a\".yaml", "d2", noon + 1h, 1},
                          .last_reload = AdminStatus::Reload{noon + 2h, "policy.yaml:3:1: no"},
@@ -44,7 +47,11 @@ TEST_F(AdminDoorTest, StatusOfAServerWithAHistory) {
             R"("policy":{"file":"policy \"a\".yaml","digest":"d2","loaded_at":"2026-01-05T13:00:00Z","limits":1},)"
             R"("last_reload":{"at":"2026-01-05T14:00:00Z","applied":false,"error":"policy.yaml:3:1: no"},)"
             R"("doors":[{"name":"http","listen":["127.0.0.1:8080","unix:/run/w"],"connections":7},)"
-            R"({"name":"admin","listen":["[::1]:8089"],"connections":1}],"memory":{"used":1024,"budget":4096},)"
+            R"({"name":"admin","listen":["[::1]:8089"],"connections":1}],)"
+            R"("traffic":{"seconds":60,"requests":9,"limits":[)"
+            R"({"limit":"api","decisions":8,"denied":2,"shadow_denied":0},)"
+            R"({"limit":"trial","decisions":4,"denied":0,"shadow_denied":1}]},)"
+            R"("memory":{"used":1024,"budget":4096},"state":{"directory":"/var/lib/weir","hash_key_id":"k1"},)"
             R"("last_snapshot":{"at":"2026-01-05T15:00:01Z","error":null},)"
             R"("candidates":[{"limit":"api","agreed":10,"newly_denied":2,"newly_admitted":1}]})"
             "\n");

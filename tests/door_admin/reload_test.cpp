@@ -67,10 +67,17 @@ class AdminReloadTest : public AdminDoorTest {
 TEST_F(AdminReloadTest, IsAnsweredWithTheDigest) {
   net::Client client = server_.connect();
   client.send(reload());
-  reloads_.take()("d7");
+  reloads_.take()(AdminBackend::Reload{.digest = "d7"});
   const Reply reply = receive(client);
   EXPECT_EQ(reply.status, 200U);
-  EXPECT_EQ(reply.body, "{\"digest\":\"d7\"}\n");
+  EXPECT_EQ(reply.body, "{\"digest\":\"d7\",\"restart_needed\":null}\n");
+}
+
+TEST_F(AdminReloadTest, SaysWhatNeedsARestart) {
+  net::Client client = server_.connect();
+  client.send(reload());
+  reloads_.take()(AdminBackend::Reload{.digest = "d7", .restart_needed = "doors.http, log"});
+  EXPECT_EQ(receive(client).body, "{\"digest\":\"d7\",\"restart_needed\":\"doors.http, log\"}\n");
 }
 
 TEST_F(AdminReloadTest, ThatIsRefusedSaysWhy) {
@@ -86,9 +93,9 @@ TEST_F(AdminReloadTest, AnswersBehindItWaitForIt) {
   net::Client client = server_.connect();
   client.send(request("GET /healthz") + reload() + request("GET /metrics") + reload() + request("GET /healthz"));
   const auto done = reloads_.take();
-  done("d8");
+  done(AdminBackend::Reload{.digest = "d8"});
   EXPECT_EQ(receive(client).body, "ok\n");
-  EXPECT_EQ(receive(client).body, "{\"digest\":\"d8\"}\n");
+  EXPECT_EQ(receive(client).body, "{\"digest\":\"d8\",\"restart_needed\":null}\n");
   EXPECT_EQ(receive(client).body, "metrics\n");
   EXPECT_EQ(receive(client).status, 409U);
   EXPECT_EQ(receive(client).body, "ok\n");
@@ -98,15 +105,15 @@ TEST_F(AdminReloadTest, CanBeAskedForAgain) {
   net::Client client = server_.connect();
   for (const auto* digest : {"d1", "d2"}) {
     client.send(reload());
-    reloads_.take()(digest);
-    EXPECT_EQ(receive(client).body, "{\"digest\":\"" + std::string(digest) + "\"}\n");
+    reloads_.take()(AdminBackend::Reload{.digest = digest});
+    EXPECT_EQ(receive(client).body, "{\"digest\":\"" + std::string(digest) + "\",\"restart_needed\":null}\n");
   }
 }
 
 TEST_F(AdminReloadTest, AsTheLastRequestEndsTheConnectionAfterItsAnswer) {
   net::Client client = server_.connect();
   client.send(reload("Connection: close\r\n"));
-  reloads_.take()("d9");
+  reloads_.take()(AdminBackend::Reload{.digest = "d9"});
   const Reply reply = receive(client);
   EXPECT_TRUE(reply.says("Connection: close\r\n"));
   EXPECT_EQ(client.receive_some(), "");
@@ -117,7 +124,7 @@ TEST_F(AdminReloadTest, OfAClientThatLeftIsNotMissed) {
   client.send(reload());
   const auto done = reloads_.take();
   client.reset();
-  done("d1");
+  done(AdminBackend::Reload{.digest = "d1"});
   EXPECT_TRUE(net::eventually([&] { return server_.counts().open == 0; }));
   net::Client next = server_.connect();
   next.send(request("GET /healthz"));
@@ -129,7 +136,7 @@ TEST_F(AdminReloadTest, ThatEndsAfterItsConnectionIsDropped) {
   client.send(reload());
   const auto done = reloads_.take();
   server_.listener.reset();
-  done("d1");
+  done(AdminBackend::Reload{.digest = "d1"});
   EXPECT_EQ(client.receive_some(), "");
 }
 

@@ -19,10 +19,8 @@ limits:
 
 class SharedAdmin : public SharedDesk {
  public:
-  explicit SharedAdmin(Store kept = Store::shared)
-      : SharedDesk(policy, kept),
-        door(desk, backend, health, {.admin_token = Token("admin")}),
-        talk(door.open({}, {})) {}
+  explicit SharedAdmin(Store kept = Store::shared, std::string_view text = policy)
+      : SharedDesk(text, kept), door(desk, backend, health, {.admin_token = Token("admin")}), talk(door.open({}, {})) {}
 
   std::string hear_out() {
     std::string heard;
@@ -75,6 +73,47 @@ TEST(SharedAdmin, AnswersAreThoseOfAStoreOfOnesOwn) {
     heard += shared.hear_out();
     EXPECT_EQ(heard, own.talk.say(asked)) << asked;
   }
+}
+
+constexpr std::string_view descriptors = R"(
+domain: edge
+descriptors:
+  - { key: address, rate_limit: { unit: hour, requests_per_unit: 2 } }
+  - { key: health, rate_limit: { unlimited: true } }
+)";
+
+TEST(SharedAdmin, DescriptorsAreAnsweredAsOnAStoreOfOnesOwn) {
+  for (const auto* line :
+       {"GET /v1/domains/edge/descriptor?address=a", "GET /v1/domains/edge/descriptor?health=a",
+        "GET /v1/domains/edge/descriptor?x=a", "GET /v1/domains/x/descriptor?address=a",
+        "POST /v1/domains/edge/descriptor/reset?address=a", "POST /v1/domains/edge/descriptor/reset?health=a",
+        "POST /v1/domains/edge/descriptor/reset?x=a"}) {
+    SharedAdmin own(SharedDesk::Store::own, descriptors);
+    SharedAdmin shared(SharedDesk::Store::shared, descriptors);
+    std::string heard = shared.talk.say(request(line));
+    heard += shared.hear_out();
+    EXPECT_EQ(heard, own.talk.say(request(line))) << line;
+  }
+}
+
+TEST(SharedAdmin, DescriptorIsForgottenInTheStore) {
+  SharedAdmin admin(SharedDesk::Store::shared, descriptors);
+  const engine::DescriptorEntry entry{"address", "a"};
+  const engine::DescriptorAsk twice{.entries = {&entry, 1}, .hits = Cost{2}};
+  const auto hearing = admin.desk.judge().new_hearing();
+  hearing->add("edge", {&twice, 1});
+  hearing->begin([] {});
+  admin.store.deliver_all();
+  ASSERT_TRUE(hearing->admitted(0));
+  const auto left = [&] {
+    std::string heard = admin.talk.say(request("GET /v1/domains/edge/descriptor?address=a"));
+    heard += admin.hear_out();
+    return take_reply(heard).body;
+  };
+  EXPECT_NE(left().find(R"("remaining":0)"), std::string::npos);
+  (void)admin.talk.say(request("POST /v1/domains/edge/descriptor/reset?address=a"));
+  (void)admin.hear_out();
+  EXPECT_NE(left().find(R"("remaining":2)"), std::string::npos) << left();
 }
 
 TEST(SharedAdmin, AnswersComeInOrderWhicheverIsKnownFirst) {

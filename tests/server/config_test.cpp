@@ -32,21 +32,21 @@ Lines listens(const DoorConfig& door) {
 
 TEST(DefaultConfig, HasEveryDoorOnLoopback) {
   const Config config = default_config(nowhere);
-  EXPECT_EQ(describe(config),
-            (Lines{
-                "policy: the default one",
-                "http door: 127.0.0.1:8080, at most 10000 connections, bodies up to 1MiB, up to 1000 answers held for "
-                "up to 5 s",
-                "rls door: 127.0.0.1:8081, at most 10000 connections, messages up to 1MiB",
-                "resp door: 127.0.0.1:6390, at most 10000 connections",
-                "admin door: 127.0.0.1:8089, at most 10000 connections",
-                "state: no directory, up to 256MiB of memory, no snapshots",
-                "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
-                "log: info to standard error, every denial up to 100 a second",
-                "store: this process",
-                "loops: one for each core",
-                "drain: 10 s",
-            }));
+  EXPECT_EQ(describe(config), (Lines{
+                                  "policy: the default one",
+                                  "http door: 127.0.0.1:8080 (default), at most 10000 connections, bodies up to 1MiB, "
+                                  "up to 1000 answers held for "
+                                  "up to 5 s",
+                                  "rls door: 127.0.0.1:8081 (default), at most 10000 connections, messages up to 1MiB",
+                                  "resp door: 127.0.0.1:6390 (default), at most 10000 connections",
+                                  "admin door: 127.0.0.1:8089 (default), at most 10000 connections",
+                                  "state: no directory, up to 256MiB of memory, no snapshots",
+                                  "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
+                                  "log: info to standard error, every denial up to 100 a second",
+                                  "store: this process",
+                                  "loops: one for each core",
+                                  "drain: 10 s",
+                              }));
 }
 
 TEST(DefaultConfig, KeepsStateWhereTheEnvironmentSays) {
@@ -160,13 +160,14 @@ grace: 1500ms
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(describe(*config),
             (Lines{
-                "policy: /etc/weir/live.yaml",
-                "http door: 127.0.0.1:443, [::1]:443, TLS with client certificates, token from "
+                "policy: /etc/weir/live.yaml (/etc/weir/weir.yaml)",
+                "http door: 127.0.0.1:443, [::1]:443 (/etc/weir/weir.yaml), TLS with client certificates, token from "
                 "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1MiB, "
                 "no answer held, auth_headers path",
-                "rls door: unix:/run/weir.sock, mode 0660, at most 10000 connections, messages up to 1MiB",
-                "resp door: off",
-                "admin door: 0.0.0.0:9000, exposed, at most 9 connections",
+                "rls door: unix:/run/weir.sock (/etc/weir/weir.yaml), mode 0660, at most 10000 connections, messages "
+                "up to 1MiB",
+                "resp door: off (/etc/weir/weir.yaml)",
+                "admin door: 0.0.0.0:9000 (/etc/weir/weir.yaml), exposed, at most 9 connections",
                 "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",
                 "fields: RateLimit-*, Retry-After with up to 2 s on top",
                 "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
@@ -254,6 +255,34 @@ TEST(ConfigFile, ThatCannotBeReadIsSaid) {
     ASSERT_EQ(loaded.problems.size(), 1U);
     EXPECT_EQ(loaded.problems[0].text(), row.said);
   }
+}
+
+TEST(LoadedConfig, ListensOnEveryAddressWhereOnlyAPortIsWritten) {
+  const Config config = loaded("version: 1\ndoors: { http: { listen: \":8080\", exposed: true } }\n");
+  EXPECT_EQ(listens(config.doors.http.value()), Lines{"[::]:8080"});
+  const auto refused = load_config_text("version: 1\ndoors: { http: { listen: \":8080\" } }\n", "weir.yaml", nowhere);
+  ASSERT_EQ(refused.problems.size(), 1U);
+  EXPECT_NE(refused.problems[0].message.find("others can reach this address"), std::string::npos);
+}
+
+TEST(LoadedConfig, ThatIsAPolicyIsToldWhereThatBelongs) {
+  for (const std::string_view text : {"version: 1\nlimits: []\n", "openapi: 3.1.0\npaths: {}\n", "domain: edge\n"}) {
+    const auto refused = load_config_text(text, "policy.yaml", nowhere);
+    ASSERT_EQ(refused.problems.size(), 1U) << text;
+    EXPECT_EQ(
+        refused.problems[0].text(),
+        "policy.yaml:1:1: this is a policy; --config is for weir.yaml, which says where to listen: write --policy "
+        "policy.yaml");
+  }
+}
+
+TEST(LoadedConfig, SaysWhereEachDoorWasPlaced) {
+  const Config config = loaded("version: 1\npolicy: p.yaml\ndoors: { http: { listen: \"127.0.0.1:1\" }, rls: off }\n");
+  const auto lines = describe(config);
+  EXPECT_EQ(lines[0], "policy: /etc/weir/p.yaml (/etc/weir/weir.yaml)");
+  EXPECT_TRUE(lines[1].starts_with("http door: 127.0.0.1:1 (/etc/weir/weir.yaml), ")) << lines[1];
+  EXPECT_EQ(lines[2], "rls door: off (/etc/weir/weir.yaml)");
+  EXPECT_TRUE(lines[3].starts_with("resp door: 127.0.0.1:6390 (default), ")) << lines[3];
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 //   GET  /v1/denied?count=20                         the consumers that were denied most of late, by hash
 //   GET  /v1/limits/NAME/consumers/CONSUMER?tier=T   what a consumer has left of a limit; charges nothing
 //   POST /v1/limits/NAME/consumers/CONSUMER/reset    forgets what was counted for it
+//   GET  /v1/domains/NAME/descriptor?KEY=VALUE       the same of a descriptor: its entries are the parameters, in order
+//   POST /v1/domains/NAME/descriptor/reset?KEY=VALUE
 //   POST /v1/reload                                  reads weir.yaml and the policy again
 //   GET  /healthz, /readyz                           for whoever watches the process
 //

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "observe/denied_most.h"
+#include "observe/recent_traffic.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -39,6 +40,12 @@ struct AdminStatus {
     std::uint64_t budget = 0;
   };
 
+  // Where the server keeps its secrets, so that who asks can tell whether he has the same.
+  struct State {
+    std::string directory{};    // empty: there is none
+    std::string hash_key_id{};  // what the log's key makes of the empty text
+  };
+
   struct Snapshot {
     Instant at{};
     std::string error{};  // empty: it is whole
@@ -65,6 +72,8 @@ struct AdminStatus {
   };
 
   std::string version{};
+  State state{};
+  observe::RecentTraffic::Summary traffic{};
   Instant started_at{};
   Policy policy{};
   std::optional<Reload> last_reload{};  // none since the start
@@ -91,9 +100,15 @@ class AdminBackend {
   // The most denied first, `most` at most.
   [[nodiscard]] virtual std::vector<observe::DeniedConsumer> denied_most(std::size_t most) = 0;
 
-  // Reads the files again. `done` is called once, on any thread, at once or later: with the digest of the policy that
-  // is in force now, or with why nothing has changed. Not after the loops are gone.
-  using Reloaded = std::function<void(Result<std::string>)>;
+  // What came of a reload that took effect.
+  struct Reload {
+    std::string digest{};          // of the policy that is in force now
+    std::string restart_needed{};  // for what: `doors.http, log`; empty: for nothing
+  };
+
+  // Reads the files again. `done` is called once, on any thread, at once or later: with what came of it, or with why
+  // nothing has changed. Not after the loops are gone.
+  using Reloaded = std::function<void(Result<Reload>)>;
   virtual void reload(Reloaded done) = 0;
 };
 

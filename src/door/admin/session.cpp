@@ -22,8 +22,9 @@ constexpr std::size_t usual_denied = 20;
 constexpr std::size_t most_denied = 1'000;
 
 constexpr std::string_view what_there_is =
-    "There are GET /metrics, /v1/status, /v1/ruleset, /v1/denied and /v1/limits/NAME/consumers/CONSUMER, "
-    "POST /v1/limits/NAME/consumers/CONSUMER/reset and /v1/reload, GET /healthz and /readyz.";
+    "There are GET /metrics, /v1/status, /v1/ruleset, /v1/denied, /v1/limits/NAME/consumers/CONSUMER and "
+    "/v1/domains/NAME/descriptor?KEY=VALUE, POST /v1/limits/NAME/consumers/CONSUMER/reset, "
+    "/v1/domains/NAME/descriptor/reset?KEY=VALUE and /v1/reload, GET /healthz and /readyz.";
 
 // Whether one of the tokens that the caller shows is the one.
 bool shows(std::span<const Header> headers, const Token& token) noexcept {
@@ -70,11 +71,14 @@ std::optional<AdminDoor::Session::Endpoint> AdminDoor::Session::endpoint_of(cons
   const bool is_consumer = path.size() >= 5 && path[1] == "limits" && path[3] == "consumers";
   if (is_consumer && path.size() == 5) return Endpoint{Subject::inspect, path[2], path[4]};
   if (is_consumer && path.size() == 6 && path[5] == "reset") return Endpoint{Subject::reset, path[2], path[4]};
+  const bool is_descriptor = path.size() >= 4 && path[1] == "domains" && path[3] == "descriptor";
+  if (is_descriptor && path.size() == 4) return Endpoint{Subject::inspect_descriptor, path[2]};
+  if (is_descriptor && path.size() == 5 && path[4] == "reset") return Endpoint{Subject::reset_descriptor, path[2]};
   return {};
 }
 
 bool AdminDoor::Session::changes_state(Subject subject) noexcept {
-  return subject == Subject::reset || subject == Subject::reload;
+  return subject == Subject::reset || subject == Subject::reset_descriptor || subject == Subject::reload;
 }
 
 void AdminDoor::Session::respond(const Request& request, net::Output& out) {
@@ -89,8 +93,10 @@ void AdminDoor::Session::respond(const Request& request, net::Output& out) {
   if (!endpoint) return say({.status = 404, .body = std::string(what_there_is)});
   if (const auto refusal = refuse(request, endpoint->subject)) return say(*refusal);
   if (endpoint->subject == Subject::reload) return start_reload(request, out);
-  const bool is_consumers = endpoint->subject == Subject::inspect || endpoint->subject == Subject::reset;
-  if (is_consumers) return treat_consumer(request, *endpoint, *target, out);
+  const bool is_counters = endpoint->subject == Subject::inspect || endpoint->subject == Subject::reset ||
+                           endpoint->subject == Subject::inspect_descriptor ||
+                           endpoint->subject == Subject::reset_descriptor;
+  if (is_counters) return treat_counter(request, *endpoint, *target, out);
   say(answer_to(*endpoint, *target));
 }
 
@@ -146,6 +152,8 @@ AdminDoor::Session::Answer AdminDoor::Session::answer_to(const Endpoint& endpoin
     case Subject::readyz:
     case Subject::inspect:  // these are answered when they are done
     case Subject::reset:
+    case Subject::inspect_descriptor:
+    case Subject::reset_descriptor:
     case Subject::reload:
       break;
   }
@@ -173,32 +181,48 @@ AdminDoor::Session::Answer AdminDoor::Session::denied(const Target& target) {
   return {.body = denied_json(door_.backend_.denied_most(count))};
 }
 
-void AdminDoor::Session::treat_consumer(const Request& request, const Endpoint& endpoint, const Target& target,
-                                        net::Output& out) {
+Result<AdminDoor::Session::Task> AdminDoor::Session::task_of(const Endpoint& endpoint, const Target& target) {
+  if (endpoint.subject == Subject::inspect || endpoint.subject == Subject::reset) {
+    const bool resets = endpoint.subject == Subject::reset;
+    const auto tier = resets ? Result<std::string>() : sole_parameter(target, "tier");
+    if (!tier) return tl::unexpected(tier.error());
+    const auto kind = resets ? ConsumerTask::Kind::reset : ConsumerTask::Kind::inspect;
+    return Task(ConsumerTask(kind, endpoint.limit, endpoint.consumer, *tier));
+  }
+  if (target.parameters.empty())
+    return failure("descriptor", "has no entries: they are the parameters, in their order");
+  const bool resets = endpoint.subject == Subject::reset_descriptor;
+  const auto kind = resets ? DescriptorTask::Kind::reset : DescriptorTask::Kind::inspect;
+  return Task(DescriptorTask(kind, endpoint.limit, target.parameters));
+}
+
+void AdminDoor::Session::treat_counter(const Request& request, const Endpoint& endpoint, const Target& target,
+                                       net::Output& out) {
   const Body body = request.method == "HEAD" ? Body::withheld : Body::sent;
   const auto say = [&](const Answer& answer) { write(reply(out), head(answer.status, request), answer, body); };
-  const bool resets = endpoint.subject == Subject::reset;
-  const auto tier = resets ? Result<std::string>() : sole_parameter(target, "tier");
-  if (!tier) return say({.status = 400, .body = tier.error().message()});
-  const auto kind = resets ? ConsumerTask::Kind::reset : ConsumerTask::Kind::inspect;
-  ConsumerTask task(kind, endpoint.limit, endpoint.consumer, *tier);
-  if (!door_.desk_.is_shared()) return say(answer_of(task, task.judge(door_.desk_)));
-  pending_.push_back(std::make_unique<Pending>(reply_later(), std::move(task), head(200, request), body, door_.desk_));
+  auto task = task_of(endpoint, target);
+  if (!task) return say({.status = 400, .body = task.error().message()});
+  if (!door_.desk_.is_shared()) {
+    return say(answer_of(*task, std::visit([&](const auto& of) { return of.judge(door_.desk_); }, *task)));
+  }
+  pending_.push_back(std::make_unique<Pending>(reply_later(), std::move(*task), head(200, request), body, door_.desk_));
   Pending& pending = *pending_.back();
-  pending.task.ask(pending.inquiry.open());
+  std::visit([&](auto& of) { of.ask(pending.inquiry.open()); }, pending.task);
   pending.inquiry.begin(link_);
   answer_heard(out);  // what is over at once
 }
 
-AdminDoor::Session::Answer AdminDoor::Session::answer_of(const ConsumerTask& task, Result<std::string> said) {
+AdminDoor::Session::Answer AdminDoor::Session::answer_of(const Task& task, Result<std::string> said) {
   if (said) return {.body = std::move(*said)};
-  return {.status = task.status_of_error(door_.desk_), .body = said.error().message()};
+  const unsigned status = std::visit([&](const auto& of) { return of.status_of_error(door_.desk_); }, task);
+  return {.status = status, .body = said.error().message()};
 }
 
 void AdminDoor::Session::answer_heard(net::Output& /*out*/) {
   for (const auto& pending : pending_) {
     if (pending->inquiry.waiting()) continue;
-    const Answer answer = answer_of(pending->task, pending->task.answer(pending->inquiry.heard()));
+    const auto said = [&](const auto& of) { return of.answer(pending->inquiry.heard()); };
+    const Answer answer = answer_of(pending->task, std::visit(said, pending->task));
     pending->head.status = answer.status;
     std::string bytes;
     write(bytes, pending->head, answer, pending->body);
@@ -215,18 +239,19 @@ void AdminDoor::Session::start_reload(const Request& request, net::Output& out) 
   reloading_ = true;
   // The link does nothing once this session is gone.
   door_.backend_.reload(
-      [this, link = link_, ticket = reply_later(), start = head(200, request)](Result<std::string> reloaded) {
+      [this, link = link_, ticket = reply_later(), start = head(200, request)](Result<AdminBackend::Reload> reloaded) {
         link.post([this, ticket, start, reloaded = std::move(reloaded)] { finish_reload(ticket, start, reloaded); });
       });
 }
 
-void AdminDoor::Session::finish_reload(Ticket ticket, ResponseHead head, const Result<std::string>& reloaded) {
+void AdminDoor::Session::finish_reload(Ticket ticket, ResponseHead head, const Result<AdminBackend::Reload>& reloaded) {
   reloading_ = false;
   Answer answer;
   if (reloaded) {
     JsonWriter json;
     json.begin_object();
-    json.field("digest", *reloaded);
+    json.field("digest", reloaded->digest);
+    json.field_or_null("restart_needed", reloaded->restart_needed);
     json.end_object();
     answer.body = json.take();
   } else {

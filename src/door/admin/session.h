@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "door/admin/admin_door.h"
 #include "door/admin/consumer.h"
+#include "door/admin/descriptor.h"
 #include "door/admin/target.h"
 #include "door/inquiry.h"
 #include "wire/http1/response_writer.h"
@@ -31,20 +33,35 @@ class AdminDoor::Session final : public HttpSession {
   };
 
   // What a request is about, and who may ask.
-  enum class Subject { healthz, readyz, metrics, status, ruleset, denied, inspect, reset, reload };
+  enum class Subject {
+    healthz,
+    readyz,
+    metrics,
+    status,
+    ruleset,
+    denied,
+    inspect,
+    reset,
+    inspect_descriptor,
+    reset_descriptor,
+    reload,
+  };
   struct Endpoint {
     Subject subject;
-    std::string_view limit{};  // views into the target
+    std::string_view limit{};  // or the domain; views into the target
     std::string_view consumer{};
   };
 
-  // A question about a consumer that a shared store is to answer.
+  // A question about a counter.
+  using Task = std::variant<ConsumerTask, DescriptorTask>;
+
+  // One that a shared store is to answer.
   struct Pending {
-    Pending(Ticket awaited, ConsumerTask asked, wire::http1::ResponseHead start, wire::http1::Body sent, Desk& desk)
+    Pending(Ticket awaited, Task asked, wire::http1::ResponseHead start, wire::http1::Body sent, Desk& desk)
         : ticket(awaited), task(std::move(asked)), head(start), body(sent), inquiry(desk) {}
 
     Ticket ticket;
-    ConsumerTask task;
+    Task task;
     wire::http1::ResponseHead head;
     wire::http1::Body body;
     Inquiry inquiry;
@@ -65,11 +82,12 @@ class AdminDoor::Session final : public HttpSession {
   [[nodiscard]] Answer health(Subject subject) const;
   [[nodiscard]] Answer denied(const Target& target);
 
-  void treat_consumer(const Request& request, const Endpoint& endpoint, const Target& target, net::Output& out);
-  [[nodiscard]] Answer answer_of(const ConsumerTask& task, Result<std::string> said);
+  void treat_counter(const Request& request, const Endpoint& endpoint, const Target& target, net::Output& out);
+  [[nodiscard]] static Result<Task> task_of(const Endpoint& endpoint, const Target& target);
+  [[nodiscard]] Answer answer_of(const Task& task, Result<std::string> said);
 
   void start_reload(const Request& request, net::Output& out);
-  void finish_reload(Ticket ticket, wire::http1::ResponseHead head, const Result<std::string>& reloaded);
+  void finish_reload(Ticket ticket, wire::http1::ResponseHead head, const Result<AdminBackend::Reload>& reloaded);
 
   static void write(std::string& out, const wire::http1::ResponseHead& head, const Answer& answer,
                     wire::http1::Body body);

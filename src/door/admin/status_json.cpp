@@ -36,6 +36,24 @@ void write_doors(std::span<const AdminStatus::Door> doors, JsonWriter& json) {
   json.end_array();
 }
 
+// Limits that decided nothing are left out, the busiest come first.
+void write_traffic(const observe::RecentTraffic::Summary& traffic, JsonWriter& json) {
+  json.begin_object("traffic");
+  json.field("seconds", traffic.span);
+  json.field("requests", traffic.requests);
+  json.begin_array("limits");
+  for (const observe::LimitTraffic& limit : traffic.limits) {
+    json.begin_object();
+    json.field("limit", limit.limit);
+    json.field("decisions", limit.counts.decisions);
+    json.field("denied", limit.counts.denied);
+    json.field("shadow_denied", limit.counts.shadow_denied);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void write_snapshot(const AdminStatus::Snapshot& snapshot, JsonWriter& json) {
   json.begin_object("last_snapshot");
   json.field("at", snapshot.at);
@@ -96,9 +114,14 @@ std::string status_json(const AdminStatus& status, bool serving) {
     json.null("last_reload");
   }
   write_doors(status.doors, json);
+  write_traffic(status.traffic, json);
   json.begin_object("memory");
   json.field("used", status.memory.used);
   json.field("budget", status.memory.budget);
+  json.end_object();
+  json.begin_object("state");
+  json.field_or_null("directory", status.state.directory);
+  json.field_or_null("hash_key_id", status.state.hash_key_id);
   json.end_object();
   if (status.last_snapshot) {
     write_snapshot(*status.last_snapshot, json);

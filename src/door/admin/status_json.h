@@ -11,7 +11,8 @@ namespace weir::door {
 
 // {"version", "serving", "started_at", "policy": {"file", "digest", "loaded_at", "limits"},
 //  "last_reload": {"at", "applied", "error"}, "doors": [{"name", "listen": [], "connections"}...],
-//  "memory": {"used", "budget"}, "last_snapshot": {"at", "error"},
+//  "traffic": {"seconds", "requests", "limits": [{"limit", "decisions", "denied", "shadow_denied"}...]},
+//  "memory": {"used", "budget"}, "state": {"directory", "hash_key_id"}, "last_snapshot": {"at", "error"},
 //  "candidates": [{"limit", "agreed", "newly_denied", "newly_admitted"}...]}; what is not there is null.
 // With a shared store also
 // {"store": {"kind", "urls": [], "servers", "connected", "breaker", "away_since", "last_error": {"at", "error"}}}.

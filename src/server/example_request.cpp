@@ -1,0 +1,130 @@
+#include "server/example_request.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/coverage.h"
+#include "engine/query.h"
+#include "wire/json_text.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::size_t most_routes = 100;  // that are tried
+
+struct Example {
+  std::string method = "GET";
+  std::string path = "/hello";
+};
+
+std::string encoded(std::string_view segment) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+  std::string text;
+  for (const char c : segment) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (plain.find(c) != std::string_view::npos) {
+      text += c;
+    } else {
+      text += {'%', digits[byte >> 4U], digits[byte & 0xFU]};
+    }
+  }
+  return text;
+}
+
+// A request that the template matches.
+Example example_of(const policy::RouteTemplate& route) {
+  Example example{.method = route.method.value_or("GET"), .path = {}};
+  for (const policy::Segment& segment : route.segments) {
+    example.path += '/';
+    example.path += segment.is_literal() ? encoded(segment.text) : "1";
+  }
+  if (route.trailing_wildcard) example.path += "/x";
+  if (example.path.empty()) example.path = "/";
+  return example;
+}
+
+std::vector<Example> examples_of(const policy::Ruleset& ruleset) {
+  std::vector<Example> examples(1);
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    for (const policy::RouteTemplate& route : limit.routes) {
+      if (examples.size() < most_routes) examples.push_back(example_of(route));
+    }
+  }
+  return examples;
+}
+
+std::string json_text(std::string_view text) {
+  std::string json;
+  wire::append_json_text(json, text);
+  return json;
+}
+
+std::string check_body(const engine::Query& query) {
+  std::string body = "{";
+  if (query.method != "GET") body += "\"method\": " + json_text(query.method) + ", ";
+  body += "\"path\": " + json_text(query.target);
+  if (!query.ip.empty()) body += ", \"ip\": " + json_text(query.ip);
+  if (!query.user.empty()) body += ", \"user\": " + json_text(query.user);
+  if (!query.api_key.empty()) body += ", \"api_key\": " + json_text(query.api_key);
+  return body + "}";
+}
+
+std::optional<std::string> covered_check(const engine::Plan& plan) {
+  constexpr std::string_view client = "192.0.2.7";
+  engine::CoverageFinder finder(plan);
+  engine::Coverage coverage;
+  for (const Example& example : examples_of(plan.ruleset())) {
+    const engine::Query user{.method = example.method, .target = example.path, .user = "alice"};
+    const engine::Query key{.method = example.method, .target = example.path, .api_key = "key-1"};
+    const engine::Query anonymous{.method = example.method, .target = example.path};
+    const engine::Query address{.method = example.method, .target = example.path, .ip = client};
+    engine::Query both = user;
+    both.ip = client;
+    for (const engine::Query& query : {user, key, anonymous, address, both}) {
+      finder.find(query, coverage);
+      if (!coverage.covered.empty()) return check_body(query);
+    }
+  }
+  return {};
+}
+
+std::string value_for(const policy::Descriptor& descriptor) {
+  if (descriptor.kind == policy::Descriptor::Value::any) return descriptor.key == "remote_address" ? "192.0.2.7" : "x";
+  std::string value = descriptor.value;
+  if (descriptor.kind == policy::Descriptor::Value::exact) return value;
+  for (char& c : value) c = c == '*' ? 'x' : c;
+  return value;
+}
+
+// The entries that lead to the first limit below `level`; none if there is none.
+std::optional<std::string> entries_of(const std::vector<policy::Descriptor>& level) {
+  for (const policy::Descriptor& each : level) {
+    const std::string entry = "{\"key\": " + json_text(each.key) + ", \"value\": " + json_text(value_for(each)) + "}";
+    if (each.limit) return entry;
+    if (const auto below = entries_of(each.children)) return entry + ", " + *below;
+  }
+  return {};
+}
+
+std::optional<std::string> descriptors_body(const policy::Ruleset& ruleset) {
+  for (const policy::Domain& domain : ruleset.domains) {
+    if (const auto entries = entries_of(domain.descriptors)) {
+      return "{\"domain\": " + json_text(domain.name) + ", \"descriptors\": [{\"entries\": [" + *entries + "]}]}";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ExampleRequest example_request(const engine::Plan& plan) {
+  if (auto body = covered_check(plan)) return {"/v1/check", *std::move(body)};
+  if (auto body = descriptors_body(plan.ruleset())) return {"/json", *std::move(body)};
+  return {"/v1/check", check_body({.target = "/hello", .user = "alice"})};
+}
+
+}  // namespace weir::server
