@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
@@ -152,31 +153,54 @@ ClientSocket::~ClientSocket() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-Result<ClientSocket> ClientSocket::connect(const Place& place, const std::string& ca) {
+Result<ClientSocket> ClientSocket::connect(const Place& place, const TlsTrust& trust) {
   const Result<int> descriptor = place.host.empty() ? Result<int>(connect_unix(place.path)) : connect_tcp(place);
   if (!descriptor) return tl::unexpected(descriptor.error());
   if (*descriptor < 0) return nobody_there(place.text(), -*descriptor);
   ClientSocket socket(*descriptor, place.text());
   if (place.tls) {
-    if (auto started = socket.start_tls(place, ca); !started) return tl::unexpected(started.error());
+    if (auto started = socket.start_tls(place, trust); !started) return tl::unexpected(started.error());
   }
   return socket;
 }
 
-Result<void> ClientSocket::start_tls(const Place& place, const std::string& ca) {
+Result<void> ClientSocket::prepare_tls(const TlsTrust& trust) {
   tls_ = std::make_unique<Tls>();
   SSL_CTX* const context = tls_->context.get();
   if (context == nullptr) return failure(name_, tls_text());
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_verify(context, trust.pinned.empty() ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   SSL_CTX_set_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);  // that an answer is whole is seen by its length
-  const int trusted =
-      ca.empty() ? SSL_CTX_set_default_verify_paths(context) : SSL_CTX_load_verify_file(context, ca.c_str());
-  if (trusted != 1) return failure(ca.empty() ? name_ : ca, "holds no certificates that can be read");
-  tls_->stream.reset(SSL_new(context));
+  const int trusted = trust.ca.empty() ? SSL_CTX_set_default_verify_paths(context)
+                                       : SSL_CTX_load_verify_file(context, trust.ca.c_str());
+  if (trusted != 1) return failure(trust.ca.empty() ? name_ : trust.ca, "holds no certificates that can be read");
+  if (trust.certificate.empty()) return {};
+  if (SSL_CTX_use_certificate_chain_file(context, trust.certificate.c_str()) != 1) {
+    return failure(trust.certificate, "holds no certificate that can be read: " + tls_text());
+  }
+  if (SSL_CTX_use_PrivateKey_file(context, trust.key.c_str(), SSL_FILETYPE_PEM) != 1) {
+    return failure(trust.key, "holds no key that can be read, or another certificate's: " + tls_text());
+  }
+  return {};
+}
+
+// The server may be called otherwise than the address that it is asked at.
+Result<void> ClientSocket::check_pinned(const std::string& file) {
+  const std::unique_ptr<BIO, int (*)(BIO*)> bytes(BIO_new_file(file.c_str(), "r"), BIO_free);
+  const std::unique_ptr<X509, void (*)(X509*)> expected(
+      bytes ? PEM_read_bio_X509(bytes.get(), nullptr, nullptr, nullptr) : nullptr, X509_free);
+  if (!expected) return failure(file, "holds no certificate that can be read: " + tls_text());
+  const std::unique_ptr<X509, void (*)(X509*)> shown(SSL_get1_peer_certificate(tls_->stream.get()), X509_free);
+  if (shown && X509_cmp(shown.get(), expected.get()) == 0) return {};
+  return failure(name_, "its certificate is not the one in " + file + "; --ca FILE names the authority that signed it");
+}
+
+Result<void> ClientSocket::start_tls(const Place& place, const TlsTrust& trust) {
+  if (auto prepared = prepare_tls(trust); !prepared) return prepared;
+  tls_->stream.reset(SSL_new(tls_->context.get()));
   SSL* const stream = tls_->stream.get();
   if (stream == nullptr || SSL_set_fd(stream, descriptor_) != 1) return failure(name_, tls_text());
   if (!expect_name(stream, place.host)) return failure(name_, tls_text());
-  if (SSL_connect(stream) == 1) return {};
+  if (SSL_connect(stream) == 1) return trust.pinned.empty() ? Result<void>() : check_pinned(trust.pinned);
   const long verified = SSL_get_verify_result(stream);
   if (verified == X509_V_OK) return failure(name_, tls_text());
   return failure(name_, std::string("its certificate is not accepted: ") + X509_verify_cert_error_string(verified) +

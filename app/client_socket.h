@@ -24,12 +24,19 @@ struct Place {
   [[nodiscard]] bool local() const;        // this machine, by address
 };
 
+// How a server with TLS is recognised, and what it is shown.
+struct TlsTrust {
+  std::string ca;           // the authorities in this file; empty: those of the system
+  std::string pinned;       // or: exactly the certificate in this file, whatever its name
+  std::string certificate;  // shown to a server that asks for one; empty: none
+  std::string key;          // of it
+};
+
 class ClientSocket {
  public:
   static constexpr std::chrono::seconds patience{10};  // for each step
 
-  // With TLS the server has to prove its name, to the authorities in the file `ca` (empty: those of the system).
-  [[nodiscard]] static Result<ClientSocket> connect(const Place& place, const std::string& ca);
+  [[nodiscard]] static Result<ClientSocket> connect(const Place& place, const TlsTrust& trust);
 
   ClientSocket(ClientSocket&&) noexcept;
   ClientSocket& operator=(ClientSocket&&) = delete;
@@ -43,7 +50,9 @@ class ClientSocket {
   struct Tls;
 
   ClientSocket(int descriptor, std::string name);
-  [[nodiscard]] Result<void> start_tls(const Place& place, const std::string& ca);
+  [[nodiscard]] Result<void> start_tls(const Place& place, const TlsTrust& trust);
+  [[nodiscard]] Result<void> prepare_tls(const TlsTrust& trust);
+  [[nodiscard]] Result<void> check_pinned(const std::string& file);
   [[nodiscard]] Result<std::size_t> receive_some(char* bytes, std::size_t size);
 
   int descriptor_;

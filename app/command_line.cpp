@@ -1,5 +1,6 @@
 #include "app/command_line.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -27,7 +28,7 @@ constexpr auto footer =
     "Examples:\n"
     "  weir serve                                                decide, for whoever asks\n"
     "  weir status                                               how is the server?\n"
-    "  weir peek api-by-user alice                               what has alice left?\n"
+    "  weir peek api-by-user user=alice                          what has alice left?\n"
     "  weir init policy.yaml                                     a first policy, to be edited\n"
     "  weir lint policy.yaml                                     is it sound?\n"
     "  weir explain policy.yaml --request 'POST /login'          what holds for this request?\n"
@@ -54,14 +55,17 @@ int explain_misuse(const CLI::App& line, const std::string& problem) {
   return misused;
 }
 
-int explain_unknown(const CLI::App& line, const std::string& word) {
+int explain_unknown(const CLI::App& line, const std::string& word, const std::string& hint) {
   const bool takes_commands = !line.get_subcommands({}).empty();
   const auto* const kind = word.starts_with('-') ? "unknown option"
                            : takes_commands      ? "unknown command"
                                                  : "unexpected argument";
   std::string problem = fmt::format("{} `{}`", kind, word);
-  if (const auto meant = policy::closest(word, known_words(line)))
+  if (!hint.empty()) {
+    problem += "; " + hint;
+  } else if (const auto meant = policy::closest(word, known_words(line))) {
     problem += fmt::format("; did you mean `{}`?", *meant);
+  }
   return explain_misuse(line, problem);
 }
 
@@ -93,6 +97,12 @@ const std::string* first_unknown(const std::vector<std::string>& extras) {
   return extras.empty() ? nullptr : &extras.front();
 }
 
+std::string hint_for(const std::vector<Command>& commands, const CLI::App& line,
+                     const std::vector<std::string>& unknown) {
+  const auto command = std::ranges::find(commands, &line, [](const Command& each) { return each.line; });
+  return command == commands.end() || !command->hint ? std::string() : command->hint(unknown);
+}
+
 int dispatch(int argc, const char* const* argv) {
   CLI::App weir{description, "weir"};
   weir.footer(footer);
@@ -100,9 +110,10 @@ int dispatch(int argc, const char* const* argv) {
   weir.set_help_flag("-h,--help", "Print this help and exit");
   weir.require_subcommand(0, 1);  // so that a file may be called like a command
   const std::vector<Command> commands = {
-      serve_command(weir),  status_command(weir),  peek_command(weir),       reset_command(weir),    hash_command(weir),
-      lint_command(weir),   explain_command(weir), diff_command(weir),       simulate_command(weir), init_command(weir),
-      schema_command(weir), demo_command(weir),    completion_command(weir),
+      serve_command(weir),  status_command(weir),     peek_command(weir), reset_command(weir),
+      reload_command(weir), hash_command(weir),       lint_command(weir), explain_command(weir),
+      diff_command(weir),   simulate_command(weir),   init_command(weir), schema_command(weir),
+      demo_command(weir),   completion_command(weir),
   };
   weir.allow_extras();  // so that we can say what was meant
   for (const Command& command : commands) command.line->allow_extras();
@@ -122,7 +133,9 @@ int dispatch(int argc, const char* const* argv) {
   const CLI::App& line = parsed.empty() ? weir : *parsed.front();
   for (const CLI::App* part : {&line, static_cast<const CLI::App*>(&weir)}) {
     const std::vector<std::string> extras = part->remaining();
-    if (const std::string* unknown = first_unknown(extras)) return explain_unknown(*part, *unknown);
+    if (const std::string* unknown = first_unknown(extras)) {
+      return explain_unknown(*part, *unknown, hint_for(commands, *part, extras));
+    }
   }
   if (!misuse.empty()) return explain_misuse(line, is_missing ? explain_missing(line, misuse) : misuse);
   for (const Command& command : commands) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "app/parser.h"
 
@@ -10,12 +12,15 @@ namespace weir::app {
 struct Command {
   CLI::App* line = nullptr;
   std::function<int()> run;  // gives an exit code (exit_code.h)
+  // What was meant by words that it does not know, for the end of the message; empty: nothing is known.
+  std::function<std::string(const std::vector<std::string>& unknown)> hint{};
 };
 
 Command serve_command(CLI::App& weir);
 Command status_command(CLI::App& weir);
 Command peek_command(CLI::App& weir);
 Command reset_command(CLI::App& weir);
+Command reload_command(CLI::App& weir);
 Command hash_command(CLI::App& weir);
 Command lint_command(CLI::App& weir);
 Command explain_command(CLI::App& weir);

@@ -14,7 +14,8 @@ std::string variable(const char* name) {
 }  // namespace
 
 server::Environment environment() {
-  return {variable("STATE_DIRECTORY"), variable("XDG_STATE_HOME"), variable("HOME")};
+  return {variable("STATE_DIRECTORY"), variable("XDG_STATE_HOME"), variable("HOME"), variable("WEIR_CONFIG"),
+          variable("WEIR_POLICY")};
 }
 
 }  // namespace weir::app

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -9,11 +10,14 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
+#include "app/descriptor_option.h"
+#include "app/descriptor_report.h"
 #include "app/exit_code.h"
 #include "app/explanation_report.h"
 #include "app/load_policy.h"
 #include "app/options.h"
 #include "app/terminal.h"
+#include "engine/descriptor_name.h"
 #include "engine/explain.h"
 #include "policy/address.h"
 
@@ -33,15 +37,19 @@ constexpr auto footer =
     "address to see what a client could achieve with them. --user, --api-key, --tier and --cost are what the\n"
     "program that asks knows by itself: always believed.\n"
     "\n"
+    "A descriptor, as Envoy's rate limit service is asked about, is explained by its domain and its entries.\n"
+    "\n"
     "Examples:\n"
     "  weir explain policy.yaml --request 'POST /login' --ip 192.0.2.7\n"
     "  weir explain policy.yaml --request 'GET /api/v1/me' --header 'X-User-Id: alice'\n"
+    "  weir explain ratelimit.yaml --domain edge --descriptor remote_address=192.0.2.7\n"
     "\n"
     "Exit codes: 0 all went well, 1 the policy does not load, 2 the command line is wrong.";
 
 struct Options {
   std::string file;
   std::string request;
+  DescriptorOption descriptor;
   std::vector<std::string> headers;
   std::string ip = "127.0.0.1";
   std::string user;
@@ -87,9 +95,25 @@ std::string check_address(const std::string& text) {
   return policy::Address::parse(text) ? "" : "`" + text + "` is not an address, like 192.0.2.7 or 2001:db8::7";
 }
 
+int explain_descriptor(const Options& options, const policy::Ruleset& ruleset) {
+  const auto pairs = options.descriptor.pairs();
+  std::vector<engine::DescriptorEntry> entries;
+  for (const auto& [key, value] : pairs) entries.push_back({key, value});
+  const engine::DescriptorName name{options.descriptor.domain, entries};
+  std::string key;
+  const auto found = engine::find_descriptor(ruleset, name, key);
+  const bool has_domain =
+      std::ranges::find(ruleset.domains, name.domain, &policy::Domain::name) != ruleset.domains.end();
+  if (!has_domain) return give_up(options.file + ": " + found.error().message());
+  const ExplainedDescriptor explained{ruleset, name, found ? *found : nullptr, found ? "" : found.error().what};
+  print(options.format == Format::json ? descriptor_json(explained) : descriptor_text(explained));
+  return ok;
+}
+
 int explain(const Options& options) {
   const auto ruleset = load_policy(options.file);
   if (!ruleset) return failed;
+  if (options.descriptor.is_given()) return explain_descriptor(options, *ruleset);
   std::vector<engine::Header> headers;
   for (const std::string& header : options.headers) headers.push_back(parse_header(header));
   engine::Query query;
@@ -119,9 +143,8 @@ Command explain_command(CLI::App& weir) {
   auto* line = weir.add_subcommand("explain", "Say which limits cover a request, and why the others do not");
   line->footer(footer);
   add_file(*line, "FILE", options->file, "The policy")->required();
-  add_text(*line, "--request", options->request, "'METHOD /path'", "The request; required")
-      ->required()
-      ->check(rule(check_request));
+  auto* request =
+      add_text(*line, "--request", options->request, "'METHOD /path'", "The request")->check(rule(check_request));
   add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "A header of it; may be repeated")
       ->check(rule(check_header));
   add_text(*line, "--ip", options->ip, "ADDRESS", "Who sends it (default: 127.0.0.1, a trusted proxy)")
@@ -130,7 +153,9 @@ Command explain_command(CLI::App& weir) {
   add_text(*line, "--api-key", options->api_key, "KEY", "The API key, likewise");
   add_text(*line, "--tier", options->tier, "TIER", "The tier, likewise");
   line->add_option("--cost", options->cost, "The cost, likewise")->type_name("N")->option_text("N");
+  add_descriptor(*line, options->descriptor);
   add_choice(*line, "--format", options->format, formats, "How to show it (default: text)");
+  line->callback([=] { check_descriptor(options->descriptor, {{"--request", request->count() > 0}}); });
   return {line, [options] { return explain(*options); }};
 }
 

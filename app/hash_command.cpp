@@ -1,12 +1,14 @@
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "app/admin_client.h"
 #include "app/commands.h"
-#include "app/environment.h"
 #include "app/exit_code.h"
 #include "app/load_policy.h"
 #include "app/options.h"
@@ -17,32 +19,55 @@
 namespace weir::app {
 namespace {
 
-// In the state directory.
-
 constexpr auto footer =
     "The log and weir status --denied name consumers by a hash under a secret key, so that they hold no\n"
     "personal data. Who has the key finds a value again: what this prints stands behind the consumer's kind,\n"
     "as in user:9f3c0d12ab34ef56. An IPv6 address is hashed as it is counted by, with its prefix.\n"
+    "The key is the one that weir.yaml names (log.hash_key_file), or log.key in the state directory. A server\n"
+    "that runs is asked whether it has the same.\n"
     "\n"
     "Examples:\n"
     "  weir hash alice\n"
     "  grep \"$(weir hash 192.0.2.7)\" /var/log/weir.log\n"
     "  weir hash 2001:db8::/64 --key-file /var/lib/weir/log.key\n"
     "\n"
-    "Exit codes: 0 all went well, 1 the key cannot be read, 2 the command line is wrong.";
+    "Exit codes: 0 all went well, 1 the key cannot be read or is not the server's, 2 wrong command line.";
 
 struct Options {
+  AdminOptions admin;
   std::string value;
   std::string key_file;
 };
 
+Result<std::filesystem::path> key_file_by(const server::Config& config) {
+  if (config.log.hash_key_file) return *config.log.hash_key_file;
+  const std::filesystem::path directory = secrets_directory(config);
+  if (!directory.empty()) return directory / observe::hash_key_file;
+  return failure("HOME", "is not set, so there is no state directory; --key-file FILE names the key");
+}
+
+// A hash under another key is in no log. Nothing if the server has this key, or does not say.
+std::optional<Error> refuse_other_key(const AdminOptions& options, const std::filesystem::path& file,
+                                      const observe::ConsumerNames& names) {
+  const auto answer = ask_admin(options, Right::read, "/v1/status");
+  if (!answer) return {};
+  const std::string id = answer->json.text("/state/hash_key_id");
+  if (id.empty() || id == names.hash_of("")) return {};
+  const std::string directory = answer->json.text("/state/directory");
+  return Error{file.string(),
+               "is not the key of the running server" +
+                   (directory.empty() ? ", which keeps none" : ", whose state directory is " + directory) +
+                   "; --config FILE names its weir.yaml, --key-file FILE the key"};
+}
+
 int hash(const Options& options) {
   std::filesystem::path file = options.key_file;
   if (file.empty()) {
-    const std::filesystem::path directory = server::default_config(environment()).state.directory;
-    if (directory.empty())
-      return give_up("HOME is not set, so there is no state directory; --key-file FILE names the key");
-    file = directory / observe::hash_key_file;
+    const auto config = server_config(options.admin.config);
+    if (!config) return give_up(config.error().message());
+    auto found = key_file_by(*config);
+    if (!found) return give_up(found.error().message());
+    file = std::move(*found);
   }
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {  // a new key would hash to what nobody has ever logged
@@ -52,7 +77,11 @@ int hash(const Options& options) {
   }
   const auto key = observe::open_hash_key(file.string());
   if (!key) return give_up(key.error().message());
-  fmt::print("{}\n", observe::ConsumerNames(*key).hash_of(options.value));
+  const observe::ConsumerNames names(*key);
+  if (options.key_file.empty()) {
+    if (const auto other = refuse_other_key(options.admin, file, names)) return give_up(other->message());
+  }
+  fmt::print("{}\n", names.hash_of(options.value));
   return ok;
 }
 
@@ -63,7 +92,8 @@ Command hash_command(CLI::App& weir) {
   auto* line = weir.add_subcommand("hash", "Say what a value looks like in the log");
   line->footer(footer);
   add_text(*line, "VALUE", options->value, " ", "A user, a key, an address")->required();
-  add_file(*line, "--key-file", options->key_file, "The key (default: log.key in the state directory)");
+  add_file(*line, "--key-file", options->key_file, "The key (default: the server's, by weir.yaml)");
+  add_admin_options(*line, options->admin);
   return {line, [options] { return hash(*options); }};
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/admin_client.h"
 #include "app/commands.h"
+#include "app/descriptor_option.h"
 #include "app/exit_code.h"
 #include "app/json_answer.h"
 #include "app/load_policy.h"
@@ -22,6 +23,7 @@ constexpr auto examples =
     "\n"
     "Examples:\n"
     "  weir reset login-by-ip 192.0.2.7\n"
+    "  weir reset --domain edge --descriptor remote_address=192.0.2.7\n"
     "  weir reset api-by-user user=alice --admin unix:/run/weir/admin.sock --token-file admin.token\n"
     "\n"
     "Exit codes: 0 it is done, 1 the server was not reached or refused, 2 the command line is wrong.";
@@ -30,14 +32,18 @@ struct Options {
   AdminOptions admin;
   std::string limit;
   std::string consumer;
+  DescriptorOption descriptor;
 };
 
 int reset(const Options& options) {
-  const std::string target =
-      "/v1/limits/" + percent_encoded(options.limit) + "/consumers/" + percent_encoded(options.consumer) + "/reset";
+  const bool is_descriptor = options.descriptor.is_given();
+  const std::string target = is_descriptor ? options.descriptor.target("/reset")
+                                           : "/v1/limits/" + percent_encoded(options.limit) + "/consumers/" +
+                                                 percent_encoded(options.consumer) + "/reset";
   const auto done = ask_admin(options.admin, Right::change, target);
   if (!done) return give_up(done.error().message());
-  fmt::print("{}: {} starts afresh.\n", printable(done->json.text("/limit")), printable(done->json.text("/consumer")));
+  fmt::print("{}: {} starts afresh.\n", printable(done->json.text(is_descriptor ? "/domain" : "/limit")),
+             printable(done->json.text("/consumer")));
   return ok;
 }
 
@@ -47,8 +53,12 @@ Command reset_command(CLI::App& weir) {
   auto options = std::make_shared<Options>();
   auto* line = weir.add_subcommand("reset", "Forget what a limit has counted for a consumer");
   line->footer(std::string(admin_footer) + examples);
-  add_text(*line, "LIMIT", options->limit, " ", "The name of the limit")->required();
-  add_text(*line, "CONSUMER", options->consumer, " ", "The consumer")->required();
+  auto* limit = add_text(*line, "LIMIT", options->limit, " ", "The name of the limit");
+  auto* consumer = add_text(*line, "CONSUMER", options->consumer, " ", "The consumer");
+  add_descriptor(*line, options->descriptor);
+  line->callback([=] {
+    check_descriptor(options->descriptor, {{"LIMIT", limit->count() > 0}, {"CONSUMER", consumer->count() > 0}});
+  });
   add_admin_options(*line, options->admin);
   return {line, [options] { return reset(*options); }};
 }

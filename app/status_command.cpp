@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +82,27 @@ void show_store(const JsonAnswer& status, const Paint& paint) {
   if (!error.empty()) say("", fmt::format("last error at {}: {}", status.text("/store/last_error/at"), error));
 }
 
+// Of the last minute. The busiest limits come first, and all beyond twenty are counted.
+void show_traffic(const JsonAnswer& status) {
+  constexpr std::size_t most_shown = 20;
+  const double seconds = std::max(1.0, std::strtod(status.text("/traffic/seconds").c_str(), nullptr));
+  say("traffic",
+      fmt::format("{} in the last {:.0f} s", counted(status.number("/traffic/requests"), "request"), seconds));
+  const std::size_t count = status.size("/traffic/limits");
+  for (std::size_t i = 0; i < std::min(count, most_shown); ++i) {
+    const std::string limit = fmt::format("/traffic/limits/{}", i);
+    const std::uint64_t decisions = status.number(limit + "/decisions");
+    const std::uint64_t shadow_denied = status.number(limit + "/shadow_denied");
+    const auto share = [&](std::uint64_t part) {
+      return fmt::format("{} ({:.1f} %)", part, 100.0 * static_cast<double>(part) / static_cast<double>(decisions));
+    };
+    say("", fmt::format("{}: {}, {:.2f}/s, denied {}{}", status.text(limit + "/limit"), counted(decisions, "decision"),
+                        static_cast<double>(decisions) / seconds, share(status.number(limit + "/denied")),
+                        shadow_denied > 0 ? ", would deny " + share(shadow_denied) : ""));
+  }
+  if (count > most_shown) say("", fmt::format("and {} more limits", count - most_shown));
+}
+
 void show_candidates(const JsonAnswer& status) {
   for (std::size_t i = 0; i < status.size("/candidates"); ++i) {
     const std::string candidate = fmt::format("/candidates/{}", i);
@@ -95,6 +119,7 @@ void show_status(const JsonAnswer& status) {
              printable(status.text("/started_at")));
   show_policy(status, paint);
   show_doors(status);
+  show_traffic(status);
   constexpr std::uint64_t kibibyte = 1024;
   say("memory", fmt::format("{} KiB of {} KiB", status.number("/memory/used") / kibibyte,
                             status.number("/memory/budget") / kibibyte));
@@ -133,7 +158,7 @@ int status(const Options& options) {
 
 Command status_command(CLI::App& weir) {
   auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("status", "Say how a running server is: policy, doors, memory, candidates");
+  auto* line = weir.add_subcommand("status", "Show the state of a running server: policy, doors, traffic, memory");
   line->footer(std::string(admin_footer) + examples);
   line->add_option("--denied", options->denied, "Instead, the N consumers that were denied most of late")
       ->type_name("N")

@@ -7,7 +7,7 @@ import unittest
 import program
 from program import PROGRAM, VERSION, ProgramTest, run
 
-COMMANDS = ["serve", "status", "peek", "reset", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
+COMMANDS = ["serve", "status", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
             "completion"]
 DEMO = (program.HERE / "demo.txt").read_text()
 
@@ -113,6 +113,8 @@ class Mistakes(ProgramTest):
         self.misuse("lint", err="FILE is required")
         self.misuse("diff", program.POLICY, err="NEW is required")
         self.misuse("explain", program.POLICY, err="--request is required")
+        self.misuse("peek", "api", err="CONSUMER is required")
+        self.misuse("reset", err="LIMIT is required")
         self.misuse("simulate", program.POLICY, err="--log is required")
         self.misuse("completion", err="SHELL is required")
 
@@ -120,6 +122,36 @@ class Mistakes(ProgramTest):
         self.misuse("lint", program.POLICY, "--format", "jsno",
                     err="--format: `jsno` is not one of text, json, github; did you mean `json`?")
         self.misuse("completion", "fish", err="SHELL: `fish` is not one of bash, zsh; did you mean `bash`?")
+
+    def test_serve_says_what_was_meant(self):
+        self.misuse("serve", "policy.yaml",
+                    err="unexpected argument `policy.yaml`; write `weir serve --policy policy.yaml`")
+        self.misuse("serve", "etc/weir.yaml",
+                    err="unexpected argument `etc/weir.yaml`; write `weir serve --config etc/weir.yaml`")
+        for arguments, address in [(["--port", "9000"], "127.0.0.1:9000"), (["--port=9000"], "127.0.0.1:9000"),
+                                   (["-p", "9000"], "127.0.0.1:9000"), (["--listen", ":9000"], ":9000"),
+                                   (["--host", "0.0.0.0"], "0.0.0.0:8080"), (["--port"], "127.0.0.1:8080")]:
+            word = arguments[0]
+            self.misuse("serve", *arguments,
+                        err=f"unknown option `{word}`; each door has an address: write `weir serve --http {address}`; "
+                            "likewise --rls, --resp, --admin")
+        self.misuse("serve", "--polcy", "x", err="unknown option `--polcy`; did you mean `--policy`?")
+
+    def test_a_policy_in_place_of_weir_yaml_is_told_where_it_belongs(self):
+        policy = self.file("version: 1\nlimits: []\n")
+        ran = run("serve", "--config", policy, "--check")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("error: this is a policy; --config is for weir.yaml, which says where to listen: "
+                      f"write --policy {policy}\n", ran.stderr)
+
+    def test_a_descriptor_is_whole_and_alone(self):
+        for command in "peek", "reset":
+            self.misuse(command, "--descriptor", "a=b", err="--domain is required with --descriptor")
+            self.misuse(command, "--domain", "edge", err="--descriptor KEY=VALUE is required with --domain")
+            self.misuse(command, "api", "alice", "--domain", "edge", "--descriptor", "a=b",
+                        err="LIMIT and --descriptor: only one of them can be asked about")
+            self.misuse(command, "--domain", "edge", "--descriptor", "b",
+                        err="--descriptor: `b` is not an entry, like remote_address=192.0.2.7")
 
     def test_a_file_may_be_called_like_a_command(self):
         ran = run("lint", "demo")

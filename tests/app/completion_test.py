@@ -12,7 +12,7 @@ import unittest
 import program
 from program import PROGRAM, ProgramTest, run
 
-COMMANDS = ["serve", "status", "peek", "reset", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
+COMMANDS = ["serve", "status", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
             "completion"]
 
 

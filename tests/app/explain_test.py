@@ -1,5 +1,7 @@
 """weir explain: what holds for one request."""
 
+import json
+
 import program
 from program import OPENAPI, POLICY, RATELIMIT, ProgramTest, run
 
@@ -100,6 +102,56 @@ limits:
         self.assertEqual(self.covering(found), [])
         self.assertEqual({limit["why_not"] for limit in found["limits"]}, {"it is reached by descriptors only"})
         self.assertIn("No limit covers it.", run("explain", RATELIMIT, "--request", "POST /login").stdout)
+
+
+class Descriptors(ProgramTest):
+    POLICY = """
+domain: edge
+descriptors:
+  - key: remote_address
+    rate_limit: {unit: minute, requests_per_unit: 10, name: by-address}
+    descriptors:
+      - {key: path, value: "/trial*", shadow_mode: true, share_threshold: true,
+         rate_limit: {unit: hour, requests_per_unit: 5}}
+      - {key: path, value: /health, rate_limit: {unlimited: true}}
+"""
+
+    def explain(self, *entries, domain="edge", more=()):
+        words = [word for entry in entries for word in ("--descriptor", entry)]
+        return run("explain", self.file(self.POLICY), "--domain", domain, *words, *more)
+
+    def test_the_limit_that_covers_it(self):
+        ran = self.explain("remote_address=192.0.2.7")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(ran.stdout, "edge, remote_address=192.0.2.7\n\nCovered by by-address: 10/min, fixed_window\n")
+
+    def test_what_else_there_is_to_say(self):
+        ran = self.explain("remote_address=192.0.2.7", "path=/trial=1")
+        self.assertIn("edge, remote_address=192.0.2.7 + path=/trial=1\n", ran.stdout)
+        self.assertIn("5/h, fixed_window\n  shadow: counted, never denies\n  share_threshold: ", ran.stdout)
+        self.assertIn("It is unlimited.\n", self.explain("remote_address=x", "path=/health").stdout)
+
+    def test_what_no_limit_covers(self):
+        ran = self.explain("path=/x")
+        self.assertEqual(ran.returncode, 0)
+        self.assertIn("No limit covers it: it has no limit in domain 'edge'; there are limits for 'remote_address', "
+                      "'remote_address + path=/trial*', 'remote_address + path=/health'\n", ran.stdout)
+        ran = self.explain("path=/x", domain="edgy")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("domain 'edgy': is not in the policy; there is edge\n", ran.stderr)
+
+    def test_json(self):
+        ran = self.explain("remote_address=192.0.2.7", more=["--format", "json"])
+        self.assertEqual(json.loads(ran.stdout), {
+            "domain": "edge", "descriptor": [{"key": "remote_address", "value": "192.0.2.7"}], "covered": True,
+            "limit": "by-address", "numbers": "10/min", "algorithm": "fixed_window", "unlimited": False,
+            "shadow": False, "why_not": None})
+        self.assertFalse(json.loads(self.explain("x=y", more=["--format", "json"]).stdout)["covered"])
+
+    def test_a_request_or_a_descriptor(self):
+        self.misuse("explain", POLICY, "--request", "/", "--domain", "edge", "--descriptor", "a=b",
+                    err="--request and --descriptor: only one of them can be asked about")
+        self.misuse("explain", POLICY, "--descriptor", "a=b", err="--domain is required with --descriptor")
 
 
 class Mistakes(ProgramTest):

@@ -1,4 +1,4 @@
-"""weir status, peek, reset and hash: how they ask, and what they show. The server is a stand-in; tests/serve has the
+"""weir status, peek, reset, reload and hash: how they ask, and what they show. The server is a stand-in; tests/serve has the
 real one."""
 
 import contextlib
@@ -21,6 +21,9 @@ STATUS = {
     "last_reload": {"at": "2026-01-05T13:00:00Z", "applied": False, "error": "policy.yaml:3:1: no"},
     "doors": [{"name": "http", "listen": ["127.0.0.1:8080", "unix:/run/w"], "connections": 7},
               {"name": "admin", "listen": ["127.0.0.1:8089"], "connections": 1}],
+    "traffic": {"seconds": 60.5, "requests": 130, "limits": [
+        {"limit": "api", "decisions": 121, "denied": 11, "shadow_denied": 0},
+        {"limit": "trial", "decisions": 4, "denied": 0, "shadow_denied": 1}]},
     "memory": {"used": 1048576, "budget": 268435456}, "last_snapshot": None,
     "candidates": [{"limit": "api", "agreed": 10, "newly_denied": 2, "newly_admitted": 1}],
 }
@@ -30,6 +33,9 @@ policy     policy.yaml, 1 limit, digest d1
 reload     refused at 2026-01-05T13:00:00Z: policy.yaml:3:1: no
 http       127.0.0.1:8080, unix:/run/w, 7 connections
 admin      127.0.0.1:8089, 1 connection
+traffic    130 requests in the last 60 s
+           api: 121 decisions, 2.00/s, denied 11 (9.1 %)
+           trial: 4 decisions, 0.07/s, denied 0 (0.0 %), would deny 1 (25.0 %)
 memory     1024 KiB of 262144 KiB
 snapshot   none since the start
 candidate  api: agreed 10 times, 2 newly denied, 1 newly admitted
@@ -92,8 +98,8 @@ class OperateTest(ProgramTest):
             thread.join()
             server.server_close()
 
-    def weir(self, *arguments):
-        environment = {"PATH": os.environ["PATH"], "STATE_DIRECTORY": str(self.state)}
+    def weir(self, *arguments, **variables):
+        environment = {"PATH": os.environ["PATH"], "STATE_DIRECTORY": str(self.state), **variables}
         return subprocess.run([program.PROGRAM, *arguments], capture_output=True, text=True, timeout=60,
                               env=environment)
 
@@ -109,6 +115,26 @@ class OperateTest(ProgramTest):
         path.write_text(TOKEN + "\n")
         path.chmod(mode)
         return path
+
+
+    def certificate(self, name="IP:127.0.0.1", prefix=""):
+        certificate, key = str(self.state / f"{prefix}c.pem"), str(self.state / f"{prefix}k.pem")
+        subprocess.run([shutil.which("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=weir", "-addext",
+                        f"subjectAltName={name}", "-keyout", key, "-out", certificate],
+                       check=True, capture_output=True)
+        return certificate, key
+
+    def with_tls(self, certificate, key, client_ca=None):
+        server = StandIn((200, STATUS))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        if client_ca:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(client_ca)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.handle_error = lambda *_: None  # a client that does not like the certificate
+        return server
 
 
 class Status(OperateTest):
@@ -128,6 +154,13 @@ class Status(OperateTest):
         self.assertEqual(asked[0][1], "/v1/denied?count=7")
         ran, _ = self.ask((200, {"denied": []}), "status", "--denied", "7")
         self.assertEqual(ran.stdout, "Nobody was denied of late.\n")
+
+    def test_of_many_limits_the_busiest_are_shown(self):
+        limits = [{"limit": f"l{i}", "decisions": 100 - i, "denied": 0, "shadow_denied": 0} for i in range(25)]
+        ran, _ = self.ask((200, {**STATUS, "traffic": {"seconds": 60, "requests": 1, "limits": limits}}), "status")
+        self.assertIn("           l19: 81 decisions", ran.stdout)
+        self.assertNotIn("l20", ran.stdout)
+        self.assertIn("           and 5 more limits\n", ran.stdout)
 
     def test_an_answer_does_not_steer_the_terminal(self):
         ran, _ = self.ask((200, {**STATUS, "version": "\x1b[2J"}), "status")
@@ -173,6 +206,116 @@ class Peek(OperateTest):
         self.assertEqual(ran.stderr, f"weir: {self.address}: limit 'apy': is not in the policy; did you mean 'api'?\n")
 
 
+class Descriptors(OperateTest):
+    ENTRIES = ["--domain", "edge one", "--descriptor", "remote_address=192.0.2.7", "--descriptor", "a%=x=y&z"]
+    TARGET = "/v1/domains/edge%20one/descriptor{}?remote_address=192.0.2.7&a%25=x%3Dy%26z"
+
+    def test_peek(self):
+        found = {**PEEK, "domain": "edge", "limit": "edge.path", "consumer": "remote_address=192.0.2.7"}
+        ran, asked = self.ask((200, found), "peek", *self.ENTRIES)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertTrue(ran.stdout.startswith("edge, remote_address=192.0.2.7, limit edge.path: 0 of 4 left\n"))
+        self.assertEqual(asked[0][:2], ("GET", self.TARGET.format("")))
+
+    def test_peek_of_one_that_is_unlimited(self):
+        found = {"domain": "edge", "limit": None, "quota": None, "consumer": "path=/health"}
+        ran, _ = self.ask((200, found), "peek", *self.ENTRIES)
+        self.assertEqual(ran.stdout, "edge, path=/health: unlimited\n")
+
+    def test_reset(self):
+        self.give_token()
+        ran, asked = self.ask((200, {"domain": "edge", "consumer": "a=b", "reset": True}), "reset", *self.ENTRIES)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "edge: a=b starts afresh.\n"))
+        self.assertEqual(asked[0][:2], ("POST", self.TARGET.format("/reset")))
+
+
+class Reload(OperateTest):
+    def test_what_is_in_force_is_said(self):
+        self.give_token()
+        ran, asked = self.ask((200, {"digest": "d1", "restart_needed": None}), "reload")
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr),
+                         (0, "The files were read again and are in force; the policy's digest is d1.\n", ""))
+        self.assertEqual(asked, [("POST", "/v1/reload", TOKEN, self.address)])
+
+    def test_what_needs_a_restart_is_said(self):
+        self.give_token()
+        ran, _ = self.ask((200, {"digest": "d1", "restart_needed": "doors.http, log"}), "reload")
+        self.assertIn("A restart is needed for what has changed in: doors.http, log.\n", ran.stdout)
+
+    def test_each_mistake_has_its_line(self):
+        self.give_token()
+        ran, _ = self.ask((422, {"detail": "reload: p.yaml:1:1: no\np.yaml:2:1: nor this"}), "reload")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertEqual(ran.stderr, f"weir: {self.address}: reload: p.yaml:1:1: no\nweir: p.yaml:2:1: nor this\n")
+
+
+class Config(OperateTest):
+    """What the commands take from the server's own weir.yaml."""
+
+    def write(self, text, name="weir.yaml"):
+        path = self.state / name
+        path.write_text("version: 1\n" + text)
+        return str(path)
+
+    def test_the_place_and_the_token_of_the_admin_door(self):
+        (self.state / "reader").write_text("reader-0123456789abcdef\n")
+        (self.state / "reader").chmod(0o600)
+        with self.serving((200, STATUS)) as server:
+            config = self.write("doors: {admin: {listen: '0.0.0.0:%d', token_file: reader}}\n" % server.server_port)
+            by_flag = self.weir("status", "--config", config)
+            by_environment = self.weir("status", WEIR_CONFIG=config)
+        self.assertEqual((by_flag.stdout, by_environment.stdout), (STATUS_TEXT, STATUS_TEXT))
+        self.assertEqual({asked[2] for asked in server.asked}, {"reader-0123456789abcdef"})
+        self.assertEqual(server.asked[0][3], f"127.0.0.1:{server.server_port}")
+
+    def test_the_admin_token_of_its_state_directory(self):
+        (self.state / "own").mkdir()
+        self.give_token().rename(self.state / "own" / "admin.token")
+        with self.serving((200, {"digest": "d"})) as server:
+            config = self.write("doors: {admin: {listen: 'localhost:%d'}}\nstate: {directory: own}\n"
+                                % server.server_port)
+            ran = self.weir("reload", "--config", config)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(server.asked[0][2], TOKEN)
+
+    def test_a_unix_socket(self):
+        with self.serving(None, UnixStandIn((200, STATUS), str(self.state / "a.sock"))):
+            config = self.write(f"doors: {{admin: {{listen: 'unix:{self.state}/a.sock'}}}}\n")
+            self.assertEqual(self.weir("status", "--config", config).stdout, STATUS_TEXT)
+
+    def test_its_certificate_is_known_whatever_the_server_is_called(self):
+        certificate, key = self.certificate(name="DNS:weir.internal")
+        other, _ = self.certificate(name="DNS:weir.internal", prefix="other-")
+        with self.serving(None, self.with_tls(certificate, key)) as server:
+            door = "doors: {admin: {listen: '127.0.0.1:%d', tls: {certificate: %s, key: %s}}}\n"
+            ours = self.weir("status", "--config", self.write(door % (server.server_port, certificate, key)))
+            changed = self.weir("status", "--config", self.write(door % (server.server_port, other, key)))
+        self.assertEqual((ours.stdout, ours.stderr), (STATUS_TEXT, ""))
+        self.assertEqual((changed.returncode, changed.stdout), (1, ""))
+        self.assertIn(f"its certificate is not the one in {other}", changed.stderr)
+
+    def test_a_client_certificate_is_shown(self):
+        certificate, key = self.certificate()
+        with self.serving(None, self.with_tls(certificate, key, client_ca=certificate)) as server:
+            place = ["status", "--admin", f"https://127.0.0.1:{server.server_port}", "--ca", certificate]
+            shown = self.weir(*place, "--certificate", certificate, "--key", key)
+            withheld = self.weir(*place)
+        self.assertEqual((shown.stdout, shown.stderr), (STATUS_TEXT, ""))
+        self.assertEqual((withheld.returncode, withheld.stdout), (1, ""))
+
+    def test_what_cannot_be_asked_is_said(self):
+        off = self.weir("status", "--config", self.write("doors: {admin: off}\n"))
+        self.assertEqual((off.returncode, off.stderr),
+                         (1, "weir: doors.admin: is off in weir.yaml, so that the server cannot be asked\n"))
+        chosen = self.weir("status", "--config", self.write("doors: {admin: {listen: 'localhost:0'}}\n"))
+        self.assertIn("the system chose the port; --admin ADDRESS says which", chosen.stderr)
+        wrong = self.weir("status", "--config", self.write("dors: {}\n"))
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("did you mean 'doors'?; --config FILE names another", wrong.stderr)
+        absent = self.weir("status", "--config", "no/such.yaml")
+        self.assertIn("no/such.yaml", absent.stderr)
+
+
 class Reset(OperateTest):
     DONE = {"limit": "api", "consumer": "user=alice", "reset": True}
 
@@ -213,21 +356,56 @@ class Reset(OperateTest):
 
 
 class Hash(OperateTest):
+    KEY = "000102030405060708090a0b0c0d0e0f\n"
+
+    def write_key(self, path, key=KEY):
+        path.write_text(key)
+        path.chmod(0o600)
+        return path
+
+    def hash(self, value, *arguments, **variables):
+        """Beside a server that does not run."""
+        return self.weir("hash", value, "--admin", f"unix:{self.state}/no.sock", *arguments, **variables)
+
     def test_values_have_hashes_under_the_key(self):
-        key = self.state / "log.key"
-        key.write_text("000102030405060708090a0b0c0d0e0f\n")
-        key.chmod(0o600)
-        first = self.weir("hash", "alice")
+        key = self.write_key(self.state / "log.key")
+        first = self.hash("alice")
         self.assertEqual((first.returncode, first.stderr), (0, ""))
         self.assertRegex(first.stdout, r"^[0-9a-f]{16}\n$")
-        self.assertEqual(self.weir("hash", "alice", "--key-file", str(key)).stdout, first.stdout)
-        self.assertNotEqual(self.weir("hash", "bob").stdout, first.stdout)
+        self.assertEqual(self.hash("alice", "--key-file", str(key)).stdout, first.stdout)
+        self.assertNotEqual(self.hash("bob").stdout, first.stdout)
 
     def test_no_key_is_made(self):
-        ran = self.weir("hash", "alice")
+        ran = self.hash("alice")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertIn("there is no key; weir serve makes one at its first start", ran.stderr)
         self.assertEqual(list(self.state.iterdir()), [])
+
+    def test_the_key_is_the_one_that_weir_yaml_names(self):
+        self.write_key(self.state / "log.key", "ff" * 16 + "\n")
+        key = self.write_key(self.state / "named.key")
+        config = self.state / "weir.yaml"
+        config.write_text("version: 1\nlog: {hash_key_file: named.key}\n")
+        expected = self.hash("alice", "--key-file", str(key)).stdout
+        self.assertEqual(self.hash("alice", "--config", str(config)).stdout, expected)
+        self.assertEqual(self.hash("alice", WEIR_CONFIG=str(config)).stdout, expected)
+        self.assertNotEqual(self.hash("alice").stdout, expected)
+
+    def test_a_key_that_the_running_server_does_not_have_is_refused(self):
+        self.write_key(self.state / "log.key")
+        status = {"state": {"directory": "/var/lib/weir", "hash_key_id": "0" * 16}}
+        ran, asked = self.ask((200, status), "hash", "alice")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("log.key: is not the key of the running server, whose state directory is /var/lib/weir; "
+                      "--config FILE names its weir.yaml, --key-file FILE the key\n", ran.stderr)
+        self.assertEqual(asked[0][1], "/v1/status")
+        ran, _ = self.ask((200, {"state": {"hash_key_id": self.hash("").stdout.strip()}}), "hash", "alice")
+        self.assertEqual((ran.returncode, ran.stdout), (0, self.hash("alice").stdout))
+
+    def test_a_key_that_is_named_is_not_compared(self):
+        key = self.write_key(self.state / "old.key")
+        ran, asked = self.ask((200, {"state": {"hash_key_id": "0" * 16}}), "hash", "alice", "--key-file", str(key))
+        self.assertEqual((ran.returncode, asked), (0, []))
 
 
 class Places(OperateTest):
@@ -279,12 +457,7 @@ class Places(OperateTest):
 
     def test_tls_asks_for_proof(self):
         certificate, key = self.certificate()
-        server = StandIn((200, STATUS))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        server.handle_error = lambda *_: None  # a client that does not like the certificate
-        with self.serving(None, server):
+        with self.serving(None, self.with_tls(certificate, key)) as server:
             by_ip = f"https://127.0.0.1:{server.server_port}"
             trusting = self.weir("status", "--admin", by_ip, "--ca", certificate)
             stranger = self.weir("status", "--admin", by_ip)
@@ -296,14 +469,6 @@ class Places(OperateTest):
         self.assertIn("--ca FILE names the authority", stranger.stderr)
         self.assertIn("its certificate is not accepted: hostname mismatch", misnamed.stderr.lower())
         self.assertIn("no/such.pem: holds no certificates that can be read", plain.stderr)
-
-    def certificate(self):
-        certificate, key = str(self.state / "c.pem"), str(self.state / "k.pem")
-        subprocess.run([shutil.which("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=weir", "-addext",
-                        "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
-                       check=True, capture_output=True)
-        return certificate, key
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:
 # The admin door of the test is elsewhere than by default.
 WEIR = """#!/bin/bash
 case "$1" in
-  status|peek|reset) exec "{program}" "$@" --admin {admin} ;;
+  status|peek|reset|reload|hash) exec "{program}" "$@" --admin {admin} ;;
   *) exec "{program}" "$@" ;;
 esac
 """
@@ -44,6 +44,7 @@ VARYING = [
     (r'"durationUntilReset":"\d+s"', '"durationUntilReset":"s"'),
     (r'"used":\d+', '"used":'),
     (r"\b\d+ KiB of", "KiB of"),
+    (r"in the last \d+ s", "in the last s"),
     (r"\d+\.\d+", "N.N"),
 ]
 
@@ -99,6 +100,7 @@ class Scene:
 
     def as_by_default(self, printed):
         printed = printed.replace(str(self.server.policy_file), "policy.yaml")
+        printed = printed.replace(str(self.server.state_dir), "state")
         for door, usual in PLACES.items():
             printed = printed.replace(self.place(door), usual)
         return printed

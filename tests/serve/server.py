@@ -43,7 +43,7 @@ def eventually(condition, what):
 class Server:
     """Started when made, stopped at the end of a `with`. Its places are (host, port) pairs by door."""
 
-    def __init__(self, policy, config=DOORS, directory=None, environment=None):
+    def __init__(self, policy, config=DOORS, directory=None, environment=None, arguments=()):
         self._temporary = None if directory else tempfile.TemporaryDirectory()
         self.directory = pathlib.Path(directory or self._temporary.name)
         self.state_dir = self.directory / "state"
@@ -56,8 +56,9 @@ class Server:
         self.log_file = self.directory / "log"
         self._log = open(self.log_file, "ab")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", *(["--config", self.config_file] if config else [])], stdout=subprocess.PIPE,
-            stderr=self._log, env={**os.environ, "STATE_DIRECTORY": str(self.state_dir), **(environment or {})})
+            [PROGRAM, "serve", *(["--config", self.config_file] if config else []), *arguments],
+            stdout=subprocess.PIPE, stderr=self._log,
+            env={**os.environ, "STATE_DIRECTORY": str(self.state_dir), **(environment or {})})
         self.greeting = ""
         self._read_places()
 
