@@ -33,7 +33,7 @@ TEST(ExampleRequest, IsCoveredByTheDefaultPolicy) {
 TEST(ExampleRequest, IsARouteThatIsLimited) {
   EXPECT_EQ(example(limit("consumer_key: ip, routes: [POST /login]")),
             R"(/v1/check {"method": "POST", "path": "/login", "ip": "192.0.2.7"})");
-  EXPECT_EQ(example(limit("consumer_key: ip, routes: ['/a b/{id}/**']")),
+  EXPECT_EQ(example(limit("consumer_key: ip, routes: ['/a%20b/{id}/**']")),
             R"(/v1/check {"path": "/a%20b/1/x", "ip": "192.0.2.7"})");
 }
 
