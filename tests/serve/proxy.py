@@ -91,8 +91,9 @@ def application():
 
 def adapted(text, ports, patience=PATIENCE):
     """An example's file for a test: other ports (`ports`: those that are written -> those to use), and more patience
-    than a tenth of a second, for the machine may be busy."""
-    text = re.sub(r"\b(0\.1s|100ms)", f"{patience}s", text)
+    with Weir than a tenth of a second, or six of them, for the machine may be busy."""
+    text = re.sub(r"\b(0\.1s|100ms|6s)\b", f"{patience}s", text)
+    text = text.replace("patience = 6000", f"patience = {patience}000")
     return re.sub(r"(\b127\.0\.0\.1:|port_value: |(?m:^):)(\d+)", lambda m: f"{m[1]}{ports.get(int(m[2]), m[2])}", text)
 
 

@@ -19,7 +19,7 @@ import proxy
 from server import ROOT
 
 STATUS = re.compile(r"`(\d{3})`")
-LINGER = 2  # seconds instead of a tenth
+LINGER = 2  # seconds that a proxy waits for Weir
 
 
 class Weir(socketserver.ThreadingTCPServer):
