@@ -42,7 +42,7 @@ class RecorderTest : public engine::EngineTest {
   bool ask(const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view domain) {
     std::vector<engine::DescriptorEntry> entries;
     for (const auto& [key, value] : pairs) entries.push_back({key, value});
-    const engine::DescriptorAsk ask{.entries = entries, .hits = Cost{1}, .gives_back = false, .limit_override = {}};
+    const engine::DescriptorAsk ask{.entries = entries, .hits = Cost{1}, .limit_override = {}};
     engine::DescriptorStatus status;
     return judge_->judge(domain, {&ask, 1}, now_, {&status, 1});
   }

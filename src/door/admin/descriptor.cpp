@@ -14,7 +14,7 @@ using engine::Reason;
 
 // A question of no hits charges nothing, and is not counted.
 engine::DescriptorAsk look(const std::vector<engine::DescriptorEntry>& entries) noexcept {
-  return {.entries = entries, .hits = Cost{0}, .gives_back = false, .limit_override = {}};
+  return {.entries = entries, .hits = Cost{0}, .limit_override = {}};
 }
 
 // What the next request of one hit would be told.
@@ -22,10 +22,11 @@ void write_next(const DescriptorStatus& status, JsonWriter& json) {
   const Decision& decision = status.decision;
   const bool admitted = status.kind != DescriptorStatus::Kind::limited || decision.remaining > 0;
   json.field("admitted", admitted);
+  const bool never = status.kind == DescriptorStatus::Kind::limited && status.numbers.limit == 0;
   json.field("reason", name_of(status.kind != DescriptorStatus::Kind::limited ? Reason::uncovered
+                               : never                                        ? Reason::banned
                                : admitted                                     ? Reason::within
                                                                               : Reason::exceeded));
-  const bool never = !admitted && decision.limit == 0;
   json.field("retry_after", never ? std::nullopt : std::optional(admitted ? Duration::zero() : decision.reset_after));
 }
 
