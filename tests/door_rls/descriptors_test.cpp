@@ -75,6 +75,18 @@ TEST(RlsDescriptors, HitsAreTheDescriptorsOwnElseTheRequests) {
   EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant)).message(2).number(3), 84U);
 }
 
+TEST(RlsDescriptors, NegativeHitsAreGivenBackAndAlwaysOk) {
+  RlsFixture door(shop);
+  const Entries tenant{{"tenant", "t"}};
+  EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant).hits(100)).message(2).number(3), 0U);
+  const Told back = door.limit(Ask("shop").descriptor(tenant, hits_field(30) + negative_field()));
+  EXPECT_EQ(back.number(1), ok);
+  EXPECT_EQ(back.message(2).number(1), ok);
+  EXPECT_EQ(back.message(2).number(3), 30U);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant, hits_field(500) + negative_field())).message(2).number(3), 100U);
+  EXPECT_EQ(door.limit(Ask("shop").descriptor(tenant).hits(101)).number(1), over_limit);
+}
+
 TEST(RlsDescriptors, OverrideReplacesTheConfiguredLimit) {
   RlsFixture door(shop);
   const auto ask = Ask("shop").descriptor({{"user", "alice"}}, override_field(50, 3));
