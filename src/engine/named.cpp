@@ -34,7 +34,8 @@ tl::unexpected<Error> unknown_limit(const Plan& plan, std::string_view name) {
     error.what += "; all its limits are reached by descriptors";
     return tl::unexpected(std::move(error));
   }
-  error.what += error.what.ends_with('?') ? " There are " : "; there are ";
+  error.what += error.what.ends_with('?') ? " There " : "; there ";
+  error.what += names.size() == 1 ? "is " : "are ";
   for (std::size_t i = 0; i < std::min(names.size(), most_listed); ++i) error.what += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > most_listed) error.what += " and " + std::to_string(names.size() - most_listed) + " more";
   return tl::unexpected(std::move(error));

@@ -140,7 +140,7 @@ class Commands(AdminTest):
     def test_what_the_policy_does_not_know(self):
         ran = self.weir("peek", "by-usr", "alice")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("did you mean 'by-user'? There are by-user", ran.stderr)
+        self.assertIn("did you mean 'by-user'? There is by-user", ran.stderr)
 
     def test_reload(self):
         self.server.policy_file.write_text(POLICY.replace("by-user", "by-account"))

@@ -43,6 +43,7 @@ VARYING = [
     (r"Content-Length: \d+", "Content-Length:"),
     (r'"durationUntilReset":"\d+s"', '"durationUntilReset":"s"'),
     (r'"used":\d+', '"used":'),
+    (r'"requests":\d+', '"requests":'),
     (r"\b\d+ KiB of", "KiB of"),
     (r"in the last \d+ s", "in the last s"),
     (r"\d+\.\d+", "N.N"),
