@@ -18,7 +18,7 @@ const policy::CompiledLimit* limit_of(const ExplainedDescriptor& explained) {
 }
 
 std::string numbers_of(const policy::CompiledLimit& limit) {
-  return limit.live.bans(0) ? "banned: always over" : policy::numbers_text(limit.live.by_tier.front());
+  return limit.live.bans(0) ? "banned: always over" : policy::numbers_text(limit.live, 0);
 }
 
 std::vector<std::string> notes_on(const policy::Descriptor& descriptor) {

@@ -56,6 +56,7 @@ struct Options {
   std::string api_key;
   std::string tier;
   std::optional<std::uint64_t> cost;
+  bool merges_domains = false;
   Format format = Format::text;
 };
 
@@ -111,7 +112,7 @@ int explain_descriptor(const Options& options, const policy::Ruleset& ruleset) {
 }
 
 int explain(const Options& options) {
-  const auto ruleset = load_policy(options.file);
+  const auto ruleset = load_policy(options.file, {.merge_domains = options.merges_domains});
   if (!ruleset) return failed;
   if (options.descriptor.is_given()) return explain_descriptor(options, *ruleset);
   std::vector<engine::Header> headers;
@@ -143,6 +144,8 @@ Command explain_command(CLI::App& weir) {
   auto* line = weir.add_subcommand("explain", "Say which limits cover a request, and why the others do not");
   line->footer(footer);
   add_file(*line, "FILE", options->file, "The policy")->required();
+  line->add_flag("--merge-domains", options->merges_domains,
+                 "Files of a directory may be for one domain, as with merge_domains in weir.yaml");
   auto* request =
       add_text(*line, "--request", options->request, "'METHOD /path'", "The request")->check(rule(check_request));
   add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "A header of it; may be repeated")

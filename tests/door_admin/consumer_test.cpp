@@ -150,7 +150,7 @@ descriptors:
 
   void send_descriptor(std::string_view key, std::string_view value) {
     const engine::DescriptorEntry entry{key, value};
-    const engine::DescriptorAsk ask{.entries = {&entry, 1}};
+    const engine::DescriptorAsk ask{.entries = {&entry, 1}, .limit_override = {}};
     engine::DescriptorStatus status;
     (void)desk_->judge().judge("edge", {&ask, 1}, clock_.now(), {&status, 1});
   }

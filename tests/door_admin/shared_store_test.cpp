@@ -99,7 +99,7 @@ TEST(SharedAdmin, DescriptorsAreAnsweredAsOnAStoreOfOnesOwn) {
 TEST(SharedAdmin, DescriptorIsForgottenInTheStore) {
   SharedAdmin admin(SharedDesk::Store::shared, descriptors);
   const engine::DescriptorEntry entry{"address", "a"};
-  const engine::DescriptorAsk twice{.entries = {&entry, 1}, .hits = Cost{2}};
+  const engine::DescriptorAsk twice{.entries = {&entry, 1}, .hits = Cost{2}, .limit_override = {}};
   const auto hearing = admin.desk.judge().new_hearing();
   hearing->add("edge", {&twice, 1});
   hearing->begin([] {});

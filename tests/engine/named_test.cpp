@@ -297,7 +297,7 @@ TEST(DescriptorResetTest, ForgetsOneDescriptor) {
       *Engine::create(ruleset_of(descriptors), {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}});
   const auto judge = engine->new_judge();
   const auto passes = [&](const std::vector<DescriptorEntry>& entries) {
-    const DescriptorAsk ask{.entries = entries};
+    const DescriptorAsk ask{.entries = entries, .limit_override = {}};
     DescriptorStatus status;
     return judge->judge("edge", {&ask, 1}, Instant{}, {&status, 1});
   };

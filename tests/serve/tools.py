@@ -28,7 +28,12 @@ def has_node_clients():
 CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "redis"}
 
 # The programs that a file, or a class of it, runs.
-RUNS = {"envoy": ("Envoy", has_envoy), "redis_clients.Node": ("Node's clients", has_node_clients)}
+ENVOY = ("Envoy", has_envoy)
+RUNS = {
+    "envoy": ENVOY, "proxy_answers.EnvoyExtAuthz": ENVOY, "proxy_answers.EnvoyRateLimitFilter": ENVOY,
+    "sweep.EnvoyRateLimitFilter": ENVOY, "sweep.EnvoyExtAuthz": ENVOY, "sweep.EnvoyDescriptors": ENVOY,
+    "redis_clients.Node": ("Node's clients", has_node_clients),
+}
 
 
 def imports(file, seen):
