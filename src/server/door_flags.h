@@ -11,10 +11,10 @@
 namespace weir::server {
 
 struct DoorFlags {
-  std::optional<std::string> http;  // an address, or `off`; none: as weir.yaml says
-  std::optional<std::string> rls;
-  std::optional<std::string> resp;
-  std::optional<std::string> admin;
+  std::optional<std::string> http{};  // an address, or `off`; none: as weir.yaml says
+  std::optional<std::string> rls{};
+  std::optional<std::string> resp{};
+  std::optional<std::string> admin{};
   bool exposed = false;  // the doors that are placed here may be reached by others without certificate or token
 };
 

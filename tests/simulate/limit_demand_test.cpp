@@ -41,7 +41,9 @@ TEST(Bars, HoldEveryValueOnce) {
 
 policy::TieredLimit two_tiers() {
   return {{Limit::token_bucket({{60, 1min}, 10}).value(), std::nullopt,
-           Limit::leaky_bucket(QueueNumbers{{1, 1s}, 4}).value()}};
+           Limit::leaky_bucket(QueueNumbers{{1, 1s}, 4}).value()},
+          {},
+          {}};
 }
 
 TEST(LimitDemand, TiersAreReportedApartAndUnlimitedOnesNotAtAll) {
@@ -68,7 +70,7 @@ TEST(LimitDemand, TiersAreReportedApartAndUnlimitedOnesNotAtAll) {
 
 // 50,000 consumers, one in 20 of whom needs more, and room for 2,000 of them.
 TEST(LimitDemand, QuantilesOfASampleAreThoseOfAll) {
-  const policy::TieredLimit limits{{Limit::fixed_window({10, 1min}).value()}};
+  const policy::TieredLimit limits{{Limit::fixed_window({10, 1min}).value()}, {}, {}};
   LimitDemand demand(limits, 2'000);
   std::mt19937_64 random(4);
   for (int consumer = 0; consumer < 50'000; ++consumer) {
