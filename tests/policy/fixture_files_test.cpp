@@ -19,7 +19,7 @@ using Files = std::vector<std::filesystem::path>;
 Files files_in(std::string_view folder) {
   Files files;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(__FILE__).parent_path() / folder)) {
+       std::filesystem::directory_iterator(std::filesystem::path(WEIR_SOURCE_DIR) / "tests/policy" / folder)) {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

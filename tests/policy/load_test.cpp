@@ -213,7 +213,7 @@ TEST(Problems, AreAllReportedUpToABound) {
 }
 
 TEST(Schema, IsThatOfTheSourceTree) {
-  std::ifstream file(fs::path(__FILE__).parent_path() / "../../src/policy/schema.json");
+  std::ifstream file(fs::path(WEIR_SOURCE_DIR) / "src/policy/schema.json");
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_EQ(schema(), text.str());

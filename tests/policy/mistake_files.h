@@ -22,7 +22,7 @@ inline std::string text_of_file(const std::filesystem::path& path) {
 }
 
 inline std::filesystem::path source_folder() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  return WEIR_SOURCE_DIR;
 }
 
 struct MistakeFile {
