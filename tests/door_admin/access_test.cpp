@@ -22,9 +22,9 @@ TEST_F(AdminDoorTest, MethodsThatDoNotFit) {
   for (const Row& row : std::vector<Row>{{"POST /metrics", "GET, HEAD"},
                                          {"DELETE /v1/status", "GET, HEAD"},
                                          {"PUT /healthz", "GET, HEAD"},
-                                         {"POST /v1/limits/api/consumers/alice", "GET, HEAD"},
+                                         {"POST /v1/limits/api/consumers/user=alice", "GET, HEAD"},
                                          {"GET /v1/reload", "POST"},
-                                         {"HEAD /v1/limits/api/consumers/alice/reset", "POST"}}) {
+                                         {"HEAD /v1/limits/api/consumers/user=alice/reset", "POST"}}) {
     const Reply reply = ask(row.line);
     EXPECT_EQ(reply.status, 405U) << row.line;
     EXPECT_TRUE(reply.says("Allow: " + std::string(row.allow) + "\r\n")) << reply.head;
@@ -62,7 +62,7 @@ TEST_F(AdminDoorTest, TokensOpenWhatTheyAreFor) {
                                          {"Authorization: changes\r\n", 401, 401},
                                          {"X-Weir-Token: wrong\r\nX-Weir-Token: changes\r\n", 200, 200}}) {
     const Reply reading = ask("GET /metrics", row.shown);
-    const Reply changing = ask("POST /v1/limits/api/consumers/alice/reset", row.shown);
+    const Reply changing = ask("POST /v1/limits/api/consumers/user=alice/reset", row.shown);
     EXPECT_EQ(reading.status, row.reading) << row.shown;
     EXPECT_EQ(changing.status, row.changing) << row.shown;
     EXPECT_EQ(reading.says("WWW-Authenticate: Bearer\r\n"), row.reading == 401) << row.shown;
@@ -72,7 +72,7 @@ TEST_F(AdminDoorTest, TokensOpenWhatTheyAreFor) {
 
 TEST_F(AdminDoorTest, WithoutATokenToReadEverybodyReads) {
   open({.admin_token = Token("changes")});
-  for (const auto* path : {"/metrics", "/v1/status", "/v1/ruleset", "/v1/denied", "/v1/limits/api/consumers/alice"}) {
+  for (const auto* path : {"/metrics", "/v1/status", "/v1/ruleset", "/v1/denied", "/v1/limits/api/consumers/user=alice"}) {
     EXPECT_EQ(ask("GET " + std::string(path)).status, 200U) << path;
   }
   EXPECT_EQ(ask("POST /v1/reload").status, 401U);
@@ -80,7 +80,7 @@ TEST_F(AdminDoorTest, WithoutATokenToReadEverybodyReads) {
 
 TEST_F(AdminDoorTest, WithoutAnAdminTokenNobodyChanges) {
   for (const auto* shown : {"", "X-Weir-Token: \r\n", "Authorization: Bearer \r\n", "X-Weir-Token: x\r\n"}) {
-    for (const auto* path : {"/v1/reload", "/v1/limits/api/consumers/alice/reset"}) {
+    for (const auto* path : {"/v1/reload", "/v1/limits/api/consumers/user=alice/reset"}) {
       const Reply reply = ask("POST " + std::string(path), shown);
       EXPECT_EQ(reply.status, 403U);
       EXPECT_NE(reply.body.find("has no admin token"), std::string::npos);

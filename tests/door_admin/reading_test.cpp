@@ -95,7 +95,7 @@ TEST_F(AdminDoorTest, RulesetInForce) {
           R"(","tiers":{"header":"x-plan","names":["free","pro","staff"]},"limits":[)"
           R"({"name":"api","routes":["GET /api/**","POST /api/search"],"domain":null,"when":null,)"
           R"("consumer_key":"[user, api_key]","missing":"skip","algorithm":"token_bucket",)"
-          R"("numbers":{"free":"1/s, burst 4","pro":"10/s, burst 40","staff":"unlimited"},"mode":"enforce",)"
+          R"("numbers":{"free":"60/min, burst 4","pro":"600/min, burst 40","staff":"unlimited"},"mode":"enforce",)"
           R"("candidate":null,"warn_first":null,"penalty":null},)"
           R"({"name":"login","routes":["POST /login"],"domain":null,"when":"anonymous","consumer_key":"ip",)"
           R"("missing":"skip","algorithm":"fixed_window","numbers":{"free":"2/h","pro":"2/h","staff":"2/h"},)"
