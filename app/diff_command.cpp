@@ -93,7 +93,7 @@ Command diff_command(CLI::App& weir) {
   add_file(*line, "OLD", options->before, "The policy as it is")->required();
   add_file(*line, "NEW", options->after, "The policy as it would be")->required();
   line->add_flag("--merge-domains", options->merges_domains,
-                 "Files of a directory may be for one domain, as with merge_domains in weir.yaml");
+                 "A domain may have several files: merge_domains in weir.yaml");
   add_choice(*line, "--format", options->format, formats, "How to show it (default: text)");
   return {line, [options] { return diff(*options); }};
 }

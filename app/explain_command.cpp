@@ -145,7 +145,7 @@ Command explain_command(CLI::App& weir) {
   line->footer(footer);
   add_file(*line, "FILE", options->file, "The policy")->required();
   line->add_flag("--merge-domains", options->merges_domains,
-                 "Files of a directory may be for one domain, as with merge_domains in weir.yaml");
+                 "A domain may have several files: merge_domains in weir.yaml");
   auto* request =
       add_text(*line, "--request", options->request, "'METHOD /path'", "The request")->check(rule(check_request));
   add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "A header of it; may be repeated")

@@ -83,7 +83,7 @@ Command lint_command(CLI::App& weir) {
   line->add_flag("--strict", options->is_strict, "Fail on warnings too");
   line->add_flag("--list", options->lists, "Also list each limit and route with its algorithm (text only)");
   line->add_flag("--merge-domains", options->merges_domains,
-                 "Files of a directory may be for one domain, as with merge_domains in weir.yaml");
+                 "A domain may have several files: merge_domains in weir.yaml");
   add_choice(*line, "--format", options->format, formats, "How to show them (default: text)");
   return {line, [options] { return lint(*options); }};
 }
