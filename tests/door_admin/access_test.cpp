@@ -72,7 +72,8 @@ TEST_F(AdminDoorTest, TokensOpenWhatTheyAreFor) {
 
 TEST_F(AdminDoorTest, WithoutATokenToReadEverybodyReads) {
   open({.admin_token = Token("changes")});
-  for (const auto* path : {"/metrics", "/v1/status", "/v1/ruleset", "/v1/denied", "/v1/limits/api/consumers/user=alice"}) {
+  for (const auto* path :
+       {"/metrics", "/v1/status", "/v1/ruleset", "/v1/denied", "/v1/limits/api/consumers/user=alice"}) {
     EXPECT_EQ(ask("GET " + std::string(path)).status, 200U) << path;
   }
   EXPECT_EQ(ask("POST /v1/reload").status, 401U);
