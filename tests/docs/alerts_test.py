@@ -16,7 +16,7 @@ RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yml").read_text())["
 def promtool(*arguments):
     """(exit code, what it says)"""
     ran = subprocess.run(["promtool", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                         timeout=60, cwd=FOLDER)
+                         timeout=240, cwd=FOLDER)
     return ran.returncode, ran.stdout
 
 
