@@ -12,6 +12,7 @@
 #include "app/client_socket.h"
 #include "app/environment.h"
 #include "app/options.h"
+#include "observe/hash_key_file.h"
 #include "policy/problem.h"
 #include "server/admin_token.h"
 #include "server/config_load.h"
@@ -85,7 +86,12 @@ TlsTrust trust_for(const AdminOptions& options, const Place& place, const server
 Result<Access> access_for(const AdminOptions& options, Right right) {
   const bool needs_config = options.address.empty() || options.token_file.empty();
   auto config = needs_config ? server_config(options.config) : Result<server::Config>(server::Config{});
-  if (!config) return tl::unexpected(config.error());
+  if (!config) {
+    // A server goes on with the file that it had: who only reads, or says where it is, can still ask it.
+    if (right == Right::change && options.address.empty()) return tl::unexpected(config.error());
+    fmt::print(stderr, "weir: {}\nweir: so the server is asked as without a weir.yaml\n", config.error().message());
+    config = server::default_config(environment());
+  }
   auto place = place_by(options, *config);
   if (!place) return tl::unexpected(place.error());
   auto token = token_for(options, right, *place, *config);
@@ -154,6 +160,13 @@ std::filesystem::path secrets_directory(const server::Config& config) {
   const bool has_service =
       std::filesystem::exists(std::filesystem::path(service_state) / server::admin_token_file, error);
   return !has_own && has_service ? service_state : directory;
+}
+
+Result<std::filesystem::path> hash_key_file_by(const server::Config& config) {
+  if (config.log.hash_key_file) return *config.log.hash_key_file;
+  const std::filesystem::path directory = secrets_directory(config);
+  if (!directory.empty()) return directory / observe::hash_key_file;
+  return failure("HOME", "is not set, so there is no state directory; --key-file FILE names the key");
 }
 
 void add_admin_options(CLI::App& line, AdminOptions& options) {

@@ -21,6 +21,9 @@ struct AdminOptions {
   std::string key;
 };
 
+// Where the key is that the server's log hashes consumers by.
+[[nodiscard]] Result<std::filesystem::path> hash_key_file_by(const server::Config& config);
+
 // `options` outlives the parsing.
 void add_admin_options(CLI::App& line, AdminOptions& options);
 

@@ -167,7 +167,7 @@ void write_limit(JsonWriter& json, const ExplainedQuery& explained, const LimitE
   json.begin_object();
   json.field("name", limit.name);
   json.field("line", static_cast<unsigned>(limit.at.line));
-  json.field("covers", part.covers);
+  json.field("covers", part.covers || part.bans);
   if (part.covers) {
     write_or_null(json, "route", part.route);
     json.field("consumer", part.consumer);
@@ -177,7 +177,10 @@ void write_limit(JsonWriter& json, const ExplainedQuery& explained, const LimitE
     write_numbers(json, "numbers", limit.live, tier);
     if (limit.candidate) write_numbers(json, "candidate", *limit.candidate, tier);
   } else {
-    if (part.bans) json.field("numbers", "banned");
+    if (part.bans) {
+      json.field("banned", true);
+      json.field("numbers", "banned");
+    }
     json.field("why_not", part.why_not);
   }
   json.end_object();

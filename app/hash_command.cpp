@@ -23,8 +23,8 @@ constexpr auto footer =
     "The log and weir status --denied name consumers by a hash under a secret key, so that they hold no\n"
     "personal data. Who has the key finds a value again: what this prints stands behind the consumer's kind,\n"
     "as in user:9f3c0d12ab34ef56. An IPv6 address is hashed as it is counted by, with its prefix.\n"
-    "The key is the one that weir.yaml names (log.hash_key_file), or log.key in the state directory. A\n"
-    "server that runs is asked whether it has the same.\n"
+    "The key is the one that weir.yaml names (log.hash_key_file), or log.key in the state directory, and a\n"
+    "server that runs is asked whether it has the same. One that --key-file names is taken as it is.\n"
     "\n"
     "Examples:\n"
     "  weir hash alice\n"
@@ -38,13 +38,6 @@ struct Options {
   std::string value;
   std::string key_file;
 };
-
-Result<std::filesystem::path> key_file_by(const server::Config& config) {
-  if (config.log.hash_key_file) return *config.log.hash_key_file;
-  const std::filesystem::path directory = secrets_directory(config);
-  if (!directory.empty()) return directory / observe::hash_key_file;
-  return failure("HOME", "is not set, so there is no state directory; --key-file FILE names the key");
-}
 
 // A hash under another key is in no log. Nothing if the server has this key, or does not say.
 std::optional<Error> refuse_other_key(const AdminOptions& options, const std::filesystem::path& file,
@@ -65,7 +58,7 @@ int hash(const Options& options) {
   if (file.empty()) {
     const auto config = server_config(options.admin.config);
     if (!config) return give_up(config.error().message());
-    auto found = key_file_by(*config);
+    auto found = hash_key_file_by(*config);
     if (!found) return give_up(found.error().message());
     file = std::move(*found);
   }

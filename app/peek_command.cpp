@@ -54,7 +54,8 @@ void show(const JsonAnswer& found) {
           ? fmt::format("{}, {}, tier {}", limit, found.text("/consumer"), found.text("/tier"))
           : fmt::format("{}, {}{}", domain, found.text("/consumer"), limit.empty() ? "" : ", limit " + limit);
   if (found.text("/quota").empty()) {
-    fmt::print("{}: unlimited\n", printable(who));
+    const bool banned = found.text("/reason") == "banned";
+    fmt::print("{}: {}\n", printable(who), banned ? "banned; waiting does not help" : "unlimited");
     return;
   }
   fmt::print("{}: {} of {} left\n", printable(who), found.text("/remaining"), found.text("/quota"));

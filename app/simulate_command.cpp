@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "app/admin_client.h"
 #include "app/commands.h"
 #include "app/environment.h"
 #include "app/exit_code.h"
@@ -103,8 +104,9 @@ int complain_about_log(const simulate::Report& report) {
 Result<table::HashKey> hash_key(const std::string& file) {
   std::filesystem::path path = file;
   if (path.empty()) {
-    const std::filesystem::path directory = server::default_config(environment()).state.directory;
-    if (!directory.empty()) path = directory / observe::hash_key_file;
+    const auto config = server_config("");
+    const auto found = hash_key_file_by(config ? *config : server::default_config(environment()));
+    if (found) path = *found;
   }
   std::error_code ignored;
   const bool is_there = !path.empty() && std::filesystem::exists(path, ignored);

@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <map>
 #include <string_view>
 
 #include "policy/metadata.h"
@@ -35,20 +34,34 @@ enum Field : std::uint32_t {
 };
 
 bool passes_with_metadata(const DescriptorStatus& status) noexcept {
-  return status.admitted && status.metadata != nullptr;
+  return status.admitted && status.kind == DescriptorStatus::Kind::limited && status.metadata != nullptr;
 }
 
-// By name.
-std::map<std::string_view, const MetadataValue*> merged(const DescriptorRuling& ruling) {
-  std::map<std::string_view, const MetadataValue*> fields;
-  for (const DescriptorStatus& status : ruling.statuses) {
-    if (!passes_with_metadata(status)) continue;
-    for (std::size_t i = 0; i < status.metadata->items.size(); ++i) {
-      fields[status.metadata->names[i]] = &status.metadata->items[i];
+// What `to` has stays; maps are merged.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the policy's file may be
+void merge(MetadataValue& to, const MetadataValue& from) {
+  for (std::size_t i = 0; i < from.items.size(); ++i) {
+    const auto known = std::ranges::find(to.names, from.names[i]);
+    if (known == to.names.end()) {
+      to.names.push_back(from.names[i]);
+      to.items.push_back(from.items[i]);
+      continue;
     }
+    MetadataValue& item = to.items[static_cast<std::size_t>(known - to.names.begin())];
+    if (item.kind == Kind::map && from.items[i].kind == Kind::map) merge(item, from.items[i]);
   }
-  return fields;
 }
+
+MetadataValue merged(const DescriptorRuling& ruling) {
+  MetadataValue all;
+  all.kind = Kind::map;
+  for (const DescriptorStatus& status : ruling.statuses) {
+    if (passes_with_metadata(status)) merge(all, *status.metadata);
+  }
+  return all;
+}
+
+constexpr std::string_view field_name = "metadata";  // of the dynamic metadata, where those who read it look for it
 
 void append_value(std::string& out, const MetadataValue& value);
 
@@ -144,12 +157,12 @@ bool has_metadata(const DescriptorRuling& ruling) noexcept {
 }
 
 void append_metadata_struct(std::string& out, const DescriptorRuling& ruling) {
-  for (const auto& [name, value] : merged(ruling)) append_field(out, name, *value);
+  append_field(out, field_name, merged(ruling));
 }
 
 void append_metadata_json(std::string& out, const DescriptorRuling& ruling) {
   out += '{';
-  for (const auto& [name, value] : merged(ruling)) append_json_field(out, name, *value);
+  append_json_field(out, field_name, merged(ruling));
   out += '}';
 }
 

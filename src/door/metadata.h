@@ -1,4 +1,5 @@
-// The metadata of descriptors in an answer: of all descriptors that passed together, where two name the same the later.
+// The metadata of descriptors in an answer, as envoyproxy/ratelimit has it: under `metadata`, that of all limited
+// descriptors that passed; where two name the same the first counts, and maps are merged.
 #pragma once
 
 #include <string>

@@ -18,9 +18,18 @@ bool take(std::string_view& text, std::string_view word) noexcept {
   return true;
 }
 
-// `user=`, `header:x-login-name=`, `global`.
+// The name of a header, which the policy has in lower case.
+bool take_header(std::string_view& text, std::string_view name) noexcept {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  if (!std::ranges::equal(text.substr(0, name.size()), name, {}, lower)) return false;
+  text.remove_prefix(name.size());
+  return true;
+}
+
+// `user=`, `header:X-Login-Name=`, `global`.
 bool take_name(std::string_view& text, const KeyPart& part) noexcept {
-  return take(text, name_of(part.kind)) && take(text, part.header) && (part.kind == Kind::global || take(text, "="));
+  return take(text, name_of(part.kind)) && take_header(text, part.header) &&
+         (part.kind == Kind::global || take(text, "="));
 }
 
 // Takes what comes before ` + ` and the name of the next part. That may occur only once: a value that contains it

@@ -51,8 +51,17 @@ void CoverageFinder::find(const Query& query, Coverage& found) {
   matching_.clear();
   costs_.clear();
 
+  // One more than are judged together is enough to deny: so much of a limit is kept, whatever a path may be read as.
+  std::uint32_t of_limit = 0;  // matches of the limit that came last
   const auto add_matching = [&](std::uint32_t limit, std::uint32_t route) {
+    of_limit = !matching_.empty() && matching_.back().limit == limit ? of_limit + 1 : 0;
+    if (of_limit > table::most_together) return;
     matching_.push_back({limit, static_cast<std::uint32_t>(matching_.size()), route});
+  };
+  // The dearest of each limit: its matches come one behind the other.
+  const auto add_cost = [&](std::uint32_t limit, Cost cost) {
+    if (costs_.empty() || costs_.back().first != limit) costs_.emplace_back(limit, cost);
+    costs_.back().second = std::max(costs_.back().second, cost);
   };
   plan_.routes().match(query.method, paths_.read(query.target), matches_);
   found.label = matches_.label() == no_route ? plan_.other_label() : plan_.meaning_of(matches_.label()).label;
@@ -66,10 +75,9 @@ void CoverageFinder::find(const Query& query, Coverage& found) {
       const auto unknown = static_cast<std::uint32_t>(plan_.limits()[limit].source->routes.size());
       add_matching(limit, is_known ? plan_.meaning_of(match.route).route : unknown);
     } else if (is_known) {
-      costs_.emplace_back(limit, plan_.limits()[limit].source->cost.by_route[plan_.meaning_of(match.route).route].cost);
+      add_cost(limit, plan_.limits()[limit].source->cost.by_route[plan_.meaning_of(match.route).route].cost);
     } else {
-      for (const auto& by_route : plan_.limits()[limit].source->cost.by_route)
-        costs_.emplace_back(limit, by_route.cost);
+      for (const auto& by_route : plan_.limits()[limit].source->cost.by_route) add_cost(limit, by_route.cost);
     }
   }
   if (plan_.counts_by_label() && !matches_.in_every_reading(plan_.label_group())) {
@@ -84,15 +92,18 @@ void CoverageFinder::find(const Query& query, Coverage& found) {
   }
 
   // In file order. Of several routes of one limit the first is the most specific; where each route has counters of
-  // its own, all of them count, since the server may see any. One more than are judged together is enough to deny.
+  // its own, all of them count, since the server may see any.
   std::ranges::sort(matching_);
   std::uint32_t last = Verdict::no_limit;
-  std::size_t count = 0;
+  std::size_t live = 0;
   for (const auto& [limit, order, route] : matching_) {
-    count = limit == last ? count + 1 : 0;
-    const bool counts = count == 0 || (plan_.limits()[limit].keyed_by_route && count <= table::most_together);
-    if (counts) cover(query, limit, route, found);
+    if (limit == last && !plan_.limits()[limit].keyed_by_route) continue;
     last = limit;
+    const std::size_t before = found.covered.size();
+    cover(query, limit, route, found);
+    const bool is_live = found.covered.size() > before && found.covered.back().live != nullptr &&
+                         plan_.limits()[limit].source->mode == policy::Mode::enforce;
+    if (is_live && ++live > table::most_together) return;  // which denies it
   }
 }
 
@@ -104,17 +115,17 @@ void CoverageFinder::cover(const Query& query, std::uint32_t limit, std::uint32_
     found.exempt.push_back({limit, route, Exemption::condition});
     return;
   }
+  if (source.live.bans(caller.tier)) {  // it counts nothing, so it needs no key
+    found.exempt.push_back({limit, route, Exemption::banned});
+    if (source.mode == policy::Mode::enforce) found.deny_outright(limit, Reason::banned);
+    return;
+  }
   const std::string_view route_name = plan_.routes_of(planned)[route];
   const Presence presence = write_consumer(source, plan_.ruleset().identity, caller, query, route_name, key_);
   if (presence == Presence::absent) {
     found.exempt.push_back({limit, route, Exemption::key_missing});
     const bool denies = source.missing == policy::Missing::deny && source.mode == policy::Mode::enforce;
     if (denies) found.deny_outright(limit, Reason::key_missing);
-    return;
-  }
-  if (source.live.bans(caller.tier)) {
-    found.exempt.push_back({limit, route, Exemption::banned});
-    if (source.mode == policy::Mode::enforce) found.deny_outright(limit, Reason::banned);
     return;
   }
   const TableRule* live = rule_of(planned.live, caller.tier);

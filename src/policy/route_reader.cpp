@@ -74,9 +74,19 @@ std::string meant_method(const std::string& method) {
   return near.empty() && method.size() >= is_long ? did_you_mean(method, all) : near;
 }
 
+// What stands for several methods elsewhere; empty if it is none of that.
+std::string_view meant_several(std::string_view method) {
+  constexpr std::array<std::string_view, 3> all{"*", "ANY", "ALL"};
+  if (is_among(method, all)) return "leave the method out, and all are meant";
+  return method.find('|') != std::string_view::npos ? "write one route for each method" : "";
+}
+
 std::optional<std::string> wrong_method(const RouteTemplate& route, MoreMethods more) {
   if (!route.method || is_among(*route.method, registered_methods())) return {};
   if (more != nullptr && is_among(*route.method, *more)) return {};
+  if (const std::string_view several = meant_several(*route.method); !several.empty()) {
+    return fmt::format("{} is not a method: {}", quoted(*route.method), several);
+  }
   const std::string near = meant_method(*route.method);
   const std::string own = fmt::format("; if it is one of yours, write 'methods: [{}]' at the root", *route.method);
   return fmt::format("unknown method {}{}", quoted(*route.method), near.empty() && more != nullptr ? own : near);
@@ -151,7 +161,9 @@ std::vector<std::string> read_methods(const yaml::Node& node, Problems& problems
   const auto parse = [](std::string_view text) -> Result<std::string> {
     // As a route would have it.
     const auto route = parse_route(std::string(text) + " /");
-    if (!route || !route->method) return failure(quoted(text), "not a method: write it like PURGE");
+    if (!route || !route->method || !meant_several(*route->method).empty()) {
+      return failure(quoted(text), "not a method: write it like PURGE");
+    }
     return *route->method;
   };
   for (const yaml::Node& item : *items) {

@@ -43,6 +43,7 @@ limits:
         self.assertIn("\nBanned by:\n  api  banned: denied outright\n\nNo other limit covers it.\n", shown)
         closed, api = self.explain("--request", "GET /old/x", "--tier", "abuser", policy=policy)["limits"]
         self.assertEqual([closed["numbers"], api["numbers"]], ["banned", "banned"])
+        self.assertEqual([closed["covers"], closed["banned"]], [True, True])
 
     def test_json(self):
         found = self.explain("--request", "POST /login", "--ip", "192.0.2.7")

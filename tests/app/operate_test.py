@@ -194,6 +194,10 @@ class Peek(OperateTest):
         self.assertEqual(ran.stdout, "api, user=alice, tier staff: unlimited\n")
         self.assertEqual(asked[0][1], "/v1/limits/api/consumers/alice?tier=a%20b")
 
+    def test_a_tier_that_is_banned(self):
+        ran, _ = self.ask((200, {**PEEK, "quota": None, "reason": "banned", "tier": "abuser"}), "peek", "api", "alice")
+        self.assertEqual(ran.stdout, "api, user=alice, tier abuser: banned; waiting does not help\n")
+
     def test_names_are_encoded(self):
         _, asked = self.ask((200, PEEK), "peek", "POST /x?#", "ip=2001:db8::/64 + route=ä%")
         self.assertEqual(asked[0][1], "/v1/limits/POST%20%2Fx%3F%23/consumers/"

@@ -114,13 +114,17 @@ descriptors:
   - { key: a, rate_limit: { unit: day, requests_per_unit: 1 }, metadata: { name: first, weight: 2.5, on: true, n: null } }
   - { key: b, rate_limit: { unit: day, requests_per_unit: 0 }, metadata: { name: second } }
   - { key: c, rate_limit: { unit: day, requests_per_unit: 9 } }
+  - { key: d, rate_limit: { unit: day, requests_per_unit: 9 }, metadata: { name: third, more: 1 } }
 )");
   EXPECT_EQ(door.limit(Ask("shop").descriptor({{"c", "x"}})).all(6).size(), 0U);
-  const Told fields = door.limit(Ask("shop").descriptor({{"a", "x"}}).descriptor({{"c", "x"}})).message(6);
-  ASSERT_EQ(fields.all(1).size(), 4U);  // by name: n, name, on, weight
-  EXPECT_EQ(fields.message(1, 1).text(1), "name");
-  EXPECT_EQ(fields.message(1, 1).message(2).text(3), "first");
+  const Told field = door.limit(Ask("shop").descriptor({{"a", "x"}}).descriptor({{"d", "x"}})).message(6).message(1);
+  EXPECT_EQ(field.text(1), "metadata");
+  const Told fields = field.message(2).message(5);
+  ASSERT_EQ(fields.all(1).size(), 5U);
+  EXPECT_EQ(fields.message(1, 0).text(1), "name");
+  EXPECT_EQ(fields.message(1, 0).message(2).text(3), "first") << "the first counts";
   EXPECT_EQ(fields.message(1, 2).message(2).number(4), 1U);
+  EXPECT_EQ(fields.message(1, 4).text(1), "more");
   EXPECT_EQ(door.limit(Ask("shop").descriptor({{"b", "x"}})).all(6).size(), 0U) << "it did not pass";
 }
 

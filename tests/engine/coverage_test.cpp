@@ -183,6 +183,22 @@ TEST_F(CoverageTest, UnreadablePathAmongVeryManyRoutesIsDenied) {
   EXPECT_TRUE(passes(Request::to("GET /r1")));
 }
 
+// However many limits have counters for each route: what cannot be judged is not worked out.
+TEST_F(CoverageTest, UnreadablePathUnderManyLimitsByRouteIsDeniedAtABoundedPrice) {
+  std::string policy = "{version: 1, limits: [";
+  for (int limit = 0; limit < 20; ++limit) {
+    policy += "{name: l" + std::to_string(limit) + ", consumer_key: ip+route, algorithm: gcra, rate: 9/h, routes: [";
+    for (int i = 0; i < 100; ++i) policy += "/l" + std::to_string(limit) + "/r" + std::to_string(i) + ", ";
+    policy += "/l" + std::to_string(limit) + "/last]}, ";
+  }
+  load(policy + "]}");
+  std::string target = "GET /l1/r1";
+  for (int i = 0; i < 70; ++i) target += "/.";
+  const Verdict verdict = send(Request::to(target));
+  EXPECT_EQ(verdict.reason, Reason::too_many_limits);
+  EXPECT_EQ(verdict.outcomes.size(), 65U);
+}
+
 constexpr auto tiers = R"(
 version: 1
 tiers: { from: { header: X-Plan }, default: free }
@@ -230,6 +246,8 @@ limits:
 )");
   EXPECT_EQ(send(Request::to("GET /").from("203.0.113.9")).reason, Reason::banned);
   EXPECT_TRUE(passes(Request::to("GET /").from("198.51.100.1")));
+  load("{version: 1, limits: [{name: closed, routes: [/admin/**], consumer_key: user, rate: 0}]}");
+  EXPECT_EQ(send(Request::to("GET /admin/x")).reason, Reason::banned) << "a ban counts nothing, so it needs no key";
 }
 
 TEST_F(CoverageTest, UnknownTierIsTheDefaultTierAndCounted) {

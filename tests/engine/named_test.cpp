@@ -334,5 +334,13 @@ TEST(NamedDescriptorTest, LimitReachedByDescriptorsIsRefused) {
   EXPECT_EQ(verdict.error().what, "is reached by descriptors only: ask for its domain and entries");
 }
 
+TEST_F(NamedTest, HeaderOfAConsumerIsReadInAnyCase) {
+  load("{version: 1, limits: [{name: a, consumer_key: 'header:X-Tenant', algorithm: gcra, rate: 1/h}]}");
+  ASSERT_TRUE(passes(Request::to("GET /").with("X-Tenant", "bob")));
+  ASSERT_FALSE(passes(Request::to("GET /").with("X-Tenant", "bob")));
+  ASSERT_TRUE(judge_->reset({.limit = "a", .consumer = "header:X-Tenant=bob", .one_meaning = true}, now_));
+  EXPECT_TRUE(passes(Request::to("GET /").with("X-Tenant", "bob")));
+}
+
 }  // namespace
 }  // namespace weir::engine
