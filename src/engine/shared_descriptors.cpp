@@ -38,9 +38,10 @@ void SharedDescriptors::begin(const Plan& plan, std::string_view domain, std::sp
     ask_live();
   } else {
     for (std::size_t i = 0; i < asks.size(); ++i) {
-      parts_[i].table = nullptr;
-      parts_[i].banned = false;
-      parts_[i].limit = Verdict::no_limit;
+      DescriptorPart& part = parts_[i];  // which may never have been filled
+      part.table = nullptr;
+      part.limit = Verdict::no_limit;
+      part.shadow = part.quota = part.banned = part.gives_back = false;
     }
   }
   go_on();
