@@ -6,12 +6,14 @@ http.client, http.server and the usual libraries refuse to say or to hear much o
 import asyncio
 import contextlib
 import re
+import socket
 import threading
 
 from server import PATIENCE
 
 CLIENT = "127.0.0.2"    # an address that is not Weir's to trust
 AT_ONCE = 200           # Envoy takes a second to close a connection on which HTTP/2 was violated
+IP_BIND_ADDRESS_NO_PORT = 24  # of linux/in.h: Python has no name for it
 NOTHING_MORE = 1        # seconds for an answer to a request that is not whole
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION = 0, 1, 3, 4, 7, 9
@@ -64,7 +66,14 @@ def application():
 
 @contextlib.asynccontextmanager
 async def connected(port):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(CLIENT, 0))
+    connection = socket.socket()
+    connection.setblocking(False)
+    # The port is chosen when it connects: then only those to the same proxy count, and connections that were closed
+    # within the last minute do not use up all that the address has.
+    connection.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
+    connection.bind((CLIENT, 0))
+    await asyncio.get_running_loop().sock_connect(connection, ("127.0.0.1", port))
+    reader, writer = await asyncio.open_connection(sock=connection)
     try:
         yield reader, writer
     finally:
