@@ -11,9 +11,14 @@ target_include_directories(weir_api INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(weir_api INTERFACE tl::expected)
 
 # weir_room(core SOURCES a.cpp ... SEES other_room ... LINKS other_project::library ...)
+# The files of a room are compiled together, as one: most of the time goes into the headers that they all read. So what
+# is in their unnamed namespaces has names of its own in the room. ONE_BY_ONE: not yet.
 function(weir_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;SEES;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "ONE_BY_ONE" "" "SOURCES;SEES;LINKS" ${ARGN})
   add_library(weir_${name} OBJECT ${ROOM_SOURCES})
+  if(NOT ROOM_ONE_BY_ONE)
+    set_target_properties(weir_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+  endif()
   target_include_directories(weir_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(weir_${name} PUBLIC weir_api Threads::Threads ${ROOM_LINKS} PRIVATE weir_warnings)
   foreach(seen IN LISTS ROOM_SEES)
