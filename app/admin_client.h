@@ -1,13 +1,17 @@
-// How the commands that ask a running server reach it: the options that they share, and one question over HTTP.
+// How commands reach a running server: the options that they share, and one request to its admin listener.
 #pragma once
 
-#include <filesystem>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "app/json_answer.h"
-#include "app/parser.h"
-#include "server/config.h"
+#include <simdjson.h>
+
+#include "app/options.h"
 #include "weir/result.h"
 
 namespace weir::app {
@@ -21,37 +25,42 @@ struct AdminOptions {
   std::string key;
 };
 
-// Where the key is that the server's log hashes consumers by.
-[[nodiscard]] Result<std::filesystem::path> hash_key_file_by(const server::Config& config);
-
 // `options` outlives the parsing.
 void add_admin_options(CLI::App& line, AdminOptions& options);
 
 // The help's paragraph about them.
 inline constexpr auto admin_footer =
-    "The server is asked through its admin door. Where that listens, and which token it wants, is in the\n"
+    "The command talks to the server's admin listener. Where that is, and which token it wants, is in the\n"
     "weir.yaml that the server was started with: --config FILE, else WEIR_CONFIG, else /etc/weir/weir.yaml,\n"
     "else the defaults. --admin names another place: HOST:PORT, https://HOST:PORT or unix:PATH.\n";
 
-enum class Right { read, change };
+// JSON from the server, read by pointers (RFC 6901): `/policy/digest`, `/listeners/0/name`.
+class JsonAnswer {
+ public:
+  [[nodiscard]] static std::optional<JsonAnswer> parse(std::string_view text);
 
-// The configuration of the server that is asked. An error if there is a mistake in the file.
-[[nodiscard]] Result<server::Config> server_config(const std::string& flag);
+  // A text as it is, anything else as JSON writes it; empty if it is null or absent.
+  [[nodiscard]] std::string text(const std::string& pointer) const;
+  [[nodiscard]] bool is_true(const std::string& pointer) const { return text(pointer) == "true"; }
+  // Zero if it is none, or absent.
+  [[nodiscard]] std::uint64_t number(const std::string& pointer) const;
+  // Of an array.
+  [[nodiscard]] std::size_t size(const std::string& pointer) const;
+  [[nodiscard]] std::vector<std::string> texts(const std::string& pointer) const;
 
-// Where a server with this configuration keeps its secrets: what weir.yaml names, or the environment, or else where the
-// service has them. Empty: nothing says where.
-[[nodiscard]] std::filesystem::path secrets_directory(const server::Config& config);
+ private:
+  std::unique_ptr<simdjson::dom::parser> parser_ = std::make_unique<simdjson::dom::parser>();
+  simdjson::dom::element root_;  // in the parser
+};
 
 struct AdminAnswer {
   std::string text;
   JsonAnswer json;  // the same
 };
 
-// An answer that is no success is an error in the server's words.
-[[nodiscard]] Result<AdminAnswer> ask_admin(const AdminOptions& options, Right right, std::string_view target);
+enum class Right { read, change };
 
-// For a segment of a target or a parameter's value; or for a parameter's name, in which `=` has a meaning.
-enum class Encoding { value, parameter };
-[[nodiscard]] std::string percent_encoded(std::string_view text, Encoding encoding = Encoding::value);
+// An answer that is no success is an error in the server's words.
+[[nodiscard]] Result<AdminAnswer> admin_request(const AdminOptions& options, Right right, std::string_view target);
 
 }  // namespace weir::app

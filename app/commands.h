@@ -5,13 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "app/parser.h"
+namespace CLI {  // NOLINT(readability-identifier-naming): the parser, whose header takes seconds to compile
+class App;
+}  // namespace CLI
 
 namespace weir::app {
 
+// Exit codes.
+inline constexpr int ok = 0;
+inline constexpr int failed = 1;   // the work failed, or found what it looked for: mistakes
+inline constexpr int misused = 2;  // the command line is wrong
+inline constexpr int tighter = 3;  // weir diff: somebody could be denied who was not before
+
 struct Command {
   CLI::App* line = nullptr;
-  std::function<int()> run;  // gives an exit code (exit_code.h)
+  std::function<int()> run;  // gives an exit code
   // What was meant by words that it does not know, for the end of the message; empty: nothing is known.
   std::function<std::string(const std::vector<std::string>& unknown)> hint{};
 };

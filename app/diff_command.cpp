@@ -6,23 +6,20 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
-#include "app/exit_code.h"
-#include "app/load_policy.h"
 #include "app/options.h"
+#include "app/problem_report.h"
 #include "app/terminal.h"
-#include "policy/diff.h"
+#include "policy/tools/diff.h"
 
 namespace weir::app {
 namespace {
 
-enum class Format { text, markdown, json };
-
-constexpr std::array<Word<Format>, 3> formats{
+constexpr std::array<Word<Format>, 3> diff_formats{
     {{"text", Format::text}, {"markdown", Format::markdown}, {"json", Format::json}}};
 
-constexpr auto footer =
-    "What changes for whom, in words for a review: each change is tighter, looser, different (some may get\n"
-    "more and some less) or neutral. Limits are known by their names.\n"
+constexpr auto diff_footer =
+    "Shows what changes for whom, in words for a review: each change is tighter, looser, different (some may\n"
+    "get more and some less) or neutral. Limits are matched by their names.\n"
     "\n"
     "Examples:\n"
     "  weir diff policy.yaml policy-next.yaml\n"
@@ -31,7 +28,7 @@ constexpr auto footer =
     "Exit codes: 0 nobody could be denied who was not before, 3 somebody could (tighter or different),\n"
     "1 a file does not load, 2 the command line is wrong.";
 
-struct Options {
+struct DiffOptions {
   std::string before;
   std::string after;
   bool merges_domains = false;
@@ -44,57 +41,40 @@ std::string painted(const std::vector<policy::Change>& changes) {
   for (const policy::Change& change : changes) {
     std::string line = policy::render_text({change});
     if (line.ends_with('\n')) line.pop_back();
-    switch (change.direction) {
-      case policy::Direction::tighter:
-        line = paint.red(line);
-        break;
-      case policy::Direction::looser:
-        line = paint.green(line);
-        break;
-      case policy::Direction::different:
-        line = paint.yellow(line);
-        break;
-      case policy::Direction::neutral:
-        break;
-    }
+    if (change.direction == policy::Direction::tighter) line = paint.red(line);
+    if (change.direction == policy::Direction::looser) line = paint.green(line);
+    if (change.direction == policy::Direction::different) line = paint.yellow(line);
     text += line + "\n";
   }
   return text;
 }
 
-std::string report(const std::vector<policy::Change>& changes, Format format) {
-  switch (format) {
-    case Format::markdown:
-      return policy::render_markdown(changes);
-    case Format::json:
-      return policy::render_json(changes);
-    case Format::text:
-      break;
-  }
+std::string diff_report(const std::vector<policy::Change>& changes, Format format) {
+  if (format == Format::markdown) return policy::render_markdown(changes);
+  if (format == Format::json) return policy::render_json(changes);
   return changes.empty() ? policy::render_text(changes) : painted(changes);
 }
 
-int diff(const Options& options) {
+int diff(const DiffOptions& options) {
   const policy::LoadOptions load{.merge_domains = options.merges_domains};
   const auto before = load_policy(options.before, load);
   const auto after = load_policy(options.after, load);
   if (!before || !after) return failed;
   const std::vector<policy::Change> changes = policy::diff(*before, *after);
-  print(report(changes, options.format));
+  print(diff_report(changes, options.format));
   return policy::may_deny_more(changes) ? tighter : ok;
 }
 
 }  // namespace
 
 Command diff_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("diff", "Say what changes for whom between two policies");
-  line->footer(footer);
+  auto options = std::make_shared<DiffOptions>();
+  auto* line = weir.add_subcommand("diff", "Show what changes between two policies, and for whom");
+  line->footer(diff_footer);
   add_file(*line, "OLD", options->before, "The policy as it is")->required();
   add_file(*line, "NEW", options->after, "The policy as it would be")->required();
-  line->add_flag("--merge-domains", options->merges_domains,
-                 "A domain may have several files: merge_domains in weir.yaml");
-  add_choice(*line, "--format", options->format, formats, "How to show it (default: text)");
+  add_merge_domains(*line, options->merges_domains);
+  add_choice(*line, "--format", options->format, diff_formats, "How to show it (default: text)");
   return {line, [options] { return diff(*options); }};
 }
 

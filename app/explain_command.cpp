@@ -10,43 +10,38 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
-#include "app/descriptor_option.h"
-#include "app/descriptor_report.h"
-#include "app/exit_code.h"
 #include "app/explanation_report.h"
-#include "app/load_policy.h"
 #include "app/options.h"
+#include "app/problem_report.h"
 #include "app/terminal.h"
-#include "engine/descriptor_name.h"
-#include "engine/explain.h"
-#include "policy/address.h"
+#include "match/descriptors.h"
+#include "match/explain.h"
+#include "text/address.h"
 
 namespace weir::app {
 namespace {
 
-enum class Format { text, json };
+constexpr std::array<Word<Format>, 2> explain_formats{{{"text", Format::text}, {"json", Format::json}}};
 
-constexpr std::array<Word<Format>, 2> formats{{{"text", Format::text}, {"json", Format::json}}};
-
-constexpr auto footer =
-    "Which limits cover a request, for which consumer, with which numbers once the tier is known; which do\n"
-    "not, and why. Nothing is charged.\n"
+constexpr auto explain_footer =
+    "Shows which limits cover a request, for which consumer and with which numbers once the tier is known,\n"
+    "and why the other limits do not. Nothing is charged.\n"
     "\n"
-    "--ip is whoever sends the request to Weir. Its default, 127.0.0.1, is a trusted proxy unless the policy\n"
+    "--ip is the sender of the request to Weir. Its default, 127.0.0.1, is a trusted proxy unless the policy\n"
     "says otherwise, so that headers about user, tier and forwarded address are believed; give a client's\n"
-    "address to see what a client could achieve with them. --user, --api-key, --tier and --cost are what the\n"
-    "program that asks knows by itself: always believed.\n"
+    "address to see what a client could achieve with them. --user, --api-key, --tier and --cost are what a\n"
+    "calling program knows by itself: always believed.\n"
     "\n"
-    "A descriptor, as Envoy's rate limit service is asked about, is explained by its domain and its entries.\n"
+    "A descriptor of Envoy's rate limit service is given by its domain and its entries.\n"
     "\n"
     "Examples:\n"
     "  weir explain policy.yaml --request 'POST /login' --ip 192.0.2.7\n"
     "  weir explain policy.yaml --request 'GET /api/v1/me' --header 'X-User-Id: alice'\n"
     "  weir explain ratelimit.yaml --domain edge --descriptor remote_address=192.0.2.7\n"
     "\n"
-    "Exit codes: 0 all went well, 1 the policy does not load, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the policy does not load, 2 the command line is wrong.";
 
-struct Options {
+struct ExplainOptions {
   std::string file;
   std::string request;
   DescriptorOption descriptor;
@@ -67,7 +62,7 @@ std::string_view trimmed(std::string_view text) noexcept {
 }
 
 // `POST /login`; without a method, GET.
-void set_request(std::string_view request, engine::Query& query) noexcept {
+void set_request(std::string_view request, match::Query& query) noexcept {
   request = trimmed(request);
   const std::size_t space = request.find(' ');
   if (space != std::string_view::npos) query.method = request.substr(0, space);
@@ -75,14 +70,14 @@ void set_request(std::string_view request, engine::Query& query) noexcept {
 }
 
 std::string check_request(const std::string& text) {
-  engine::Query query;
+  match::Query query;
   set_request(text, query);
   const bool is_absolute = query.target.find("://") != std::string_view::npos;
   if (query.target.starts_with('/') || is_absolute || query.target == "*") return {};
   return "`" + text + "` is not a method and a path, like 'POST /login'";
 }
 
-engine::Header parse_header(std::string_view text) noexcept {
+Header parse_header(std::string_view text) noexcept {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return {};
   return {trimmed(text.substr(0, colon)), trimmed(text.substr(colon + 1))};
@@ -93,16 +88,16 @@ std::string check_header(const std::string& text) {
 }
 
 std::string check_address(const std::string& text) {
-  return policy::Address::parse(text) ? "" : "`" + text + "` is not an address, like 192.0.2.7 or 2001:db8::7";
+  return text::Address::parse(text) ? "" : "`" + text + "` is not an address, like 192.0.2.7 or 2001:db8::7";
 }
 
-int explain_descriptor(const Options& options, const policy::Ruleset& ruleset) {
+int explain_descriptor(const ExplainOptions& options, const policy::Ruleset& ruleset) {
   const auto pairs = options.descriptor.pairs();
-  std::vector<engine::DescriptorEntry> entries;
+  std::vector<match::DescriptorEntry> entries;
   for (const auto& [key, value] : pairs) entries.push_back({key, value});
-  const engine::DescriptorName name{options.descriptor.domain, entries};
+  const match::DescriptorName name{options.descriptor.domain, entries};
   std::string key;
-  const auto found = engine::find_descriptor(ruleset, name, key);
+  const auto found = match::find_descriptor(ruleset, name, key);
   const bool has_domain =
       std::ranges::find(ruleset.domains, name.domain, &policy::Domain::name) != ruleset.domains.end();
   if (!has_domain) return give_up(options.file + ": " + found.error().message());
@@ -111,13 +106,13 @@ int explain_descriptor(const Options& options, const policy::Ruleset& ruleset) {
   return ok;
 }
 
-int explain(const Options& options) {
+int explain(const ExplainOptions& options) {
   const auto ruleset = load_policy(options.file, {.merge_domains = options.merges_domains});
   if (!ruleset) return failed;
   if (options.descriptor.is_given()) return explain_descriptor(options, *ruleset);
-  std::vector<engine::Header> headers;
+  std::vector<Header> headers;
   for (const std::string& header : options.headers) headers.push_back(parse_header(header));
-  engine::Query query;
+  match::Query query;
   set_request(options.request, query);
   query.ip = options.ip;
   query.headers = headers;
@@ -126,38 +121,33 @@ int explain(const Options& options) {
   query.tier = options.tier;
   if (options.cost) query.cost = Cost{*options.cost};
 
-  const auto explanation = engine::explain(ruleset, query);
-  if (!explanation) return give_up(explanation.error().message());
-  const ExplainedQuery explained{options.file, *ruleset, query, *explanation};
+  const auto matcher = match::Matcher::create(ruleset);
+  if (!matcher) return give_up(matcher.error().message());
+  const ExplainedQuery explained{*ruleset, query, match::explain(**matcher, query)};
   print(options.format == Format::json ? explanation_json(explained) : explanation_text(explained, Paint(stdout)));
   return ok;
-}
-
-CLI::Validator rule(std::string (*check)(const std::string&)) {
-  return {[check](std::string& text) { return check(text); }, ""};
 }
 
 }  // namespace
 
 Command explain_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("explain", "Say which limits cover a request, and why the others do not");
-  line->footer(footer);
+  auto options = std::make_shared<ExplainOptions>();
+  auto* line = weir.add_subcommand("explain", "Show which limits cover a request, and why the others do not");
+  line->footer(explain_footer);
   add_file(*line, "FILE", options->file, "The policy")->required();
-  line->add_flag("--merge-domains", options->merges_domains,
-                 "A domain may have several files: merge_domains in weir.yaml");
-  auto* request =
-      add_text(*line, "--request", options->request, "'METHOD /path'", "The request")->check(rule(check_request));
-  add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "A header of it; may be repeated")
-      ->check(rule(check_header));
-  add_text(*line, "--ip", options->ip, "ADDRESS", "Who sends it (default: 127.0.0.1, a trusted proxy)")
-      ->check(rule(check_address));
-  add_text(*line, "--user", options->user, "NAME", "The user, as the asking program knows it");
+  add_merge_domains(*line, options->merges_domains);
+  auto* request = add_text(*line, "--request", options->request, "'METHOD /path'", "The request");
+  add_check(request, check_request);
+  add_check(add_texts(*line, "--header", options->headers, "'NAME: VALUE'", "A header of it; may be repeated"),
+            check_header);
+  add_check(add_text(*line, "--ip", options->ip, "ADDRESS", "The sender (default: 127.0.0.1, a trusted proxy)"),
+            check_address);
+  add_text(*line, "--user", options->user, "NAME", "The user, as the calling program knows it");
   add_text(*line, "--api-key", options->api_key, "KEY", "The API key, likewise");
   add_text(*line, "--tier", options->tier, "TIER", "The tier, likewise");
   line->add_option("--cost", options->cost, "The cost, likewise")->type_name("N")->option_text("N");
   add_descriptor(*line, options->descriptor);
-  add_choice(*line, "--format", options->format, formats, "How to show it (default: text)");
+  add_choice(*line, "--format", options->format, explain_formats, "How to show it (default: text)");
   line->callback([=] { check_descriptor(options->descriptor, {{"--request", request->count() > 0}}); });
   return {line, [options] { return explain(*options); }};
 }

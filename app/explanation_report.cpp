@@ -12,21 +12,21 @@
 #include <fmt/ranges.h>
 
 #include "policy/words.h"
-#include "simulate/json_writer.h"
+#include "text/json_writer.h"
 
 namespace weir::app {
 namespace {
 
-using engine::LimitExplanation;
+using match::LimitExplanation;
 using policy::CompiledLimit;
-using simulate::JsonWriter;
+using text::JsonWriter;
 
 const CompiledLimit& limit_of(const ExplainedQuery& explained, const LimitExplanation& part) {
   return explained.ruleset.limits[part.limit];
 }
 
 std::string caller_text(const ExplainedQuery& explained) {
-  const engine::Caller& caller = explained.explanation.caller;
+  const match::Caller& caller = explained.explanation.caller;
   const std::string address = caller.address ? caller.address->text() : "unknown";
   std::vector<std::string> words;
   if (!caller.trusted) {
@@ -138,69 +138,60 @@ std::string uncovered_text(const ExplainedQuery& explained) {
   return listed("The others", others);
 }
 
-void write_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
-  if (text.empty()) {
-    json.null(name);
-  } else {
-    json.field(name, text);
-  }
-}
-
-void write_numbers(JsonWriter& json, std::string_view name, const policy::TieredLimit& limits, std::size_t tier) {
+void write_numbers(text::JsonWriter& json, std::string_view name, const policy::TieredLimit& limits, std::size_t tier) {
   const std::string text = policy::numbers_text(limits, tier);
   const std::optional<Limit>& limit = limits.by_tier[tier];
-  if (!limit) {
-    json.field(name, text);  // unlimited, or banned
-    return;
-  }
-  json.begin_object(name);
-  json.field("text", text);
-  json.field("algorithm", name_of(limit->algorithm()));
-  json.field("count", limit->rate().count);
-  json.field("per_microseconds", static_cast<std::uint64_t>(limit->rate().per.count()));
-  json.field("capacity", limit->capacity());
-  json.end_object();
+  if (!limit) return json.field(name, text);  // unlimited, or banned
+  json.object(name, "text", text, "algorithm", name_of(limit->algorithm()), "count", limit->rate().count,
+              "per_microseconds", static_cast<std::uint64_t>(limit->rate().per.count()), "capacity", limit->capacity());
 }
 
-void write_limit(JsonWriter& json, const ExplainedQuery& explained, const LimitExplanation& part) {
+void write_limit(text::JsonWriter& json, const ExplainedQuery& explained, const LimitExplanation& part) {
   const CompiledLimit& limit = limit_of(explained, part);
   json.begin_object();
-  json.field("name", limit.name);
-  json.field("line", static_cast<unsigned>(limit.at.line));
-  json.field("covers", part.covers || part.bans);
+  json.fields("name", limit.name, "line", static_cast<unsigned>(limit.at.line), "covers", part.covers || part.bans);
   if (part.covers) {
-    write_or_null(json, "route", part.route);
-    json.field("consumer", part.consumer);
-    json.field("cost", part.cost.units());
-    json.field("mode", name_of(limit.mode));
+    json.field_or_null("route", part.route);
+    json.fields("consumer", part.consumer, "cost", part.cost.units(), "mode", name_of(limit.mode));
     const std::size_t tier = explained.explanation.caller.tier;
     write_numbers(json, "numbers", limit.live, tier);
     if (limit.candidate) write_numbers(json, "candidate", *limit.candidate, tier);
   } else {
-    if (part.bans) {
-      json.field("banned", true);
-      json.field("numbers", "banned");
-    }
+    if (part.bans) json.fields("banned", true, "numbers", "banned");
     json.field("why_not", part.why_not);
   }
   json.end_object();
 }
 
-void write_caller(JsonWriter& json, const ExplainedQuery& explained) {
-  const engine::Caller& caller = explained.explanation.caller;
+void write_caller(text::JsonWriter& json, const ExplainedQuery& explained) {
+  const match::Caller& caller = explained.explanation.caller;
   json.begin_object("caller");
-  write_or_null(json, "address", caller.address ? caller.address->text() : "");
-  json.field("sender", explained.query.ip);
-  json.field("sender_is_trusted", caller.trusted);
-  write_or_null(json, "user", caller.user);
-  write_or_null(json, "api_key", caller.api_key);
-  json.field("authenticated", caller.authenticated);
-  json.field("tier", explained.explanation.tier);
-  json.field("tier_is_unknown", caller.unknown_tier);
-  json.begin_array("ignored_headers");
-  for (const std::string& header : explained.explanation.ignored_headers) json.field({}, header);
-  json.end_array();
+  json.field_or_null("address", caller.address ? caller.address->text() : "");
+  json.fields("sender", explained.query.ip, "sender_is_trusted", caller.trusted);
+  json.field_or_null("user", caller.user);
+  json.field_or_null("api_key", caller.api_key);
+  json.fields("authenticated", caller.authenticated, "tier", explained.explanation.tier, "tier_is_unknown",
+              caller.unknown_tier);
+  json.list("ignored_headers", explained.explanation.ignored_headers, [&](const auto& name) { json.element(name); });
   json.end_object();
+}
+
+const policy::CompiledLimit* limit_of(const ExplainedDescriptor& explained) {
+  const bool has_limit = explained.found != nullptr && explained.found->limit.has_value();
+  return has_limit ? &explained.ruleset.limits[*explained.found->limit] : nullptr;
+}
+
+std::string numbers_of(const policy::CompiledLimit& limit) {
+  return limit.live.bans(0) ? "banned: always over" : policy::numbers_text(limit.live, 0);
+}
+
+std::vector<std::string> notes_on(const policy::Descriptor& descriptor) {
+  std::vector<std::string> notes;
+  if (descriptor.shadow_mode) notes.emplace_back("shadow: counted, never denies");
+  if (descriptor.share_threshold) notes.emplace_back("share_threshold: values that match the pattern share a counter");
+  if (descriptor.quota_mode) notes.emplace_back("quota_mode: over only if all quota descriptors of a request are");
+  if (!descriptor.replaces.empty()) notes.push_back(fmt::format("replaces {}", fmt::join(descriptor.replaces, ", ")));
+  return notes;
 }
 
 }  // namespace
@@ -219,17 +210,43 @@ std::string explanation_text(const ExplainedQuery& explained, const Paint& paint
 }
 
 std::string explanation_json(const ExplainedQuery& explained) {
-  JsonWriter json;
+  text::JsonWriter json(JsonWriter::Layout::indented);
   json.begin_object();
-  json.begin_object("request");
-  json.field("method", explained.query.method);
-  json.field("target", explained.query.target);
-  json.field("route", explained.explanation.route);
-  json.end_object();
+  json.object("request", "method", explained.query.method, "target", explained.query.target, "route",
+              explained.explanation.route);
   write_caller(json, explained);
-  json.begin_array("limits");
-  for (const LimitExplanation& part : explained.explanation.limits) write_limit(json, explained, part);
-  json.end_array();
+  json.list("limits", explained.explanation.limits, [&](const auto& part) { write_limit(json, explained, part); });
+  json.end_object();
+  return json.take();
+}
+
+std::string descriptor_text(const ExplainedDescriptor& explained) {
+  std::string text = fmt::format("{}, {}\n\n", printable(explained.name.domain),
+                                 printable(match::describe_descriptor(explained.name.entries)));
+  if (explained.found == nullptr) return text + "No limit covers it: it " + printable(explained.why_not) + "\n";
+  const policy::CompiledLimit* const limit = limit_of(explained);
+  if (limit == nullptr) return text + "It is unlimited.\n";
+  text += fmt::format("Covered by {}: {}, {}\n", printable(limit->name), numbers_of(*limit), name_of(limit->algorithm));
+  for (const std::string& note : notes_on(*explained.found)) text += "  " + printable(note) + "\n";
+  return text;
+}
+
+std::string descriptor_json(const ExplainedDescriptor& explained) {
+  text::JsonWriter json(JsonWriter::Layout::indented);
+  json.begin_object();
+  json.field("domain", explained.name.domain);
+  json.list("descriptor", explained.name.entries,
+            [&](const auto& entry) { json.object({}, "key", entry.key, "value", entry.value); });
+  const policy::CompiledLimit* const limit = limit_of(explained);
+  json.field("covered", explained.found != nullptr);
+  if (limit != nullptr) {
+    json.fields("limit", limit->name, "numbers", numbers_of(*limit), "algorithm", name_of(limit->algorithm));
+  } else {
+    for (const auto* name : {"limit", "numbers", "algorithm"}) json.null(name);
+  }
+  json.fields("unlimited", explained.found != nullptr && explained.found->unlimited, "shadow",
+              explained.found != nullptr && explained.found->shadow_mode);
+  json.field_or_null("why_not", explained.why_not);
   json.end_object();
   return json.take();
 }

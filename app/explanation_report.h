@@ -1,25 +1,38 @@
-// What holds for a request, for a person and for a program.
+// What a policy says about a request or a descriptor, for a person and for a program.
 #pragma once
 
 #include <string>
 
 #include "app/terminal.h"
-#include "engine/explain.h"
-#include "engine/query.h"
+#include "match/descriptors.h"
+#include "match/explain.h"
+#include "match/query.h"
 #include "policy/ruleset.h"
 
 namespace weir::app {
 
 struct ExplainedQuery {
-  const std::string& file;
   const policy::Ruleset& ruleset;
-  const engine::Query& query;
-  const engine::Explanation& explanation;
+  const match::Query& query;
+  const match::Explanation& explanation;
 };
 
 [[nodiscard]] std::string explanation_text(const ExplainedQuery& explained, const Paint& paint);
 
 // {"request": {...}, "caller": {...}, "limits": [{"name", "covers", ...}...]}
 [[nodiscard]] std::string explanation_json(const ExplainedQuery& explained);
+
+struct ExplainedDescriptor {
+  const policy::Ruleset& ruleset;
+  match::DescriptorName name;
+  const policy::Descriptor* found;  // null: no limit covers it
+  std::string why_not;              // then
+};
+
+[[nodiscard]] std::string descriptor_text(const ExplainedDescriptor& explained);
+
+// {"domain", "descriptor": [{"key", "value"}...], "covered", "limit", "numbers", "algorithm", "unlimited", "shadow",
+//  "why_not"}; what does not apply is null.
+[[nodiscard]] std::string descriptor_json(const ExplainedDescriptor& explained);
 
 }  // namespace weir::app

@@ -9,31 +9,30 @@
 
 #include "app/admin_client.h"
 #include "app/commands.h"
-#include "app/exit_code.h"
-#include "app/load_policy.h"
 #include "app/options.h"
+#include "app/server_config.h"
+#include "app/terminal.h"
 #include "observe/consumer_names.h"
-#include "observe/hash_key_file.h"
 #include "server/config.h"
 
 namespace weir::app {
 namespace {
 
-constexpr auto footer =
+constexpr auto hash_footer =
     "The log and weir status --denied name consumers by a hash under a secret key, so that they hold no\n"
-    "personal data. Who has the key finds a value again: what this prints stands behind the consumer's kind,\n"
-    "as in user:9f3c0d12ab34ef56. An IPv6 address is hashed as it is counted by, with its prefix.\n"
+    "personal data. With the key a value can be found again: what this prints stands behind the kind of the\n"
+    "consumer, as in user:9f3c0d12ab34ef56. An IPv6 address is hashed as it is counted by, with its prefix.\n"
     "The key is the one that weir.yaml names (log.hash_key_file), or log.key in the state directory, and a\n"
-    "server that runs is asked whether it has the same. One that --key-file names is taken as it is.\n"
+    "running server is checked to have the same. One that --key-file names is taken as it is.\n"
     "\n"
     "Examples:\n"
     "  weir hash alice\n"
     "  grep \"$(weir hash 192.0.2.7)\" /var/log/weir.log\n"
     "  weir hash 2001:db8::/64 --key-file /var/lib/weir/log.key\n"
     "\n"
-    "Exit codes: 0 all went well, 1 the key cannot be read or is not the server's, 2 wrong command line.";
+    "Exit codes: 0 success, 1 the key cannot be read or is not the server's, 2 the command line is wrong.";
 
-struct Options {
+struct HashOptions {
   AdminOptions admin;
   std::string value;
   std::string key_file;
@@ -42,7 +41,7 @@ struct Options {
 // A hash under another key is in no log. Nothing if the server has this key, or does not say.
 std::optional<Error> refuse_other_key(const AdminOptions& options, const std::filesystem::path& file,
                                       const observe::ConsumerNames& names) {
-  const auto answer = ask_admin(options, Right::read, "/v1/status");
+  const auto answer = admin_request(options, Right::read, "/v1/status");
   if (!answer) return {};
   const std::string id = answer->json.text("/state/hash_key_id");
   if (id.empty() || id == names.hash_of("")) return {};
@@ -53,7 +52,7 @@ std::optional<Error> refuse_other_key(const AdminOptions& options, const std::fi
                    "; --config FILE names its weir.yaml, --key-file FILE the key"};
 }
 
-int hash(const Options& options) {
+int hash(const HashOptions& options) {
   std::filesystem::path file = options.key_file;
   if (file.empty()) {
     const auto config = server_config(options.admin.config);
@@ -81,9 +80,9 @@ int hash(const Options& options) {
 }  // namespace
 
 Command hash_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("hash", "Say what a value looks like in the log");
-  line->footer(footer);
+  auto options = std::make_shared<HashOptions>();
+  auto* line = weir.add_subcommand("hash", "Print the hash that the log shows for a value");
+  line->footer(hash_footer);
   add_text(*line, "VALUE", options->value, " ", "A user, a key, an address")->required();
   add_file(*line, "--key-file", options->key_file, "The key (default: the server's, by weir.yaml)");
   add_admin_options(*line, options->admin);

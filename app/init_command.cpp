@@ -7,20 +7,19 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
-#include "app/exit_code.h"
 #include "app/files.h"
-#include "app/load_policy.h"
 #include "app/options.h"
 #include "app/problem_report.h"
 #include "app/terminal.h"
-#include "policy/problem.h"
-#include "policy/starter.h"
-#include "policy/yaml/document.h"
+#include "policy/tools/starter.h"
+#include "server/config.h"
+#include "text/yaml/document.h"
+#include "text/yaml/problem.h"
 
 namespace weir::app {
 namespace {
 
-constexpr auto footer =
+constexpr auto init_footer =
     "The policy that it writes is commented, loads as it stands, and is meant to be edited. With --from it\n"
     "lists the operations of an OpenAPI document and limits those that look like a sign-in.\n"
     "\n"
@@ -28,29 +27,29 @@ constexpr auto footer =
     "  weir init\n"
     "  weir init --from openapi.yaml - | less\n"
     "\n"
-    "Exit codes: 0 it is written, 1 it is not (there is a file already, or the document cannot be read),\n"
+    "Exit codes: 0 success, 1 nothing is written (there is a file already, or the document cannot be read),\n"
     "2 the command line is wrong.";
 
-struct Options {
+struct InitOptions {
   std::string openapi;
   std::string file = "policy.yaml";
   bool is_forced = false;
 };
 
 std::optional<std::string> policy_from(const std::string& openapi) {
-  const auto document = read_file(openapi, policy::yaml::most_bytes);
+  const auto document = read_file(openapi, text::most_bytes);
   if (!document) {
     (void)give_up(document.error().message());
     return {};
   }
-  policy::Problems problems(openapi);
+  text::Problems problems(openapi);
   auto text = policy::starter_policy(*document, problems);
   const Paint paint(stderr);
-  for (const policy::Problem& problem : problems.sorted()) fmt::print(stderr, "{}", problem_line(problem, paint));
+  for (const text::Problem& problem : problems.sorted()) fmt::print(stderr, "{}", problem_line(problem, paint));
   return text;
 }
 
-int init(const Options& options) {
+int init(const InitOptions& options) {
   const auto text = options.openapi.empty() ? policy::starter_policy() : policy_from(options.openapi);
   if (!text) return failed;
   if (options.file == "-") {
@@ -63,16 +62,38 @@ int init(const Options& options) {
   return ok;
 }
 
+constexpr auto schema_footer =
+    "Editors complete and check a file as it is written, once they know its schema. For those with the\n"
+    "YAML language server, this first line of a policy is enough:\n"
+    "  # yaml-language-server: $schema=policy.schema.json\n"
+    "\n"
+    "Examples:\n"
+    "  weir schema > policy.schema.json\n"
+    "  weir schema --config > weir.schema.json\n"
+    "\n"
+    "Exit codes: 0 success, 1 it could not be written, 2 the command line is wrong.";
+
 }  // namespace
 
 Command init_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InitOptions>();
   auto* line = weir.add_subcommand("init", "Write a commented policy to start from");
-  line->footer(footer);
+  line->footer(init_footer);
   add_file(*line, "FILE", options->file, "Where to (default: policy.yaml; - is the standard output)");
   add_file(*line, "--from", options->openapi, "An OpenAPI document (YAML or JSON) with the operations");
   line->add_flag("--force", options->is_forced, "Replace FILE if it is there");
   return {line, [options] { return init(*options); }};
+}
+
+Command schema_command(CLI::App& weir) {
+  auto of_config = std::make_shared<bool>(false);
+  auto* line = weir.add_subcommand("schema", "Print the JSON Schema of policy.yaml, for editors");
+  line->footer(schema_footer);
+  line->add_flag("--config", *of_config, "Print that of weir.yaml instead");
+  return {line, [of_config] {
+            print(*of_config ? server::config_schema() : policy::schema());
+            return ok;
+          }};
 }
 
 }  // namespace weir::app

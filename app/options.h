@@ -1,4 +1,4 @@
-// Options of the kinds that several subcommands have. What a wrong value is told says what would be right.
+// Options of the kinds that several subcommands have. The message about a wrong value says what would be right.
 #pragma once
 
 #include <array>
@@ -6,9 +6,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "app/parser.h"
+namespace CLI {  // NOLINT(readability-identifier-naming): the parser, whose header takes seconds to compile
+class App;
+class Option;
+}  // namespace CLI
 
 namespace weir::app {
 
@@ -47,5 +51,36 @@ CLI::Option* add_file(CLI::App& line, const std::string& name, std::string& valu
 // One or more, as a shell's pattern gives them.
 CLI::Option* add_files(CLI::App& line, const std::string& name, std::vector<std::string>& values,
                        const std::string& description);
+
+// `check` says what is wrong with a value; empty: nothing.
+void add_check(CLI::Option* option, std::string (*check)(const std::string&));
+
+// How to show something. Each subcommand has its own selection.
+enum class Format { text, json, markdown, github };
+
+void add_merge_domains(CLI::App& line, bool& merges_domains);
+
+// A descriptor: --domain NAME --descriptor KEY=VALUE, repeated for each of its entries.
+struct DescriptorOption {
+  std::string domain;
+  std::vector<std::string> entries;  // as written
+
+  [[nodiscard]] bool is_given() const noexcept { return !entries.empty() || !domain.empty(); }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> pairs() const;
+
+  // At the admin listener: /v1/domains/edge/descriptor?remote_address=192.0.2.7
+  [[nodiscard]] std::string target(const std::string& verb) const;
+};
+
+// `option` outlives the parsing.
+void add_descriptor(CLI::App& line, DescriptorOption& option);
+
+// What is wrong with the command line, thrown as the parser does: a descriptor that is not whole, or beside `others`;
+// or neither.
+void check_descriptor(const DescriptorOption& option, const std::vector<std::pair<std::string, bool>>& others);
+
+// For a segment of a target or a parameter's value; or for a parameter's name, in which `=` has a meaning.
+enum class Encoding { value, parameter };
+[[nodiscard]] std::string percent_encoded(std::string_view text, Encoding encoding = Encoding::value);
 
 }  // namespace weir::app

@@ -7,37 +7,64 @@
 
 #include "app/admin_client.h"
 #include "app/commands.h"
-#include "app/descriptor_option.h"
-#include "app/exit_code.h"
-#include "app/json_answer.h"
-#include "app/load_policy.h"
 #include "app/options.h"
 #include "app/terminal.h"
 
 namespace weir::app {
 namespace {
 
-constexpr auto examples =
+constexpr auto peek_footer =
     "\n"
     "CONSUMER is what the limit counts by: alice, 192.0.2.7 or global; or, where that could mean two things,\n"
-    "with its kind: user=alice, 'ip=192.0.2.7 + route=POST /login'. What is counted for a descriptor of\n"
-    "Envoy's rate limit service is asked for by its domain and entries.\n"
+    "with its kind: user=alice, 'ip=192.0.2.7 + route=POST /login'. For a descriptor of Envoy's rate\n"
+    "limit service, give its domain and entries instead.\n"
     "\n"
     "Examples:\n"
     "  weir peek api-by-user user=alice --tier pro\n"
     "  weir peek login-by-ip 192.0.2.7 --json\n"
     "  weir peek --domain edge --descriptor remote_address=192.0.2.7 --descriptor path=/login\n"
     "\n"
-    "Exit codes: 0 all went well, 1 the server was not reached or refused, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the server was not reached or refused, 2 the command line is wrong.";
 
-struct Options {
+constexpr auto reset_footer =
+    "\n"
+    "CONSUMER is written as for weir peek. Its warnings and blocks are forgotten too. It needs the admin\n"
+    "token, which the server makes at its first start.\n"
+    "\n"
+    "Examples:\n"
+    "  weir reset login-by-ip 192.0.2.7\n"
+    "  weir reset --domain edge --descriptor remote_address=192.0.2.7\n"
+    "  weir reset api-by-user user=alice --admin unix:/run/weir/admin.sock --token-file admin.token\n"
+    "\n"
+    "Exit codes: 0 success, 1 the server was not reached or refused, 2 the command line is wrong.";
+
+// What a limit has counted for one consumer, or for a descriptor.
+struct PeekOptions {
   AdminOptions admin;
   std::string limit;
   std::string consumer;
   DescriptorOption descriptor;
   std::string tier;
   bool is_json = false;
+
+  [[nodiscard]] std::string target(const std::string& verb) const {
+    if (descriptor.is_given()) return descriptor.target(verb);
+    return "/v1/limits/" + percent_encoded(limit) + "/consumers/" + percent_encoded(consumer) + verb;
+  }
 };
+
+// Either LIMIT and CONSUMER or a descriptor.
+void add_counted(CLI::App& line, PeekOptions& options) {
+  auto* limit = add_text(line, "LIMIT", options.limit, " ", "The name of the limit");
+  auto* consumer = add_text(line, "CONSUMER", options.consumer, " ", "The consumer");
+  add_descriptor(line, options.descriptor);
+  line.callback([&options, limit, consumer] {
+    check_descriptor(options.descriptor, {{"LIMIT", limit->count() > 0}, {"CONSUMER", consumer->count() > 0}});
+    if (options.descriptor.is_given() && !options.tier.empty()) {
+      throw CLI::ParseError("--tier and --descriptor: a descriptor has no tier", CLI::ExitCodes::ValidationError);
+    }
+  });
+}
 
 std::string next_request(const JsonAnswer& found, const Paint& paint) {
   if (found.is_true("/admitted")) return "The next request " + paint.green("passes") + ".";
@@ -49,16 +76,16 @@ std::string next_request(const JsonAnswer& found, const Paint& paint) {
 void show(const JsonAnswer& found) {
   const std::string domain = found.text("/domain");
   const std::string limit = found.text("/limit");
-  const std::string who =
+  const std::string subject =
       domain.empty()
           ? fmt::format("{}, {}, tier {}", limit, found.text("/consumer"), found.text("/tier"))
           : fmt::format("{}, {}{}", domain, found.text("/consumer"), limit.empty() ? "" : ", limit " + limit);
   if (found.text("/quota").empty()) {
     const bool banned = found.text("/reason") == "banned";
-    fmt::print("{}: {}\n", printable(who), banned ? "banned; waiting does not help" : "unlimited");
+    fmt::print("{}: {}\n", printable(subject), banned ? "banned; waiting does not help" : "unlimited");
     return;
   }
-  fmt::print("{}: {} of {} left\n", printable(who), found.text("/remaining"), found.text("/quota"));
+  fmt::print("{}: {} of {} left\n", printable(subject), found.text("/remaining"), found.text("/quota"));
   fmt::print("{}{}\n", next_request(found, Paint(stdout)),
              found.text("/mode") == "shadow" ? " The limit is in shadow, so it passes anyway." : "");
   const std::string more = found.text("/more_after");
@@ -67,12 +94,10 @@ void show(const JsonAnswer& found) {
   }
 }
 
-int peek(const Options& options) {
-  std::string target = options.descriptor.is_given() ? options.descriptor.target("")
-                                                     : "/v1/limits/" + percent_encoded(options.limit) + "/consumers/" +
-                                                           percent_encoded(options.consumer);
+int peek(const PeekOptions& options) {
+  std::string target = options.target("");
   if (!options.tier.empty()) target += "?tier=" + percent_encoded(options.tier);
-  const auto found = ask_admin(options.admin, Right::read, target);
+  const auto found = admin_request(options.admin, Right::read, target);
   if (!found) return give_up(found.error().message());
   if (options.is_json) {
     print(found->text);
@@ -82,26 +107,35 @@ int peek(const Options& options) {
   return ok;
 }
 
+int reset(const PeekOptions& options) {
+  const auto done = admin_request(options.admin, Right::change, options.target("/reset"));
+  if (!done) return give_up(done.error().message());
+  fmt::print("{}: {} starts afresh.\n",
+             printable(done->json.text(options.descriptor.is_given() ? "/domain" : "/limit")),
+             printable(done->json.text("/consumer")));
+  return ok;
+}
+
 }  // namespace
 
 Command peek_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("peek", "Say what a consumer has left of a limit; charges nothing");
-  line->footer(std::string(admin_footer) + examples);
-  auto* limit = add_text(*line, "LIMIT", options->limit, " ", "The name of the limit");
-  auto* consumer = add_text(*line, "CONSUMER", options->consumer, " ", "The consumer");
-  auto* tier =
-      add_text(*line, "--tier", options->tier, "TIER", "The tier that its requests are in (default: the policy's)");
-  add_descriptor(*line, options->descriptor);
-  line->callback([=] {
-    check_descriptor(options->descriptor, {{"LIMIT", limit->count() > 0}, {"CONSUMER", consumer->count() > 0}});
-    if (options->descriptor.is_given() && tier->count() > 0) {
-      throw CLI::ParseError("--tier and --descriptor: a descriptor has no tier", CLI::ExitCodes::ValidationError);
-    }
-  });
+  auto options = std::make_shared<PeekOptions>();
+  auto* line = weir.add_subcommand("peek", "Show what a consumer has left of a limit, without charging it");
+  line->footer(std::string(admin_footer) + peek_footer);
+  add_counted(*line, *options);
+  add_text(*line, "--tier", options->tier, "TIER", "The tier that its requests are in (default: the policy's)");
   line->add_flag("--json", options->is_json, "As the server writes it");
   add_admin_options(*line, options->admin);
   return {line, [options] { return peek(*options); }};
+}
+
+Command reset_command(CLI::App& weir) {
+  auto options = std::make_shared<PeekOptions>();
+  auto* line = weir.add_subcommand("reset", "Forget what a limit has counted for a consumer");
+  line->footer(std::string(admin_footer) + reset_footer);
+  add_counted(*line, *options);
+  add_admin_options(*line, options->admin);
+  return {line, [options] { return reset(*options); }};
 }
 
 }  // namespace weir::app

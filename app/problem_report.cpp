@@ -1,17 +1,17 @@
 #include "app/problem_report.h"
 
-#include <algorithm>
+#include <cstdio>
 #include <string_view>
 
 #include <fmt/core.h>
 
-#include "simulate/json_writer.h"
+#include "text/json_writer.h"
 
 namespace weir::app {
 namespace {
 
-using policy::Problem;
-using policy::Severity;
+using text::Problem;
+using text::Severity;
 
 std::string_view name_of(Severity severity) noexcept {
   return severity == Severity::error ? "error" : "warning";
@@ -23,11 +23,6 @@ std::string tally_text(Tally tally, const Paint& paint) {
   if (tally.errors > 0) text = paint.red(counted(tally.errors, "error"));
   if (tally.warnings > 0) text += (text.empty() ? "" : ", ") + paint.yellow(counted(tally.warnings, "warning"));
   return text;
-}
-
-void write_tally(simulate::JsonWriter& json, Tally tally) {
-  json.field("errors", tally.errors);
-  json.field("warnings", tally.warnings);
 }
 
 // https://docs.github.com/actions/reference/workflow-commands: a value of a property has two more than a message.
@@ -67,6 +62,19 @@ std::string problem_line(const Problem& problem, const Paint& paint) {
   return fmt::format("{} {} {}\n", paint.bold(place), severity, printable(problem.message));
 }
 
+void print_errors(const std::vector<Problem>& problems) {
+  const Paint paint(stderr);
+  for (const Problem& problem : problems) {
+    if (problem.severity == Severity::error) fmt::print(stderr, "{}", problem_line(problem, paint));
+  }
+}
+
+std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path, policy::LoadOptions load) {
+  policy::Loaded loaded = policy::load_path(path, load);
+  if (!loaded.ruleset) print_errors(loaded.problems);
+  return loaded.ruleset;
+}
+
 std::string report_text(const std::vector<CheckedFile>& files, const Paint& paint) {
   std::string text;
   for (const CheckedFile& file : files) {
@@ -78,30 +86,21 @@ std::string report_text(const std::vector<CheckedFile>& files, const Paint& pain
 }
 
 std::string report_json(const std::vector<CheckedFile>& files) {
-  simulate::JsonWriter json;
+  text::JsonWriter json(text::JsonWriter::Layout::indented);
   json.begin_object();
   json.begin_array("problems");
   for (const CheckedFile& file : files) {
     for (const Problem& problem : file.problems) {
-      json.begin_object();
-      json.field("severity", name_of(problem.severity));
-      json.field("file", problem.file);
-      json.field("line", static_cast<unsigned>(problem.at.line));
-      json.field("column", static_cast<unsigned>(problem.at.column));
-      json.field("message", problem.message);
-      json.end_object();
+      json.object({}, "severity", name_of(problem.severity), "file", problem.file, "line",
+                  static_cast<unsigned>(problem.at.line), "column", static_cast<unsigned>(problem.at.column), "message",
+                  problem.message);
     }
   }
   json.end_array();
-  json.begin_array("files");
-  for (const CheckedFile& file : files) {
-    json.begin_object();
-    json.field("file", file.name);
-    write_tally(json, file.tally());
-    json.end_object();
-  }
-  json.end_array();
-  write_tally(json, tally(files));
+  json.list("files", files, [&](const CheckedFile& file) {
+    json.object({}, "file", file.name, "errors", file.tally().errors, "warnings", file.tally().warnings);
+  });
+  json.fields("errors", tally(files).errors, "warnings", tally(files).warnings);
   json.end_object();
   return json.take();
 }

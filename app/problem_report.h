@@ -1,12 +1,16 @@
-// The problems of policy files, for a person, for a program and for GitHub's annotations of a pull request.
+// Policies for the subcommands, and the problems of policy files: for a person, for a program and for GitHub's
+// annotations of a pull request.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/terminal.h"
-#include "policy/problem.h"
+#include "policy/load.h"
+#include "policy/ruleset.h"
+#include "text/yaml/problem.h"
 
 namespace weir::app {
 
@@ -19,15 +23,23 @@ struct Tally {
 
 struct CheckedFile {
   std::string name;
-  std::vector<policy::Problem> problems;
+  std::vector<text::Problem> problems;
 
   [[nodiscard]] Tally tally() const noexcept;
 };
 
 [[nodiscard]] Tally tally(const std::vector<CheckedFile>& files) noexcept;
 
+// A policy that holds. Null if there is a mistake in it; then all of them were said on the standard error. Warnings are
+// for weir lint.
+[[nodiscard]] std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path,
+                                                                 policy::LoadOptions load = {});
+
+// Those that are errors, on the standard error.
+void print_errors(const std::vector<text::Problem>& problems);
+
 // FILE:LINE:COLUMN: error: message
-[[nodiscard]] std::string problem_line(const policy::Problem& problem, const Paint& paint);
+[[nodiscard]] std::string problem_line(const text::Problem& problem, const Paint& paint);
 
 // A line for each problem, one that counts them for each file, and one for all files where there are several.
 [[nodiscard]] std::string report_text(const std::vector<CheckedFile>& files, const Paint& paint);

@@ -4,17 +4,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
-#include "app/environment.h"
-#include "app/exit_code.h"
-#include "app/load_policy.h"
 #include "app/options.h"
 #include "app/problem_report.h"
+#include "app/server_config.h"
 #include "app/terminal.h"
 #include "server/check.h"
 #include "server/serve.h"
@@ -22,13 +21,13 @@
 namespace weir::app {
 namespace {
 
-constexpr auto footer =
-    "Without a file: the doors on this machine's own addresses, and a policy that gives each caller 100\n"
+constexpr auto serve_footer =
+    "Without a file: the listeners on this machine's own addresses, and a policy that gives each caller 100\n"
     "requests a minute, 20 at once. FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or what\n"
-    "envoyproxy/ratelimit reads; weir.yaml says where to listen, who may ask, and where state is kept:\n"
-    "in this process, or for several nodes alike in Redis (store: redis), which --check visits.\n"
+    "envoyproxy/ratelimit reads; weir.yaml says where to listen, who may connect, and where state is kept:\n"
+    "in this process, or for several nodes together in Redis (store: redis), which --check connects to.\n"
     "\n"
-    "What a flag says counts first, then the environment (WEIR_CONFIG, WEIR_POLICY), then weir.yaml (without\n"
+    "Flags count first, then the environment (WEIR_CONFIG, WEIR_POLICY), then weir.yaml (without\n"
     "--config: /etc/weir/weir.yaml, if it is there), then the defaults; --check shows where each came from.\n"
     "\n"
     "  http   127.0.0.1:8080   POST /v1/check; /v1/auth for nginx, Traefik, Caddy, HAProxy, Envoy\n"
@@ -36,8 +35,8 @@ constexpr auto footer =
     "  resp   127.0.0.1:6390   the Redis protocol: CL.THROTTLE, WEIR.CHECK, WEIR.PEEK, WEIR.RESET\n"
     "  admin  127.0.0.1:8089   GET /metrics, status, reload: weir status, weir peek, weir reset\n"
     "\n"
-    "SIGHUP or a changed file reloads (a bad file changes nothing), SIGUSR1 opens the log anew, SIGTERM\n"
-    "finishes what is under way, saves what was counted, and ends.\n"
+    "SIGHUP or a changed file reloads (a bad file changes nothing), SIGUSR1 opens the log again, SIGTERM\n"
+    "finishes the requests in flight, saves what was counted, and ends.\n"
     "\n"
     "Examples:\n"
     "  weir serve\n"
@@ -45,9 +44,9 @@ constexpr auto footer =
     "  weir serve --http :8080 --exposed --resp off        # in a container: all addresses, for all\n"
     "  weir serve --config /etc/weir/weir.yaml --check    # what is wrong, or what it would do\n"
     "\n"
-    "Exit codes: 0 it was told to stop (--check: all is well), 1 it cannot start, 2 wrong command line.";
+    "Exit codes: 0 it was stopped (--check: no mistake), 1 it cannot start, 2 the command line is wrong.";
 
-struct Options {
+struct ServeOptions {
   std::string config;
   std::string policy;
   std::string http;
@@ -58,21 +57,18 @@ struct Options {
   bool checks = false;
 };
 
-std::optional<std::string> given(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
+template <class T = std::string>
+std::optional<T> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<T>(text);
 }
 
-server::DoorFlags door_flags(const Options& options) {
-  return {.http = given(options.http),
-          .rls = given(options.rls),
-          .resp = given(options.resp),
-          .admin = given(options.admin),
-          .exposed = options.exposed};
-}
-
-std::optional<std::filesystem::path> path_of(const std::string& text) {
-  if (text.empty()) return {};
-  return text;
+server::ListenerFlags listener_flags(const ServeOptions& options) {
+  server::ListenerFlags flags{.listen = {}, .exposed = options.exposed};
+  for (const auto& [name, address] : {std::pair("http", options.http), std::pair("rls", options.rls),
+                                      std::pair("resp", options.resp), std::pair("admin", options.admin)}) {
+    if (!address.empty()) flags.listen[name] = address;
+  }
+  return flags;
 }
 
 // As the shell takes it for one word.
@@ -83,16 +79,17 @@ std::string in_shell_quotes(std::string_view text) {
 }
 
 // A request that a limit of the policy covers.
-std::string try_line(const server::Server& server, const server::Server::Place& door) {
-  const std::string host = door.address.host();
+std::string try_line(const server::Server& server, const server::Server::Place& listener) {
+  const std::string host = listener.address.host();
   const std::string address =
-      host == "0.0.0.0" || host == "::" ? "127.0.0.1:" + std::to_string(door.address.port()) : door.address.text();
-  const auto& http = server.config().doors.http;
-  const std::string token = http && http->token_file ? fmt::format("-H \"X-Weir-Token: $(cat {})\" ",
-                                                                   in_shell_quotes(http->token_file->string()))
-                                                     : "";
+      host == "0.0.0.0" || host == "::" ? "127.0.0.1:" + std::to_string(listener.address.port()) : listener.address.text();
+  const auto* http = server.config().listener("http");
+  const std::string token =
+      http != nullptr && http->token_file
+          ? fmt::format("-H \"X-Weir-Token: $(cat {})\" ", in_shell_quotes(http->token_file->string()))
+          : "";
   const server::ExampleRequest example = server.example();
-  return fmt::format("try: curl -i {}{}://{}{} -d {}", token, door.tls ? "https" : "http", address, example.path,
+  return fmt::format("try: curl -i {}{}://{}{} -d {}", token, listener.tls ? "https" : "http", address, example.path,
                      in_shell_quotes(example.body));
 }
 
@@ -101,25 +98,23 @@ void greet(const server::Server& server, const std::string& policy) {
              policy.empty() ? "the default policy; --policy FILE takes yours" : printable(policy));
   std::optional<server::Server::Place> http;
   for (const auto& place : server.places()) {
-    fmt::print("  {:<6} listening on {}{}\n", place.door, place.address.text(), place.tls ? " (TLS)" : "");
-    if (place.door == "http" && !http && !place.address.unix_socket()) http = place;
+    fmt::print("  {:<6} listening on {}{}\n", place.listener, place.address.text(), place.tls ? " (TLS)" : "");
+    if (place.listener == "http" && !http && !place.address.unix_socket()) http = place;
   }
   if (http) fmt::print("{}\n", printable(try_line(server, *http)));
   std::fflush(stdout);
 }
 
-int serve(const Options& options) {
-  const server::Sources sources{path_of(options.config), path_of(options.policy), environment(), door_flags(options)};
+int serve(const ServeOptions& options) {
+  const server::Sources sources{given<std::filesystem::path>(options.config),
+                                given<std::filesystem::path>(options.policy), environment(), listener_flags(options)};
   server::Loaded loaded = server::load(sources);
   if (loaded.flag_error) {
     (void)give_up(loaded.flag_error->message());
     return misused;
   }
   if (!loaded.complete()) {
-    const Paint paint(stderr);
-    for (const policy::Problem& problem : loaded.problems) {
-      if (problem.severity == policy::Severity::error) fmt::print(stderr, "{}", problem_line(problem, paint));
-    }
+    print_errors(loaded.problems);
     return failed;
   }
   if (options.checks) {
@@ -134,7 +129,7 @@ int serve(const Options& options) {
   return served ? ok : give_up(served.error().message());
 }
 
-// What people write who have not read the help.
+// For options that other servers have.
 std::string hint(const std::vector<std::string>& unknown) {
   const std::string& word = unknown.front();
   const std::size_t equals = word.find('=');
@@ -155,24 +150,24 @@ std::string hint(const std::vector<std::string>& unknown) {
                               : value.find(':') != std::string::npos    ? value
                               : value.empty() || value.starts_with('-') ? "127.0.0.1:8080"
                                                                         : value + ":8080";
-  return fmt::format("each door has an address: write `weir serve --http {}`; likewise --rls, --resp, --admin",
+  return fmt::format("each listener has an address: write `weir serve --http {}`; likewise --rls, --resp, --admin",
                      address);
 }
 
 }  // namespace
 
 Command serve_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("serve", "Decide for proxies and programs: HTTP, gRPC, the Redis protocol");
-  line->footer(footer);
+  auto options = std::make_shared<ServeOptions>();
+  auto* line = weir.add_subcommand("serve", "Run the server: decisions over HTTP, gRPC and the Redis protocol");
+  line->footer(serve_footer);
   add_file(*line, "--config", options->config, "Where to listen and where to keep state: weir.yaml");
-  add_file(*line, "--policy", options->policy, "The policy; counts before the one that weir.yaml names");
-  add_text(*line, "--http", options->http, "ADDRESS", "Where the http door listens, or off; before weir.yaml");
-  add_text(*line, "--rls", options->rls, "ADDRESS", "Likewise the rls door");
-  add_text(*line, "--resp", options->resp, "ADDRESS", "Likewise the resp door");
-  add_text(*line, "--admin", options->admin, "ADDRESS", "Likewise the admin door");
-  line->add_flag("--exposed", options->exposed, "Others may use these doors without certificate or token");
-  line->add_flag("--check", options->checks, "Say what is wrong, or what it would do, and exit");
+  add_file(*line, "--policy", options->policy, "The policy, instead of the one that weir.yaml names");
+  add_text(*line, "--http", options->http, "ADDRESS", "Where the http listener listens, or off; overrides weir.yaml");
+  add_text(*line, "--rls", options->rls, "ADDRESS", "Likewise the rls listener");
+  add_text(*line, "--resp", options->resp, "ADDRESS", "Likewise the resp listener");
+  add_text(*line, "--admin", options->admin, "ADDRESS", "Likewise the admin listener");
+  line->add_flag("--exposed", options->exposed, "Others may use these listeners without certificate or token");
+  line->add_flag("--check", options->checks, "Show what is wrong, or what it would do, and exit");
   return {line, [options] { return serve(*options); }, hint};
 }
 

@@ -1,4 +1,8 @@
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,23 +13,16 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "app/admin_client.h"
 #include "app/commands.h"
-#include "app/environment.h"
-#include "app/exit_code.h"
 #include "app/files.h"
-#include "app/load_policy.h"
 #include "app/options.h"
-#include "app/progress_bar.h"
+#include "app/problem_report.h"
+#include "app/server_config.h"
 #include "app/terminal.h"
 #include "observe/consumer_names.h"
-#include "observe/hash_key_file.h"
-#include "policy/scalar.h"
 #include "server/config.h"
-#include "simulate/report_html.h"
-#include "simulate/report_json.h"
-#include "simulate/report_text.h"
 #include "simulate/simulate.h"
+#include "text/yaml/scalar.h"
 
 namespace weir::app {
 namespace {
@@ -33,34 +30,32 @@ namespace {
 using simulate::LogFormat;
 using simulate::WholeSeconds;
 
-enum class Format { text, json };
-
-constexpr std::array<Word<Format>, 2> formats{{{"text", Format::text}, {"json", Format::json}}};
+constexpr std::array<Word<Format>, 2> simulate_formats{{{"text", Format::text}, {"json", Format::json}}};
 constexpr std::array<Word<std::optional<LogFormat>>, 2> log_formats{
     {{"combined", LogFormat::combined}, {"json", LogFormat::json}}};
-constexpr std::array<Word<WholeSeconds>, 2> whole_seconds{
+constexpr std::array<Word<WholeSeconds>, 2> whole_second_words{
     {{"spread", WholeSeconds::spread}, {"stacked", WholeSeconds::stacked}}};
 
-constexpr auto footer =
-    "Replays a log on virtual time: what the policy would have admitted and denied, whom it would have\n"
-    "hit hardest, what other numbers would do; with --candidate, what another policy would change.\n"
-    "Nothing is enforced. Reads nginx's and Apache's combined logs and JSON lines, plain or gzip; - is the\n"
-    "standard input.\n"
+constexpr auto simulate_footer =
+    "Replays a log on virtual time. Shows what the policy would have admitted and denied, which consumers it\n"
+    "would have denied most and what other numbers would do; with --candidate, also what another policy\n"
+    "would change. Nothing is enforced. Reads nginx's and Apache's combined logs and JSON lines, plain or\n"
+    "gzip; - is the standard input.\n"
     "\n"
-    "JSON lines of common servers are understood. For others, --field says where they keep what: time, ip,\n"
+    "JSON lines of common servers are understood. For others, --field says which field holds what: time, ip,\n"
     "user, api_key, tier, method, target, request, status or header:NAME, as in time=ts.\n"
     "\n"
-    "A log that tells whole seconds only leaves open what came when within them: spread evenly, a burst\n"
-    "may be hidden; stacked on the second's start, there are more than there were.\n"
+    "Where a log has whole seconds only, --whole-seconds says when within them requests come: spread evenly,\n"
+    "which may hide a burst, or stacked on the second's start, which may add some.\n"
     "\n"
     "Examples:\n"
     "  weir simulate policy.yaml --log access.log --report report.html\n"
     "  weir simulate policy.yaml --candidate policy-next.yaml --log access.log.*.gz\n"
     "\n"
-    "Exit codes: 0 all went well, 1 a policy does not load, or a log cannot be read to its end,\n"
+    "Exit codes: 0 success, 1 a policy does not load, or a log cannot be read to its end,\n"
     "2 the command line is wrong.";
 
-struct Options {
+struct SimulateCommand {
   std::string file;
   std::vector<std::string> logs;
   std::string candidate;
@@ -76,7 +71,7 @@ struct Options {
 
 std::string check_reorder(const std::string& text) {
   if (text == "0" || text == "0s") return {};
-  const auto duration = policy::parse_duration(text);
+  const auto duration = text::parse_duration(text);
   return duration ? "" : duration.error().message();
 }
 
@@ -85,12 +80,42 @@ std::string check_field(const std::string& text) {
   return fields ? "" : fields.error().message();
 }
 
-Result<simulate::Report> replay(const simulate::SimulateOptions& options) {
-  ProgressBar bar("replaying");
-  return simulate::simulate(options, [&](const simulate::SimulateProgress& progress) {
-    bar.show({progress.log + 1, options.logs.size()}, progress.consumed, progress.total);
-  });
-}
+// How far the replay is, on the standard error if that is a terminal. Gone when the work is done.
+class ProgressBar {
+ public:
+  ProgressBar() = default;
+  ~ProgressBar() {
+    if (is_drawn_) std::fputs("\r\x1b[K", stderr);
+  }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // May be called as often as one likes: it is drawn ten times a second. Without a total, it only counts.
+  void show(const simulate::SimulateProgress& progress, std::size_t logs) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_shown_ || now < next_) return;
+    next_ = now + period;
+    is_drawn_ = true;
+    const std::string label = logs > 1 ? fmt::format("replaying {}/{}", progress.log + 1, logs) : "replaying";
+    const auto done = static_cast<double>(progress.consumed);
+    const auto total = static_cast<double>(progress.total.value_or(0));
+    if (total > 0) {
+      constexpr std::size_t width = 40;
+      const double share = std::min(1.0, done / total);
+      const std::string full(static_cast<std::size_t>(share * static_cast<double>(width)), '#');
+      fmt::print(stderr, "\r{} [{:.<{}}] {:3.0f} %  {:.0f} MB\x1b[K", label, full, width, 100 * share, done / 1e6);
+    } else {
+      fmt::print(stderr, "\r{} {:.0f} MB\x1b[K", label, done / 1e6);
+    }
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds period{100};
+
+  bool is_shown_ = is_terminal(stderr);
+  bool is_drawn_ = false;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + period;
+};
 
 // What was wrong with the log, but for lines that it did not understand: the report counts those.
 int complain_about_log(const simulate::Report& report) {
@@ -115,7 +140,7 @@ Result<table::HashKey> hash_key(const std::string& file) {
   return is_there ? observe::open_hash_key(path.string()) : table::HashKey::random();
 }
 
-int run(const Options& options) {
+int replay(const SimulateCommand& options) {
   simulate::SimulateOptions wanted;
   const auto key = hash_key(options.key_file);
   if (!key) return give_up(key.error().message());
@@ -135,11 +160,14 @@ int run(const Options& options) {
   auto fields = simulate::FieldMap::with(options.fields);
   if (!fields) return give_up(fields.error().message());
   wanted.log.fields = *std::move(fields);
-  wanted.order.span = policy::parse_duration(options.reorder).value_or(Duration::zero());
+  wanted.order.span = text::parse_duration(options.reorder).value_or(Duration::zero());
   wanted.whole_seconds = options.whole_seconds;
   wanted.names = options.shows_keys ? simulate::Names::shown : simulate::Names::hashed;
 
-  const auto report = replay(wanted);
+  const auto report = [&] {
+    ProgressBar bar;
+    return simulate::simulate(wanted, [&](const auto& progress) { bar.show(progress, wanted.logs.size()); });
+  }();
   if (!report) return give_up(report.error().message());
   if (!options.report.empty()) {
     const auto written = write_file(options.report, simulate::report_html(*report), Existing::replaced);
@@ -150,31 +178,29 @@ int run(const Options& options) {
   return complain_about_log(*report);
 }
 
-CLI::Validator rule(std::string (*check)(const std::string&)) {
-  return {[check](std::string& text) { return check(text); }, ""};
-}
-
 }  // namespace
 
 Command simulate_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("simulate", "Replay an access log under a policy, or under two");
-  line->footer(footer);
+  auto options = std::make_shared<SimulateCommand>();
+  auto* line = weir.add_subcommand("simulate", "Replay an access log under a policy, or compare two");
+  line->footer(simulate_footer);
   add_file(*line, "FILE", options->file, "The policy; best before --log, which takes all that follows")->required();
   add_files(*line, "--log", options->logs, "Access logs, the oldest first; required")->required();
   add_file(*line, "--candidate", options->candidate, "Another policy, to be compared with it");
-  add_file(*line, "--report", options->report, "Write a page with charts, replaced whole");
-  add_choice(*line, "--format", options->format, formats, "What to print (default: text)");
+  add_file(*line, "--report", options->report, "Write an HTML page with charts to this file");
+  add_choice(*line, "--format", options->format, simulate_formats, "What to print (default: text)");
   line->add_flag("--show-keys", options->shows_keys, "Name the consumers; otherwise they are hashed");
   add_file(*line, "--key-file", options->key_file, "The key of the hashes (default: log.key in the state directory)");
-  add_choice(*line, "--log-format", options->log_format, log_formats, "What the log is (default: what it looks like)");
-  add_texts(*line, "--field", options->fields, "FIELD=PATH", "Where a JSON line has what; may be repeated")
-      ->check(rule(check_field));
-  add_text(*line, "--reorder", options->reorder, "TIME", "How late a line may come (default: 5s)")
-      ->check(rule(check_reorder));
-  add_choice(*line, "--whole-seconds", options->whole_seconds, whole_seconds,
+  add_choice(*line, "--log-format", options->log_format, log_formats,
+             "The format of the log (default: by its first line)");
+  add_check(add_texts(*line, "--field", options->fields, "FIELD=PATH",
+                      "Which field of a JSON line holds what; may be repeated"),
+            check_field);
+  add_check(add_text(*line, "--reorder", options->reorder, "TIME", "How late a line may come (default: 5s)"),
+            check_reorder);
+  add_choice(*line, "--whole-seconds", options->whole_seconds, whole_second_words,
              "Where within a second requests come (default: spread)");
-  return {line, [options] { return run(*options); }};
+  return {line, [options] { return replay(*options); }};
 }
 
 }  // namespace weir::app

@@ -6,31 +6,31 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "app/admin_client.h"
 #include "app/commands.h"
-#include "app/exit_code.h"
-#include "app/json_answer.h"
-#include "app/load_policy.h"
 #include "app/options.h"
 #include "app/terminal.h"
 
 namespace weir::app {
 namespace {
 
-constexpr auto examples =
+constexpr auto status_footer =
     "\n"
     "Examples:\n"
     "  weir status\n"
-    "  weir status --denied 10                     # who is turned away, by hash: see weir hash\n"
+    "  weir status --denied 10                     # the most denied consumers, by hash\n"
     "  weir status --json | jq .policy.digest\n"
     "\n"
-    "Exit codes: 0 all went well, 1 the server was not reached or refused, 2 the command line is wrong.";
+    "Exit codes: 0 success, 1 the server was not reached or refused, 2 the command line is wrong.";
 
-struct Options {
+struct StatusOptions {
   AdminOptions admin;
   std::optional<std::uint32_t> denied;
   bool is_json = false;
@@ -53,25 +53,18 @@ void show_policy(const JsonAnswer& status, const Paint& paint) {
       paint.red(printable(fmt::format("{:<10} refused at {}: {}", "reload", status.text("/last_reload/at"), error))));
 }
 
-void show_doors(const JsonAnswer& status) {
-  for (std::size_t i = 0; i < status.size("/doors"); ++i) {
-    const std::string door = fmt::format("/doors/{}", i);
-    std::string places;
-    for (std::size_t j = 0; j < status.size(door + "/listen"); ++j) {
-      places += (places.empty() ? "" : ", ") + status.text(fmt::format("{}/listen/{}", door, j));
-    }
-    say(status.text(door + "/name"),
-        fmt::format("{}, {}", places, counted(status.number(door + "/connections"), "connection")));
+void show_listeners(const JsonAnswer& status) {
+  for (std::size_t i = 0; i < status.size("/listeners"); ++i) {
+    const std::string listener = fmt::format("/listeners/{}", i);
+    say(status.text(listener + "/name"), fmt::format("{}, {}", fmt::join(status.texts(listener + "/listen"), ", "),
+                                                 counted(status.number(listener + "/connections"), "connection")));
   }
 }
 
 void show_store(const JsonAnswer& status, const Paint& paint) {
-  std::string urls;
-  for (std::size_t i = 0; i < status.size("/store/urls"); ++i) {
-    urls += status.text(fmt::format("/store/urls/{}", i)) + ", ";
-  }
+  const std::vector<std::string> urls = status.texts("/store/urls");
   if (urls.empty()) return;
-  say("store", fmt::format("{}{} of {} connected", urls, status.number("/store/connected"),
+  say("store", fmt::format("{}, {} of {} connected", fmt::join(urls, ", "), status.number("/store/connected"),
                            counted(status.number("/store/servers"), "server")));
   const std::string since = status.text("/store/away_since");
   if (!since.empty()) {
@@ -118,7 +111,7 @@ void show_status(const JsonAnswer& status) {
              status.is_true("/serving") ? paint.green("serving") : paint.yellow("stopping; it served"),
              printable(status.text("/started_at")));
   show_policy(status, paint);
-  show_doors(status);
+  show_listeners(status);
   show_traffic(status);
   constexpr std::uint64_t kibibyte = 1024;
   say("memory", fmt::format("{} KiB of {} KiB", status.number("/memory/used") / kibibyte,
@@ -140,9 +133,9 @@ void show_denied(const JsonAnswer& answer) {
   }
 }
 
-int status(const Options& options) {
+int status(const StatusOptions& options) {
   const std::string target = options.denied ? fmt::format("/v1/denied?count={}", *options.denied) : "/v1/status";
-  const auto answer = ask_admin(options.admin, Right::read, target);
+  const auto answer = admin_request(options.admin, Right::read, target);
   if (!answer) return give_up(answer.error().message());
   if (options.is_json) {
     print(answer->text);
@@ -154,19 +147,58 @@ int status(const Options& options) {
   return ok;
 }
 
+constexpr auto reload_footer =
+    "\n"
+    "The server reads its weir.yaml and its policy again, as on SIGHUP. If there is a mistake in them,\n"
+    "nothing changes. It needs the admin token.\n"
+    "\n"
+    "Examples:\n"
+    "  weir reload\n"
+    "  weir reload --config /etc/weir/weir.yaml\n"
+    "\n"
+    "Exit codes: 0 they are in force, 1 the server was not reached or refused, 2 the command line is wrong.";
+
+// The server says each mistake on a line of its own.
+int give_up_by_lines(std::string_view why) {
+  while (!why.empty()) {
+    const std::size_t end = why.find('\n');
+    fmt::print(stderr, "weir: {}\n", printable(why.substr(0, end)));
+    why = end == std::string_view::npos ? std::string_view{} : why.substr(end + 1);
+  }
+  return failed;
+}
+
+int reload(const AdminOptions& options) {
+  const auto done = admin_request(options, Right::change, "/v1/reload");
+  if (!done) return give_up_by_lines(done.error().message());
+  fmt::print("The files were read again and are in force; the policy's digest is {}.\n",
+             printable(done->json.text("/digest")));
+  const std::string restart = done->json.text("/restart_needed");
+  if (!restart.empty()) fmt::print("A restart is needed for what has changed in: {}.\n", printable(restart));
+  return ok;
+}
+
 }  // namespace
 
 Command status_command(CLI::App& weir) {
-  auto options = std::make_shared<Options>();
-  auto* line = weir.add_subcommand("status", "Show the state of a running server: policy, doors, traffic, memory");
-  line->footer(std::string(admin_footer) + examples);
-  line->add_option("--denied", options->denied, "Instead, the N consumers that were denied most of late")
+  auto options = std::make_shared<StatusOptions>();
+  auto* line = weir.add_subcommand("status", "Show the state of a running server: policy, listeners, traffic, memory");
+  line->footer(std::string(admin_footer) + status_footer);
+  line->add_option("--denied", options->denied, "Show the N consumers that were denied most of late instead")
       ->type_name("N")
       ->option_text("N")
       ->check(CLI::Range(1, 1000));
   line->add_flag("--json", options->is_json, "As the server writes it");
   add_admin_options(*line, options->admin);
   return {line, [options] { return status(*options); }};
+}
+
+Command reload_command(CLI::App& weir) {
+  auto options = std::make_shared<AdminOptions>();
+  auto* line = weir.add_subcommand("reload", "Make a running server reload its files");
+  line->footer(std::string(admin_footer) + reload_footer);
+  add_admin_options(*line, *options);
+  return {line, [options] { return reload(*options); }};
 }
 
 }  // namespace weir::app

@@ -6,11 +6,13 @@
 
 #include <fmt/core.h>
 
+#include "app/commands.h"
+
 namespace weir::app {
 namespace {
 
 // Before any thread is started.
-std::string_view environment(const char* name) noexcept {
+std::string_view variable(const char* name) noexcept {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;
 }
@@ -22,7 +24,7 @@ bool is_terminal(std::FILE* stream) noexcept {
 }
 
 Paint::Paint(std::FILE* stream) noexcept
-    : on_(is_terminal(stream) && environment("NO_COLOR").empty() && environment("TERM") != "dumb") {}
+    : on_(is_terminal(stream) && variable("NO_COLOR").empty() && variable("TERM") != "dumb") {}
 
 std::string Paint::wrapped(std::string_view code, std::string_view text) const {
   return on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
@@ -45,6 +47,11 @@ std::string printable(std::string_view text) {
 
 void print(std::string_view text) noexcept {
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+int give_up(const std::string& why) {
+  fmt::print(stderr, "weir: {}\n", printable(why));
+  return failed;
 }
 
 std::string counted(std::size_t count, std::string_view what) {

@@ -30,8 +30,11 @@ class Paint {
 // What files and arguments contain, fit to be shown: control characters as \x1b, line breaks as \n.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// To the standard output. What fails is found at the end, by whoever flushes it.
+// To the standard output. A failure is found at the end, when it is flushed.
 void print(std::string_view text) noexcept;
+
+// Ends a command that failed: says why on the standard error, and gives the exit code.
+[[nodiscard]] int give_up(const std::string& why);
 
 // `1 error`, `2 errors`.
 [[nodiscard]] std::string counted(std::size_t count, std::string_view what);

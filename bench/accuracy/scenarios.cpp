@@ -8,7 +8,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr weir::Duration length = 10'000 * promise.window;
 constexpr std::uint64_t seed = 20'240'229;
 
 }  // namespace
@@ -24,7 +23,7 @@ std::vector<NamedLimit> limits() {
   };
 }
 
-std::vector<NamedTraffic> traffics() {
+std::vector<NamedTraffic> traffics(weir::Duration length) {
   using traffic::on_off, traffic::poisson, traffic::seam_attack;
   return {
       {"Poisson, 90 per minute", poisson(promise.window / 90, length, seed)},

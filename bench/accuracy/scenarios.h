@@ -25,7 +25,7 @@ struct NamedTraffic {
   bool attack = false;
 };
 
-// Ten thousand minutes each.
-std::vector<NamedTraffic> traffics();
+// Each of this length.
+std::vector<NamedTraffic> traffics(weir::Duration length);
 
 }  // namespace bench::accuracy

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/date.h"
 #include "wire/fields/answer_fields.h"
-#include "wire/fields/http_date.h"
 #include "wire/http1/request_parser.h"
 #include "wire/http1/response_writer.h"
 #include "wire/problem.h"
@@ -84,7 +84,7 @@ AnswerFields answer() {
 
 // 16 answers with all fields into a buffer that is reused.
 void respond(benchmark::State& state, bool denied) {
-  const HttpDate date = http_date(now);
+  const weir::text::HttpDate date = weir::text::http_date(now);
   const std::string_view name = "per-user";
   std::string out;
   std::string body;

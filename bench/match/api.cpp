@@ -6,7 +6,7 @@
 namespace bench::match {
 namespace {
 
-using weir::engine::RouteEntry;
+using weir::match::RouteEntry;
 
 constexpr std::size_t shapes_per_resource = 20;
 constexpr std::size_t resources = routes_of_api / shapes_per_resource;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/route_tree.h"
+#include "match/route_tree.h"
 
 namespace bench::match {
 
@@ -15,10 +15,10 @@ inline constexpr std::size_t routes_of_api = 10'000;
 
 // All routes of the API, a limit each: 500 resources in two versions and under a few areas, of 20 routes each, with two
 // to seven segments, most of them with a method and with parameters.
-[[nodiscard]] std::vector<weir::engine::RouteEntry> large_api();
+[[nodiscard]] std::vector<weir::match::RouteEntry> large_api();
 
 // Ten of them, one of each kind of route.
-[[nodiscard]] std::vector<weir::engine::RouteEntry> small_api();
+[[nodiscard]] std::vector<weir::match::RouteEntry> small_api();
 
 struct Request {
   std::string_view method;
@@ -30,7 +30,7 @@ struct Request {
 class Requests {
  public:
   // Draws the routes uniformly, and values for their parameters.
-  Requests(const std::vector<weir::engine::RouteEntry>& routes, std::size_t count, std::uint64_t seed);
+  Requests(const std::vector<weir::match::RouteEntry>& routes, std::size_t count, std::uint64_t seed);
 
   [[nodiscard]] const std::vector<Request>& all() const noexcept { return requests_; }
 

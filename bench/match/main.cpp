@@ -1,8 +1,10 @@
 // What it takes to find the limits that cover a request, from the request's method and target, with ten routes and with
-// ten thousand. Both are given requests of the same kind from memory of the same size, and take turns.
+// ten thousand. Both are given requests of the same kind from memory of the same size, and take turns. --quick: one
+// turn.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <string_view>
 #include <vector>
 
 #include "match/api.h"
@@ -10,13 +12,12 @@
 namespace bench::match {
 namespace {
 
-using weir::engine::Matches;
-using weir::engine::PathReader;
-using weir::engine::RouteEntry;
-using weir::engine::RouteTree;
+using weir::match::Matches;
+using weir::match::PathReader;
+using weir::match::RouteEntry;
+using weir::match::RouteTree;
 
 constexpr std::size_t requests_per_round = 65'536;
-constexpr int rounds = 41;
 
 double thread_cpu_ns() {
   std::timespec time{};
@@ -62,9 +63,9 @@ class Contender {
   [[nodiscard]] std::size_t found() const { return found_; }
 
  private:
-  static double median_of(std::vector<double> rounds) {
-    const auto middle = rounds.begin() + static_cast<std::ptrdiff_t>(rounds.size() / 2);
-    std::nth_element(rounds.begin(), middle, rounds.end());
+  static double median_of(std::vector<double> figures) {
+    const auto middle = figures.begin() + static_cast<std::ptrdiff_t>(figures.size() / 2);
+    std::nth_element(figures.begin(), middle, figures.end());
     return *middle;
   }
 
@@ -78,7 +79,7 @@ class Contender {
   std::size_t found_ = 0;
 };
 
-int run() {
+int run(int rounds) {
   Contender few(small_api());
   Contender many(large_api());
   if (!few.is_right() || !many.is_right()) {
@@ -99,6 +100,7 @@ int run() {
 }  // namespace
 }  // namespace bench::match
 
-int main() {
-  return bench::match::run();
+int main(int argc, char** argv) {
+  const bool quick = argc == 2 && std::string_view(argv[1]) == "--quick";
+  return bench::match::run(quick ? 1 : 41);
 }

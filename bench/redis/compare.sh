@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the comparison on a redis-server of its own, which has one core; the program has another.
-#   compare.sh PROGRAM
+#   compare.sh PROGRAM [--quick]
 set -euo pipefail
 program=$1
 folder=$(mktemp -d)
@@ -15,4 +15,4 @@ for _ in $(seq 200); do
   sleep 0.05
 done
 last=$(($(nproc) - 1))
-taskset -c "$last" "$program" 127.0.0.1 "$port"
+taskset -c "$last" "$program" 127.0.0.1 "$port" "${@:2}"

@@ -1,6 +1,6 @@
 // A store on Redis against one EVALSHA for each request, on one server: throughput, and time at low load.
 //
-//   redis_store HOST PORT
+//   redis_store HOST PORT [--quick]
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -17,7 +18,7 @@
 #include "redis/plain_load.h"
 #include "redis/weir_load.h"
 #include "store/redis/redis_store.h"
-#include "store/shared/store_counts.h"
+#include "store/store_counts.h"
 
 namespace {
 
@@ -26,9 +27,13 @@ using namespace weir::bench;
 using Moment = std::chrono::steady_clock::time_point;
 using namespace std::chrono_literals;
 
-constexpr int rounds = 7;
-constexpr auto round_length = 1500ms;
-constexpr auto warm_up = 200ms;
+// How long it measures.
+struct Extent {
+  int rounds = 7;
+  std::chrono::milliseconds round = 1500ms;
+  std::chrono::milliseconds warm_up = 200ms;
+};
+constexpr Extent quick{.rounds = 1, .round = 100ms, .warm_up = 50ms};
 constexpr std::size_t plain_under_way = 64;
 constexpr std::size_t weir_under_way = 256;
 constexpr std::size_t weir_under_way_hot = 4096;  // one consumer, as many connections as he has
@@ -46,12 +51,12 @@ void wait_for(const std::function<bool()>& condition, const char* what) {
 }
 
 // Requests per second.
-double measure(net::Loop& loop, Load& load, Work work, std::size_t under_way) {
+double measure(const Extent& extent, net::Loop& loop, Load& load, Work work, std::size_t under_way) {
   loop.run([&] { load.begin(work, under_way); });
-  std::this_thread::sleep_for(warm_up);
+  std::this_thread::sleep_for(extent.warm_up);
   const std::uint64_t before = load.answered();
   const auto began = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(round_length);
+  std::this_thread::sleep_for(extent.round);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const auto answered = static_cast<double>(load.answered() - before);
   loop.run([&] { load.end(); });
@@ -64,12 +69,13 @@ double measure(net::Loop& loop, Load& load, Work work, std::size_t under_way) {
 }
 
 // In turns, so that both see the same machine.
-void compare(const char* name, net::Loop& loop, WeirLoad& ours, PlainLoad& plain, Work work) {
+void compare(const char* name, const Extent& extent, net::Loop& loop, WeirLoad& ours, PlainLoad& plain, Work work) {
   std::vector<double> weir_rates;
   std::vector<double> plain_rates;
-  for (int i = 0; i < rounds; ++i) {
-    plain_rates.push_back(measure(loop, plain, work, plain_under_way));
-    weir_rates.push_back(measure(loop, ours, work, work == Work::hot_key ? weir_under_way_hot : weir_under_way));
+  for (int i = 0; i < extent.rounds; ++i) {
+    plain_rates.push_back(measure(extent, loop, plain, work, plain_under_way));
+    weir_rates.push_back(
+        measure(extent, loop, ours, work, work == Work::hot_key ? weir_under_way_hot : weir_under_way));
   }
   const double x = percentile(weir_rates, 50);
   const double y = percentile(plain_rates, 50);
@@ -78,29 +84,29 @@ void compare(const char* name, net::Loop& loop, WeirLoad& ours, PlainLoad& plain
 }
 
 // One request at a time, one of each kind in turn.
-class LowLoad final : private store::SharedAsker {
+class LowLoad final : private store::Callback {
  public:
   LowLoad(store::redis::RedisStore& store, PlainLoad& plain) : store_(store), plain_(plain), rule_(rule_of(of_a_user)) {
-    ask_.asker = this;
-    ask_.checks.resize(1);
-    ask_.checks[0].rule = &rule_;
+    group_.callback = this;
+    group_.checks.resize(1);
+    group_.checks[0].rule = &rule_;
     plain_.on_pong = [this] {
       raw_.push_back(since_begun());
-      next_ask();
+      submit_next();
     };
   }
 
-  void next_ask() {
-    keys_.next(Work::distinct_keys, ask_.checks[0].key);
+  void submit_next() {
+    keys_.next(Work::distinct_keys, group_.checks[0].key);
     began_ = std::chrono::steady_clock::now();
-    if (!store_.ask(ask_)) std::abort();
+    store_.submit(group_);
   }
   [[nodiscard]] bool done() const noexcept { return done_; }
   [[nodiscard]] const std::vector<double>& ours() const noexcept { return ours_; }
   [[nodiscard]] const std::vector<double>& raw() const noexcept { return raw_; }
 
  private:
-  void answered(store::SharedAsk& /*ask*/) override {
+  void answered(store::Group& /*group*/) override {
     ours_.push_back(since_begun());
     if (ours_.size() == low_load_requests) {
       done_ = true;
@@ -116,7 +122,7 @@ class LowLoad final : private store::SharedAsker {
   store::redis::RedisStore& store_;
   PlainLoad& plain_;
   core::Rule rule_;
-  store::SharedAsk ask_;
+  store::Group group_;
   Keys keys_{"weir:"};
   Moment began_;
   std::vector<double> ours_;
@@ -127,11 +133,13 @@ class LowLoad final : private store::SharedAsker {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::cerr << "usage: redis_store HOST PORT\n";
+  const bool is_quick = count == 4 && std::string_view(arguments[3]) == "--quick";
+  if (count != 3 && !is_quick) {
+    std::cerr << "usage: redis_store HOST PORT [--quick]\n";
     return EXIT_FAILURE;
   }
   const net::Endpoint server{arguments[1], static_cast<std::uint16_t>(std::atoi(arguments[2])), {}};
+  const Extent extent = is_quick ? quick : Extent{};
   auto loops = net::Loops::make(1);
   if (!loops || !(*loops)->start()) return EXIT_FAILURE;
   net::Loop& loop = (**loops)[0];
@@ -148,12 +156,12 @@ int main(int count, char** arguments) {
   wait_for([&] { return counts.connected.value() == 1 && plain->ready(); }, "the server does not answer");
   WeirLoad ours(*store);
 
-  compare("redis-exact", loop, ours, *plain, Work::distinct_keys);
-  compare("redis-two", loop, ours, *plain, Work::user_and_all);
-  compare("redis-hot", loop, ours, *plain, Work::hot_key);
+  compare("redis-exact", extent, loop, ours, *plain, Work::distinct_keys);
+  compare("redis-two", extent, loop, ours, *plain, Work::user_and_all);
+  compare("redis-hot", extent, loop, ours, *plain, Work::hot_key);
 
   LowLoad low(*store, *plain);
-  loop.run([&] { low.next_ask(); });
+  loop.run([&] { low.submit_next(); });
   wait_for([&] { return low.done(); }, "a request is not answered");
   std::printf("redis-latency: weir p50 %.0f us p99 %.0f us, raw round trip p50 %.0f us p99 %.0f us\n",
               percentile(low.ours(), 50), percentile(low.ours(), 99), percentile(low.raw(), 50),

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "wire/resp/command_writer.h"
+#include "wire/resp/writer.h"
 
 namespace weir::bench {
 namespace {

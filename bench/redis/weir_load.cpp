@@ -17,8 +17,8 @@ void WeirLoad::begin(Work work, std::size_t under_way) {
   ending_ = false;
   asks_.clear();
   for (std::size_t i = 0; i < under_way; ++i) {
-    store::SharedAsk& fresh = asks_.emplace_back();
-    fresh.asker = this;
+    store::Group& fresh = asks_.emplace_back();
+    fresh.callback = this;
     fresh.checks.resize(work == Work::user_and_all ? 2 : 1);
     fresh.checks[0].rule = work == Work::hot_key ? &many_ : &user_;
     if (work == Work::user_and_all) {
@@ -26,24 +26,22 @@ void WeirLoad::begin(Work work, std::size_t under_way) {
       keys_.all(fresh.checks[1].key);
     }
     ++under_way_;
-    ask(fresh);
+    submit(fresh);
   }
 }
 
-void WeirLoad::ask(store::SharedAsk& ask) {
-  keys_.next(work_, ask.checks[0].key);
-  if (store_.ask(ask)) return;
-  ++failed_;
-  --under_way_;
+void WeirLoad::submit(store::Group& group) {
+  keys_.next(work_, group.checks[0].key);
+  store_.submit(group);
 }
 
-void WeirLoad::answered(store::SharedAsk& ask) {
+void WeirLoad::answered(store::Group& group) {
   ++answered_;
-  if (ask.failure != store::StoreFailure::none || !ask.admitted) ++failed_;
+  if (group.failure != store::Failure::none || !group.admitted) ++failed_;
   if (ending_) {
     --under_way_;
   } else {
-    this->ask(ask);
+    submit(group);
   }
 }
 

@@ -7,13 +7,13 @@
 #include "core/rule.h"
 #include "redis/load.h"
 #include "store/redis/redis_store.h"
-#include "store/shared/shared_store.h"
+#include "store/store.h"
 
 namespace weir::bench {
 
 [[nodiscard]] core::Rule rule_of(const Numbers& numbers);
 
-class WeirLoad final : public Load, private store::SharedAsker {
+class WeirLoad final : public Load, private store::Callback {
  public:
   explicit WeirLoad(store::redis::RedisStore& store);
 
@@ -21,8 +21,8 @@ class WeirLoad final : public Load, private store::SharedAsker {
   void end() override { ending_ = true; }
 
  private:
-  void answered(store::SharedAsk& ask) override;
-  void ask(store::SharedAsk& ask);
+  void answered(store::Group& group) override;
+  void submit(store::Group& group);
 
   store::redis::RedisStore& store_;
   core::Rule user_;
@@ -30,7 +30,7 @@ class WeirLoad final : public Load, private store::SharedAsker {
   Keys keys_{"weir:"};
   Work work_ = Work::distinct_keys;
   bool ending_ = false;
-  std::deque<store::SharedAsk> asks_;
+  std::deque<store::Group> asks_;
 };
 
 }  // namespace weir::bench

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "wire/resp/command_parser.h"
-#include "wire/resp/command_writer.h"
 #include "wire/resp/reply_parser.h"
 #include "wire/resp/throttle.h"
+#include "wire/resp/writer.h"
 
 namespace {
 
@@ -60,7 +60,7 @@ void parse(benchmark::State& measured) {
   count(measured);
 }
 
-// All that the door adds to a decision: the command, its numbers, the reply.
+// All that the listener adds to a decision: the command, its numbers, the reply.
 void parse_and_reply(benchmark::State& measured) {
   const std::string bytes = pipeline_of_throttles();
   CommandParser parser;

@@ -1,4 +1,4 @@
-// What the rate limit service door is measured against: a grpc++ callback server that answers a constant.
+// What the rate limit service listener is measured against: a grpc++ callback server that answers a constant.
 //
 //   rls_baseline PORT
 #include <cstdlib>

@@ -10,8 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "wire/rls/rate_limit_request.h"
-#include "wire/rls/rate_limit_response.h"
+#include "wire/rls.h"
 
 namespace {
 

@@ -8,10 +8,19 @@ import subprocess
 
 from contender_process import ContenderProcess
 
-ROUNDS = 5
-GROWTHS = 3
 THREADS = (1, 2)
-DECISIONS_PER_ROUND = 1 << 21
+
+
+@dataclasses.dataclass(frozen=True)
+class Extent:
+    """How much is measured."""
+    rounds: int = 5
+    growths: int = 3
+    decisions_per_round: int = 1 << 21
+
+    @property
+    def decided(self):
+        return self.rounds * len(THREADS) * self.decisions_per_round
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,21 +36,19 @@ class Workload:
 @dataclasses.dataclass
 class Outcome:
     """Of one contender under one workload."""
+    extent: Extent
     worst_bytes_per_key: float = 0.0
     admitted: int = 0
     # Nanoseconds of each round: on a core for one thread, of wall time for several.
     times: dict = dataclasses.field(default_factory=lambda: {threads: [] for threads in THREADS})
 
     def ns(self, threads):
-        return statistics.median(self.times[threads]) / DECISIONS_PER_ROUND
+        return statistics.median(self.times[threads]) / self.extent.decisions_per_round
 
     def spread(self, threads):
         """How far apart the rounds lie, as a share of the median."""
         times = self.times[threads]
         return (max(times) - min(times)) / statistics.median(times)
-
-
-DECIDED = ROUNDS * len(THREADS) * DECISIONS_PER_ROUND
 
 
 @contextlib.contextmanager
@@ -56,13 +63,13 @@ def key_sequence(workload, count, workload_program):
         os.close(descriptor)
 
 
-def measure(workload, contenders, workload_program):
+def measure(extent, workload, contenders, workload_program):
     """Outcomes by name. All contenders stay alive, filled, and take turns, so that a busy spell of the
     machine falls on all of them; each gets the same slices of the same sequence."""
-    outcomes = {contender.name: Outcome() for contender in contenders}
+    outcomes = {contender.name: Outcome(extent) for contender in contenders}
     with contextlib.ExitStack() as stack:
         # The first slice is for warming up, then one per measurement.
-        count = DECISIONS_PER_ROUND + DECIDED
+        count = extent.decisions_per_round + extent.decided
         sequence = stack.enter_context(key_sequence(workload, count, workload_program))
         processes = {}
         for contender in contenders:
@@ -70,35 +77,35 @@ def measure(workload, contenders, workload_program):
             outcomes[contender.name].worst_bytes_per_key, _ = process.fill()
             if workload.exhausted_stride:
                 process.exhaust(workload.exhausted_stride)
-            process.run(0, DECISIONS_PER_ROUND, 1)
+            process.run(0, extent.decisions_per_round, 1)
             processes[contender.name] = process
-        first = DECISIONS_PER_ROUND
-        for _ in range(ROUNDS):
+        first = extent.decisions_per_round
+        for _ in range(extent.rounds):
             for threads in THREADS:
                 for name, process in processes.items():
-                    wall, cpu, admitted = process.run(first, DECISIONS_PER_ROUND, threads)
+                    wall, cpu, admitted = process.run(first, extent.decisions_per_round, threads)
                     # Alone, a thread waits for nothing but a core, and that is not its doing.
                     outcomes[name].times[threads].append(cpu if threads == 1 else wall)
                     outcomes[name].admitted += admitted
-                first += DECISIONS_PER_ROUND
-    refuse_unequal_work(workload, outcomes)
+                first += extent.decisions_per_round
+    refuse_unequal_work(extent, workload, outcomes)
     return outcomes
 
 
-def refuse_unequal_work(workload, outcomes):
+def refuse_unequal_work(extent, workload, outcomes):
     """Refill is too slow to matter, so all must have admitted the same, or they did not do the same."""
     counts = {name: outcome.admitted for name, outcome in outcomes.items()}
-    if max(counts.values()) - min(counts.values()) > 0.001 * DECIDED:
+    if max(counts.values()) - min(counts.values()) > 0.001 * extent.decided:
         raise SystemExit(f"table: {workload.title}: the contenders disagree on how many to admit: {counts}")
 
 
-def longest_insert(workload, contender, workload_program):
-    """Nanoseconds of the longest single insert on the way from nothing to all keys, in the best of three runs.
+def longest_insert(extent, workload, contender, workload_program):
+    """Nanoseconds of the longest single insert on the way from nothing to all keys, in the best of the runs.
 
     Where the machine is shared, its owner's interruptions count as the thread's own time. They fall on other inserts
     in each run; what the contender does itself comes again every time."""
     longest = []
-    for _ in range(GROWTHS):
+    for _ in range(extent.growths):
         with (key_sequence(workload, 1, workload_program) as sequence,
               ContenderProcess(contender, sequence, workload.keys, workload.burst) as process):
             longest.append(process.grow())

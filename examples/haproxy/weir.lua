@@ -1,7 +1,7 @@
 -- Asks Weir whether a request may pass. For HAProxy 2.6 or later:
 --   setenv WEIR_ADDRESS ADDRESS:PORT
 --   setenv WEIR_AWAY deny          if requests shall not pass while Weir is away
---   setenv WEIR_TOKEN TOKEN        if doors.http.token_file is set
+--   setenv WEIR_TOKEN TOKEN        if listeners.http.token_file is set
 --   lua-load-per-thread weir.lua
 --   http-request lua.weir if { nbsrv(weir) gt 0 }   ends a request that is denied, with Weir's answer
 --   http-response lua.weir_fields  adds what Weir says of the limit to the answer of one that passes
@@ -13,7 +13,7 @@
 local url, token = "http://" .. os.getenv("WEIR_ADDRESS"), os.getenv("WEIR_TOKEN")
 
 local passes_unjudged = os.getenv("WEIR_AWAY") ~= "deny"
-local patience = 6000 -- ms; above doors.http.hold_max, 5s, by which an answer may wait its turn
+local patience = 6000 -- ms; above listeners.http.hold_max, 5s, by which an answer may wait its turn
 
 local passed_on = {
   "ratelimit", "ratelimit-policy", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset",

@@ -35,13 +35,13 @@ class ClientLimiter {
   // `deadline` or never comes, and when a stop is requested: then nothing was taken.
   [[nodiscard]] bool acquire(Cost cost, Instant deadline, std::stop_token stop = {});
 
-  // Tells what the server answered. A denial closes the gate for as long as its Retry-After says; a
-  // RateLimit with nothing left closes it until there is more; one with something left allows no more
-  // than that until then. Answers only ever add to what is known: none reopens a gate that another
-  // closed, in whatever order they arrive. A field that cannot be read is ignored.
+  // Tells what the server answered. After a denial nothing is sent for as long as its Retry-After says; after a
+  // RateLimit with nothing left, until there is more; after one with something left, no more than that until
+  // then. Answers only ever add to what is known: none permits what another forbids, in whatever order they
+  // arrive. A field that cannot be read is ignored.
   void learn(const Answer& answer);
 
-  // The instant before which, by the server's answers, nothing is sent; now when the gate is open.
+  // The instant before which, by the server's answers, nothing is sent; now when something may be sent.
   [[nodiscard]] Instant closed_until() const;
 
  private:

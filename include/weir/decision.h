@@ -27,6 +27,10 @@ struct [[nodiscard]] Decision {
   // How long an admitted caller waits for its turn (leaky bucket with a queue; otherwise zero).
   Duration delay = Duration::zero();
 
+  // Until more remains than `remaining` says, if nobody else asks meanwhile: never too early, and for buckets at most a
+  // microsecond too late. Only where the check asked for it; empty when all is there.
+  std::optional<Duration> more_after = std::nullopt;
+
   // The instant from which the charge counts. Quote it to refund or settle this charge.
   Instant charged_at{};
 

@@ -58,7 +58,7 @@ class KeyedLimiter {
   // Decides as many as both spans hold.
   void check(std::span<const Request> requests, std::span<Decision> decisions);
 
-  // The same as check(), for who needs nothing but yes or no: quicker still.
+  // The same as check(), for callers that need nothing but yes or no: quicker still.
   [[nodiscard]] bool admit(std::string_view key, Cost cost = Cost{1});
   void admit(std::span<const Request> requests, std::span<bool> admitted);
 

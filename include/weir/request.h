@@ -1,4 +1,4 @@
-// What one consumer asks of a limit that many share: a key, and what it costs.
+// What one consumer takes of a limit that many share: a key, and what it costs.
 #pragma once
 
 #include <string_view>

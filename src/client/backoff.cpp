@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "wire/fields/retry_after.h"
+#include "wire/fields/rate_limit.h"
 
 namespace weir {
 

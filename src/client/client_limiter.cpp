@@ -11,7 +11,6 @@
 #include "core/instant.h"
 #include "weir/limiter.h"
 #include "wire/fields/rate_limit.h"
-#include "wire/fields/retry_after.h"
 
 namespace weir {
 namespace {
@@ -58,7 +57,7 @@ struct ClientLimiter::Body {
     const std::scoped_lock lock(mutex);
     const Decision turn = own.peek(cost);
     if (!turn.retry_after) return {};
-    // A turn in a queue is not taken ahead: until it comes, a gate may close or a stop be requested.
+    // A turn in a queue is not taken ahead: until it comes, an answer may forbid it or a stop be requested.
     const Instant present = now();
     const Instant at = std::max(learned.admits_at(cost, present), present + *turn.retry_after + turn.delay);
     if (at > present && at > deadline) return {};

@@ -1,5 +1,5 @@
 // What a server's answers leave a client to send: promises of the form "at most this much until then".
-// A gate that is closed until then is a promise of nothing.
+// "Nothing until then" is a promise too.
 //
 // All promises hold at once, so no answer, however late or out of order, takes back what another said.
 // A promise is dropped when its time is over, or when another says the same or less for as long or longer.
@@ -27,7 +27,7 @@ class LearnedQuota {
   void promise(std::uint64_t left, Instant until, Instant now);
 
   // The earliest instant from `now` on at which `cost` may be sent, as promised so far. A request that
-  // costs nothing is still a request: it does not pass a closed gate.
+  // costs nothing is still a request: it is not sent while nothing may be.
   [[nodiscard]] Instant admits_at(Cost cost, Instant now) const noexcept;
 
   // Charges what is sent at `now`; admits_at(cost, now) was now.

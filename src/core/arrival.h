@@ -13,9 +13,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/arithmetic.h"
 #include "core/instant.h"
-#include "core/product.h"
-#include "core/select.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
@@ -132,7 +131,7 @@ struct ArrivalOperations {
     bool admitted;
   };
 
-  // decide in two steps, so that a caller who holds a lock need not hold it while the answer is put into words.
+  // decide in two steps, so that a caller that holds a lock need not hold it while the answer is put into words.
   // The cost is at most the burst. Always inlined, so that the state stays in registers.
   [[gnu::always_inline]] static Charge charge(const ArrivalLimit& limit, ArrivalState& state, Cost cost,
                                               std::int64_t now) noexcept {

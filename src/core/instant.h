@@ -1,10 +1,11 @@
-// Instants as plain microsecond counts, kept so far from the ends of int64 that sums of a few of them
+// Instants and windows as plain microsecond counts, kept so far from the ends of int64 that sums of a few of them
 // cannot overflow: an Instant is clamped to 73,000 years around 1970 before any arithmetic.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "weir/limit.h"
 #include "weir/time.h"
 
 namespace weir::core {
@@ -21,6 +22,15 @@ constexpr std::int64_t micros(Instant instant) noexcept {
 constexpr Instant instant_at(std::int64_t micros) noexcept {
   return Instant{Duration{micros}};
 }
+
+// The numbers of every algorithm on windows: so many in each stretch of so long.
+struct WindowLimit {
+  std::uint64_t limit = 0;
+  std::int64_t window = 0;  // microseconds
+
+  WindowLimit() = default;
+  explicit WindowLimit(const Limit& checked) noexcept : limit(checked.capacity()), window(checked.rate().per.count()) {}
+};
 
 // The start of the window of length `window` that `now` is in. Windows are aligned to the epoch.
 constexpr std::int64_t window_start(std::int64_t now, std::int64_t window) noexcept {

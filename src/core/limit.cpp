@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/product.h"
+#include "core/arithmetic.h"
 
 namespace weir {
 namespace {

@@ -27,9 +27,19 @@ Rule compile(const Limit& limit) noexcept {
 
 Duration time_to_fill(const Rule& rule) noexcept {
   return visit_rule(rule, []<class A>(const RuleOf<A>& of) {
-    if constexpr (std::is_base_of_v<ArrivalLimit, typename A::Limit>) return of.limit.fill.rounded_up();
-    return Duration::zero();
+    if constexpr (std::is_base_of_v<ArrivalLimit, typename A::Limit>) {
+      return of.limit.fill.rounded_up();
+    } else {
+      return Duration{of.limit.window};
+    }
   });
+}
+
+Duration time_to_fill(const Limit& limit) noexcept {
+  const Rate rate = limit.rate();
+  if (limit.algorithm() >= Algorithm::fixed_window) return rate.per;
+  const Wide units = Wide{limit.capacity()} * static_cast<std::uint64_t>(rate.per.count());
+  return Duration{static_cast<std::int64_t>((units + rate.count - 1) / rate.count)};
 }
 
 void bound_reach(Rule& rule, Duration longest_to_fill) noexcept {

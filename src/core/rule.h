@@ -6,12 +6,10 @@
 #include <utility>
 #include <variant>
 
+#include "core/algorithm/buckets.h"
 #include "core/algorithm/fixed_window.h"
-#include "core/algorithm/gcra.h"
-#include "core/algorithm/leaky_bucket.h"
 #include "core/algorithm/sliding_window_counter.h"
 #include "core/algorithm/sliding_window_log.h"
-#include "core/algorithm/token_bucket.h"
 #include "weir/limit.h"
 
 namespace weir::core {
@@ -69,8 +67,9 @@ template <std::size_t I = 0, class Work>
 
 [[nodiscard]] Rule compile(const Limit& limit) noexcept;
 
-// How long a bucket takes to fill, rounded up. Nothing for a window.
+// From nothing to all: how long a bucket takes to fill, rounded up; of a window, its length.
 [[nodiscard]] Duration time_to_fill(const Rule& rule) noexcept;
+[[nodiscard]] Duration time_to_fill(const Limit& limit) noexcept;
 
 // For the states of a bucket that other rules wrote too: none of those that are in force lets one reach further ahead.
 void bound_reach(Rule& rule, Duration longest_to_fill) noexcept;

@@ -47,4 +47,40 @@ template <class A, class Peek>
   }
 }
 
+// Whether it takes more than the decision to tell.
+template <class A>
+inline constexpr bool more_after_needs_state =
+    std::is_same_v<A, SlidingWindowLog> || std::is_same_v<A, SlidingWindowCounter>;
+
+// What `peek` above is for a state that the decision was made on, and has been charged to if it admits.
+template <class A>
+[[nodiscard, gnu::noinline]] std::optional<Duration> until_more_after(const typename A::Limit& limit,
+                                                                      const typename A::State& state,
+                                                                      const Decision& decision, Duration max_wait,
+                                                                      Instant now) noexcept {
+  return until_more<A>(limit, decision, max_wait, [&](Cost cost) { return A::peek(limit, state, cost, now); });
+}
+
+// The same if the decision was only imagined: what it admits has not been charged. A log is too long to copy: charged
+// at one instant, costs count as their sum.
+template <class A>
+[[nodiscard, gnu::noinline]] std::optional<Duration> until_more_if_charged(const typename A::Limit& limit,
+                                                                           const typename A::State& state, Cost cost,
+                                                                           const Decision& decision, Duration max_wait,
+                                                                           Instant now) noexcept {
+  if constexpr (!more_after_needs_state<A>) {
+    return until_more<A>(limit, decision, max_wait, [](Cost) { return Decision{}; });
+  } else {
+    if (!decision.admitted) return until_more_after<A>(limit, state, decision, max_wait, now);
+    if constexpr (std::is_same_v<A, SlidingWindowLog>) {
+      return until_more<A>(limit, decision, max_wait,
+                           [&](Cost next) { return A::peek(limit, state, Cost{cost.units() + next.units()}, now); });
+    } else {
+      typename A::State charged = state;
+      (void)A::decide(limit, charged, cost, now);
+      return until_more_after<A>(limit, charged, decision, max_wait, now);
+    }
+  }
+}
+
 }  // namespace weir::core

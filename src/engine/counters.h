@@ -1,13 +1,16 @@
-// What happened, in numbers: per limit and route. Each judge counts for itself, on memory of its own, and anyone may
-// read while it counts.
+// What happened, in numbers: per limit and route. Each evaluator counts for itself, on memory of its own, and anyone
+// may read while it counts.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
+
+#include "store/store.h"
+#include "store/store_counts.h"
 
 namespace weir::engine {
 
@@ -28,15 +31,7 @@ enum class Event : std::uint8_t {
 
 inline constexpr std::size_t event_kinds = 12;
 
-// A number that one thread raises and others read.
-class Count {
- public:
-  void raise(std::uint64_t by = 1) noexcept { value_.store(value() + by, std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
+using Count = store::StoreCount;
 
 using EventCounts = std::array<Count, event_kinds>;
 using EventTotals = std::array<std::uint64_t, event_kinds>;
@@ -61,5 +56,24 @@ class Counters {
   std::unique_ptr<EventCounts[]> rows_;
   std::size_t count_;
 };
+
+// How decisions came about where the store is shared: one count for each limit of each request.
+using store::Path;
+
+inline constexpr std::size_t store_path_kinds = 4;
+inline constexpr std::array<std::string_view, store_path_kinds> store_path_names{"shared", "local", "open", "closed"};
+
+class StorePaths {
+ public:
+  void raise(Path path) noexcept { counts_[static_cast<std::size_t>(path)].raise(); }
+  [[nodiscard]] std::uint64_t value(Path path) const noexcept {
+    return counts_[static_cast<std::size_t>(path)].value();
+  }
+
+ private:
+  std::array<Count, store_path_kinds> counts_;
+};
+
+using StorePathTotals = std::array<std::uint64_t, store_path_kinds>;
 
 }  // namespace weir::engine

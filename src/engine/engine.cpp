@@ -1,15 +1,13 @@
 #include "engine/engine.h"
 
-#include "engine/judge_shared.h"
-
 #include <algorithm>
 
 namespace weir::engine {
 
 Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options) {
-  auto plan = Plan::create(std::move(ruleset), options, nullptr);
-  if (!plan) return tl::unexpected(plan.error());
-  return std::unique_ptr<Engine>(new Engine(options, std::move(*plan)));
+  auto bindings = Bindings::create(std::move(ruleset), options, nullptr);
+  if (!bindings) return tl::unexpected(bindings.error());
+  return std::unique_ptr<Engine>(new Engine(options, std::move(*bindings)));
 }
 
 Result<Engine::Restored> Engine::restore(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options,
@@ -17,77 +15,77 @@ Result<Engine::Restored> Engine::restore(std::shared_ptr<const policy::Ruleset> 
   store::SavedStates saved(store::SnapshotFolder(directory), now);
   Options with_saved_key = options;
   with_saved_key.hash_key = saved.hash_key().value_or(options.hash_key);
-  auto plan = Plan::create(std::move(ruleset), with_saved_key, nullptr, &saved);
-  if (!plan) return tl::unexpected(plan.error());
-  std::unique_ptr<Engine> engine(new Engine(with_saved_key, std::move(*plan)));
-  engine->owes_ = !saved.restored().empty();
+  auto bindings = Bindings::create(std::move(ruleset), with_saved_key, nullptr, &saved);
+  if (!bindings) return tl::unexpected(bindings.error());
+  std::unique_ptr<Engine> engine(new Engine(with_saved_key, std::move(*bindings)));
+  engine->has_charges_ = !saved.restored().empty();
   return Restored{std::move(engine), saved.restored(), saved.problems()};
 }
 
 Result<void> Engine::save(const std::filesystem::path& directory, Instant now) {
   const std::lock_guard guard(saving_);
-  const auto plan = this->plan();
-  return plan->tables().save(store::SnapshotFolder(directory), now);
+  const auto bindings = this->bindings();
+  return bindings->tables().save(store::SnapshotFolder(directory), now);
 }
 
-std::unique_ptr<Judge> Engine::new_judge(Witness* witness, const SharedAccess* shared) {
+std::unique_ptr<Evaluator> Engine::new_evaluator(const EvaluatorOptions& options) {
   const std::lock_guard guard(mutex_);
-  std::unique_ptr<Judge> judge(new Judge(*this, plan_, witness, shared));
-  judges_.push_back(judge.get());
-  return judge;
+  std::unique_ptr<Evaluator> evaluator(new Evaluator(*this, bindings_, options));
+  evaluators_.push_back(evaluator.get());
+  return evaluator;
 }
 
-// Tables that the new policy takes over serve both until the last judge has changed; only where states have to move
+// Tables that the new policy takes over serve both until the last evaluator has changed; only where states have to move
 // to wider cells does everyone wait for it.
 Result<void> Engine::reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock) {
   const std::lock_guard not_saving(saving_);
-  auto plan = Plan::create(std::move(ruleset), options_, plan_.get());  // which changes under saving_ only
-  if (!plan) return tl::unexpected(plan.error());
-  put_into_force(*plan, clock.now());
-  (*plan)->tables().carry_over(clock);
+  auto bindings = Bindings::create(std::move(ruleset), options_, bindings_.get());  // which changes under saving_ only
+  if (!bindings) return tl::unexpected(bindings.error());
+  put_into_force(*bindings, clock.now());
+  (*bindings)->tables().carry_over(clock);
   return {};
 }
 
-void Engine::put_into_force(const std::shared_ptr<Plan>& plan, Instant now) {
+void Engine::put_into_force(const std::shared_ptr<Bindings>& bindings, Instant now) {
   const std::lock_guard guard(mutex_);
-  std::vector<Judge::Hold> held;
-  for (Judge* judge : judges_) held.emplace_back(judge->busy_);
-  plan->tables().move_states(now);
-  for (Judge* judge : judges_) {
-    add(*judge, past_);
-    judge->enter(plan);
+  std::vector<Evaluator::Hold> held;
+  for (Evaluator* evaluator : evaluators_) held.emplace_back(evaluator->busy_);
+  bindings->tables().move_states(now);
+  for (Evaluator* evaluator : evaluators_) {
+    add(*evaluator, past_);
+    evaluator->enter(bindings);
   }
-  plan_ = plan;
-  plan_->tables().apply_budget();
+  bindings_ = bindings;
+  bindings_->tables().apply_budget();
 }
 
-std::shared_ptr<const Plan> Engine::plan() const {
+std::shared_ptr<const Bindings> Engine::bindings() const {
   const std::lock_guard guard(mutex_);
-  return plan_;
+  return bindings_;
 }
 
 Engine::Totals Engine::totals() const {
   const std::lock_guard guard(mutex_);
   Totals totals = past_;
-  for (const Judge* judge : judges_) add(*judge, totals);
+  for (const Evaluator* evaluator : evaluators_) add(*evaluator, totals);
   return totals;
 }
 
 StorePathTotals Engine::store_paths() const {
   const std::lock_guard guard(mutex_);
   StorePathTotals totals = past_paths_;
-  for (const Judge* judge : judges_) add(*judge, totals);
+  for (const Evaluator* evaluator : evaluators_) add(*evaluator, totals);
   return totals;
 }
 
 std::vector<store::Tables::Figures> Engine::table_figures(Instant now) const {
-  return plan()->tables().figures(now);
+  return bindings()->tables().figures(now);
 }
 
 std::vector<Engine::LimitFigures> Engine::limit_figures(Instant now) const {
   std::vector<LimitFigures> figures;
-  const auto plan = this->plan();
-  for (const PlannedLimit& limit : plan->limits()) {
+  const auto bindings = this->bindings();
+  for (const BoundLimit& limit : bindings->limits()) {
     figures.push_back({.limit = limit.source->name,
                        .distinct_consumers = limit.consumers->estimate(now),
                        .newly_denied_consumers = limit.diverging->newly_denied.estimate(),
@@ -96,26 +94,26 @@ std::vector<Engine::LimitFigures> Engine::limit_figures(Instant now) const {
   return figures;
 }
 
-void Engine::dismiss(Judge& judge) {
+void Engine::dismiss(Evaluator& evaluator) {
   const std::lock_guard guard(mutex_);
-  add(judge, past_);
-  add(judge, past_paths_);
-  std::erase(judges_, &judge);
+  add(evaluator, past_);
+  add(evaluator, past_paths_);
+  std::erase(evaluators_, &evaluator);
 }
 
-void Engine::add(const Judge& judge, StorePathTotals& totals) {
-  if (!judge.shared_) return;
+void Engine::add(const Evaluator& evaluator, StorePathTotals& totals) {
   for (std::size_t path = 0; path < store_path_kinds; ++path) {
-    totals[path] += judge.shared_->room.paths.value(static_cast<StorePath>(path));
+    totals[path] += evaluator.paths_.value(static_cast<Path>(path));
   }
 }
 
-void Engine::add(const Judge& judge, Totals& totals) {
-  const Plan& plan = judge.plan();
-  std::vector<EventTotals> rows(plan.rows());
-  judge.counters_->add_to(rows);
-  for (const PlannedLimit& limit : plan.limits()) {
-    const auto routes = plan.routes_of(limit);
+void Engine::add(const Evaluator& evaluator, Totals& totals) {
+  const Bindings& bindings = evaluator.bindings();
+  std::vector<EventTotals> rows(bindings.rows());
+  evaluator.counters_->add_to(rows);
+  for (std::uint32_t number = 0; number < bindings.limits().size(); ++number) {
+    const BoundLimit& limit = bindings.limits()[number];
+    const auto routes = bindings.matcher().routes_of(number);
     for (std::size_t route = 0; route < routes.size(); ++route) {
       const EventTotals& row = rows[limit.first_row + route];
       if (std::ranges::all_of(row, [](std::uint64_t count) { return count == 0; })) continue;
@@ -123,9 +121,9 @@ void Engine::add(const Judge& judge, Totals& totals) {
       for (std::size_t kind = 0; kind < event_kinds; ++kind) sum[kind] += row[kind];
     }
   }
-  totals.ignored_headers += judge.counters_->ignored_headers.value();
-  totals.unknown_tiers += judge.counters_->unknown_tiers.value();
-  totals.uncovered += judge.counters_->uncovered.value();
+  totals.ignored_headers += evaluator.counters_->ignored_headers.value();
+  totals.unknown_tiers += evaluator.counters_->unknown_tiers.value();
+  totals.uncovered += evaluator.counters_->uncovered.value();
 }
 
 }  // namespace weir::engine

@@ -1,6 +1,6 @@
-// A policy in force: its states, and the judges that decide by it. Callable from any thread.
+// A policy in force: its states, and the evaluators that decide by it. Callable from any thread.
 //
-// A reload replaces the policy whole. Judges finish the queries in hand, then all go on by the new one. States keep
+// A reload replaces the policy whole. Evaluators finish the batches in hand, then all go on by the new one. States keep
 // their usage under new numbers; what the new policy no longer knows is forgotten.
 #pragma once
 
@@ -14,10 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/bindings.h"
 #include "engine/counters.h"
-#include "engine/judge.h"
-#include "engine/plan.h"
-#include "engine/store_paths.h"
+#include "engine/evaluator.h"
 #include "policy/ruleset.h"
 #include "store/local/tables.h"
 #include "weir/clock.h"
@@ -28,7 +27,7 @@ namespace weir::engine {
 
 class Engine {
  public:
-  using Options = PlanOptions;
+  using Options = Bindings::Options;
 
   static Result<std::unique_ptr<Engine>> create(std::shared_ptr<const policy::Ruleset> ruleset, const Options& options);
 
@@ -49,16 +48,19 @@ class Engine {
   // For states that are saved in the same directory.
   [[nodiscard]] const table::HashKey& hash_key() const noexcept { return options_.hash_key; }
 
-  // One for each thread that judges; gone before the engine. The witness, if there is one, stays longer.
-  // `shared`: null where the options have no keys for a shared store, and only there.
-  [[nodiscard]] std::unique_ptr<Judge> new_judge(Witness* witness = nullptr, const SharedAccess* shared = nullptr);
+  // One for each thread that evaluates; gone before the engine.
+  [[nodiscard]] std::unique_ptr<Evaluator> new_evaluator(const EvaluatorOptions& options = {});
+
+  // Set where something was admitted here while a shared store was away, and is still to be charged to it: for an
+  // OutageStore on these states.
+  [[nodiscard]] std::atomic<bool>& has_charges() noexcept { return has_charges_; }
 
   // On an error nothing has changed. Buckets that fill sooner from now on are gone over when it is in force.
   Result<void> reload(std::shared_ptr<const policy::Ruleset> ruleset, const Clock& clock);
 
-  [[nodiscard]] std::shared_ptr<const Plan> plan() const;
+  [[nodiscard]] std::shared_ptr<const Bindings> bindings() const;
 
-  // Since the start, over reloads and judges that are gone: by (limit, route).
+  // Since the start, over reloads and evaluators that are gone: by (limit, route).
   using Tally = std::map<std::pair<std::string, std::string>, EventTotals>;
   struct Totals {
     Tally by_limit_and_route;
@@ -84,25 +86,25 @@ class Engine {
   [[nodiscard]] std::vector<LimitFigures> limit_figures(Instant now) const;
 
  private:
-  friend class Judge;
+  friend class Evaluator;
 
-  Engine(const Options& options, std::shared_ptr<Plan> plan) : options_(options), plan_(std::move(plan)) {}
+  Engine(const Options& options, std::shared_ptr<Bindings> bindings)
+      : options_(options), bindings_(std::move(bindings)) {}
 
-  void put_into_force(const std::shared_ptr<Plan>& plan, Instant now);
-  void dismiss(Judge& judge);
-  static void add(const Judge& judge, Totals& totals);
-  static void add(const Judge& judge, StorePathTotals& totals);
+  void put_into_force(const std::shared_ptr<Bindings>& bindings, Instant now);
+  void dismiss(Evaluator& evaluator);
+  static void add(const Evaluator& evaluator, Totals& totals);
+  static void add(const Evaluator& evaluator, StorePathTotals& totals);
 
   const Options options_;
 
   std::mutex saving_;         // taken first: while states are written none may move to other tables
-  mutable std::mutex mutex_;  // taken before any judge's
-  std::shared_ptr<Plan> plan_;
-  std::vector<Judge*> judges_;
-  Totals past_;  // of judges and plans that are gone
+  mutable std::mutex mutex_;  // taken before any evaluator's
+  std::shared_ptr<Bindings> bindings_;
+  std::vector<Evaluator*> evaluators_;
+  Totals past_;  // of evaluators and plans that are gone
   StorePathTotals past_paths_{};
-  // Limits were judged here while the shared store was away: their consumers may owe it.
-  std::atomic<bool> owes_{false};
+  std::atomic<bool> has_charges_{false};
 };
 
 }  // namespace weir::engine

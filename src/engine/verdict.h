@@ -1,16 +1,21 @@
 // The answer to a query: may it pass, by which limit, what is left, when to come back.
 //
-// Views in a verdict hold until the judge that gave it is asked again.
+// Views in a verdict hold until the batch that it is of is cleared.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "match/matcher.h"
+#include "policy/ruleset.h"
 #include "table/cells.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
+#include "weir/limit.h"
+#include "weir/time.h"
 
 namespace weir::engine {
 
@@ -49,14 +54,6 @@ struct Outcome {
   Decision decision;
   std::optional<Decision> candidate;
 
-  bool only_looked = false;  // what is admitted was not charged
-
-  // Decided by this process's share of the limit, a shared store being away.
-  bool is_local_share = false;
-  // Decided elsewhere, where it is also known when more will be left than now; nothing if all is there.
-  bool is_shared = false;
-  std::optional<Duration> more_after;
-
   [[nodiscard]] Divergence divergence() const noexcept {
     if (!candidate || candidate->admitted == decision.admitted) return Divergence::agrees;
     return candidate->admitted ? Divergence::newly_admitted : Divergence::newly_denied;
@@ -64,7 +61,7 @@ struct Outcome {
 };
 
 struct Verdict {
-  static constexpr std::uint32_t no_limit = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_limit = match::no_limit;
 
   bool admitted = true;
   Reason reason = Reason::uncovered;
@@ -82,5 +79,50 @@ struct Verdict {
   Instant at{};  // when it was judged, by the clock of whoever keeps the states
   std::span<const Outcome> outcomes;
 };
+
+// What is said about one descriptor.
+struct DescriptorStatus {
+  enum class Kind : std::uint8_t { unmatched, unlimited, limited };
+
+  Kind kind = Kind::unmatched;
+  bool admitted = true;                // also if only a shadow limit would deny
+  std::string_view name;               // of the limit, as configured; empty if it has none
+  std::optional<std::uint32_t> limit;  // of Ruleset::limits; empty if none of them was asked
+  WindowNumbers numbers;               // that were applied
+  Decision decision;
+  const policy::MetadataValue* metadata = nullptr;  // of what is configured; null: none
+};
+
+// --- how the answers of a request's limits make one verdict: pure, whichever store gave the answers
+
+// A query's outcomes, and which of them are live limits that were asked.
+struct LiveOutcomes {
+  std::span<const Outcome> outcomes;
+  std::span<const std::uint32_t> live;
+
+  [[nodiscard]] const Outcome& operator[](std::size_t c) const noexcept { return outcomes[live[c]]; }
+  [[nodiscard]] std::size_t size() const noexcept { return live.size(); }
+};
+
+struct Deniers {
+  std::size_t count = 0;
+  std::size_t last = 0;  // of the live ones
+};
+[[nodiscard]] Deniers deniers_of(const LiveOutcomes& outcomes) noexcept;
+
+// Whether `a` waits longer than `b`. Nothing is longer than never.
+[[nodiscard]] bool waits_longer(const std::optional<Duration>& a, const std::optional<Duration>& b) noexcept;
+
+// Denied outright by a block: nothing is left, and the waits are the longer of the two.
+void deny_for_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept;
+
+// A denial has filled the count, and the block has begun.
+void begin_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept;
+
+// `warned`, of the live ones, is the limit that would have denied; only where that is the reason.
+[[nodiscard]] Verdict admitted_verdict(const LiveOutcomes& outcomes, Reason reason, std::size_t warned) noexcept;
+
+// `outright` is the limit that denies without being asked, where that is the reason.
+[[nodiscard]] Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_t outright) noexcept;
 
 }  // namespace weir::engine

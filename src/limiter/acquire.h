@@ -15,7 +15,7 @@ inline Instant later(Instant now, Duration by) noexcept {
   return by > Duration::zero() && now > Instant::max() - by ? Instant::max() : now + std::max(by, Duration::zero());
 }
 
-// What a caller who gives up is told: nothing was charged.
+// What a caller that gives up is told: nothing was charged.
 inline Decision denied(Decision decision) noexcept {
   decision.admitted = false;
   return decision;

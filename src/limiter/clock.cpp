@@ -38,7 +38,7 @@ void wait_in_pieces(const Clock& clock, Instant until, const std::stop_token& st
 
 }  // namespace
 
-// The course is read without a lock: a reader who meets a change of it reads again. The change is made by
+// The course is read without a lock: a reader that meets a change of it reads again. The change is made by
 // whoever first reads the time a second after the last one.
 struct WallClock::Discipline {
   std::atomic<std::uint64_t> version{0};  // odd while the course changes

@@ -4,16 +4,15 @@
 #include <utility>
 #include <variant>
 
+#include "core/operations.h"
 #include "core/rule.h"
-#include "core/settle.h"
 #include "limiter/acquire.h"
 
 namespace weir {
-namespace {
+namespace limiter {
 
 template <class A>
 struct Single {
-  using Algorithm = A;
   typename A::Limit limit;
   typename A::State state;
 };
@@ -21,14 +20,14 @@ struct Single {
 template <class... As>
 using SingleVariant = std::variant<Single<As>...>;
 
-using AnySingle = core::AllAlgorithms::Apply<SingleVariant>;
+}  // namespace limiter
 
-}  // namespace
+using limiter::Single;
 
 struct Limiter::Body {
   std::shared_ptr<const Clock> clock;
   mutable std::mutex mutex;
-  AnySingle single;
+  core::AllAlgorithms::Apply<limiter::SingleVariant> single;
 
   // Calls work(single, now) under the lock; the time is read there, so that it does not go back between calls.
   template <class Work>
@@ -39,11 +38,7 @@ struct Limiter::Body {
 
   Decision decide(Cost cost, Duration max_wait) {
     return with_state([&]<class A>(Single<A>& of, Instant now) {
-      if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-        return A::decide(of.limit, of.state, cost, now, max_wait);
-      } else {
-        return A::decide(of.limit, of.state, cost, now);
-      }
+      return core::decide_state<A>(of.limit, of.state, cost, max_wait, now);
     });
   }
 

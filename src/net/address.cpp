@@ -39,30 +39,33 @@ Result<std::uint16_t> parse_port(std::string_view whole, std::string_view text) 
 
 }  // namespace
 
-Result<Address> Address::parse(std::string_view text) {
+Result<Address> Address::parse_unix(std::string_view text) {
   const std::string whole(text);
-  Address address;
-  if (text.starts_with(unix_prefix)) {
-    const std::string_view path = text.substr(unix_prefix.size());
-    sockaddr_un local{};
-    local.sun_family = AF_UNIX;
-    if (path.empty() || path.find('\0') != std::string_view::npos) {
-      return failure(whole, "has no path; " + std::string(forms));
-    }
-    if (path.size() >= sizeof local.sun_path) {
-      return failure(whole, "is too long for a unix socket: its path may have at most " +
-                                std::to_string(sizeof local.sun_path - 1) + " bytes; choose a shorter one");
-    }
-    std::memcpy(local.sun_path, path.data(), path.size());
-    store_as(address.storage_, local);
-    address.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
-    return address;
+  const std::string_view path = text.substr(unix_prefix.size());
+  sockaddr_un local{};
+  local.sun_family = AF_UNIX;
+  if (path.empty() || path.find('\0') != std::string_view::npos) {
+    return failure(whole, "has no path; " + std::string(forms));
   }
+  if (path.size() >= sizeof local.sun_path) {
+    return failure(whole, "is too long for a unix socket: its path may have at most " +
+                              std::to_string(sizeof local.sun_path - 1) + " bytes; choose a shorter one");
+  }
+  std::memcpy(local.sun_path, path.data(), path.size());
+  Address address;
+  store_as(address.storage_, local);
+  address.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  return address;
+}
 
+Result<Address> Address::parse(std::string_view text) {
+  if (text.starts_with(unix_prefix)) return parse_unix(text);
+  const std::string whole(text);
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return failure(whole, "has no port; " + std::string(forms));
   const auto port = parse_port(text, text.substr(colon + 1));
   if (!port) return tl::unexpected(port.error());
+  Address address;
   std::string host(text.substr(0, colon));
   if (host == "localhost") host = "127.0.0.1";
 
@@ -124,9 +127,7 @@ std::string Address::host() const {
 }
 
 std::string Address::text() const {
-  if (unix_socket()) return std::string(unix_prefix) + host();
-  const std::string port_text = ':' + std::to_string(port());
-  return storage_.ss_family == AF_INET6 ? '[' + host() + ']' + port_text : host() + port_text;
+  return unix_socket() ? Endpoint{{}, 0, host()}.text() : Endpoint{host(), port(), {}}.text();
 }
 
 std::uint16_t Address::port() const noexcept {
@@ -143,18 +144,17 @@ bool Address::local() const noexcept {
          (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) && six.sin6_addr.s6_addr[12] == 127);
 }
 
-Address Address::with_port(std::uint16_t port) const noexcept {
-  Address address = *this;
-  if (storage_.ss_family == AF_INET6) {
-    auto six = view_as<sockaddr_in6>(storage_);
-    six.sin6_port = htons(port);
-    store_as(address.storage_, six);
-  } else if (storage_.ss_family == AF_INET) {
-    auto four = view_as<sockaddr_in>(storage_);
-    four.sin_port = htons(port);
-    store_as(address.storage_, four);
-  }
-  return address;
+Address Address::bound(int socket) const noexcept {
+  Address address;
+  address.size_ = sizeof address.storage_;
+  const bool known = ::getsockname(socket, reinterpret_cast<sockaddr*>(&address.storage_), &address.size_) == 0;
+  return known ? address : *this;
+}
+
+std::string Endpoint::text() const {
+  if (unix_socket()) return std::string(unix_prefix) + path;
+  const bool six = host.find(':') != std::string::npos;
+  return (six ? '[' + host + ']' : host) + ':' + std::to_string(port);
 }
 
 }  // namespace weir::net

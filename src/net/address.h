@@ -1,5 +1,4 @@
-// Where a listener listens, or a peer is: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `unix:/run/weir.sock`.
-// No names but localhost (which is 127.0.0.1): nothing here asks a resolver. `[::]` is IPv4 as well.
+// Where sockets are: an Address, as the system takes it, and an Endpoint, whose host may be a name.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,6 +11,8 @@
 
 namespace weir::net {
 
+// Where a listener listens, or a peer is: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `unix:/run/weir.sock`.
+// It has no names but localhost (which is 127.0.0.1): nothing here asks a resolver. `[::]` is IPv4 as well.
 class Address {
  public:
   [[nodiscard]] static Result<Address> parse(std::string_view text);
@@ -25,7 +26,8 @@ class Address {
   // Only this machine can reach it.
   [[nodiscard]] bool local() const noexcept;
 
-  [[nodiscard]] Address with_port(std::uint16_t port) const noexcept;
+  // The same as `socket` is bound to it: with the port that the system chose, if it was 0.
+  [[nodiscard]] Address bound(int socket) const noexcept;
 
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
   [[nodiscard]] const sockaddr* system() const noexcept { return reinterpret_cast<const sockaddr*>(&storage_); }
@@ -33,9 +35,23 @@ class Address {
 
  private:
   Address() = default;
+  [[nodiscard]] static Result<Address> parse_unix(std::string_view text);
 
   sockaddr_storage storage_{};
   socklen_t size_ = 0;
+};
+
+// Where a client connects to. It may need a resolver, and may have different addresses later on.
+struct Endpoint {
+  std::string host;  // IPv6 without brackets; empty: a unix socket
+  std::uint16_t port = 0;
+  std::string path;  // of a unix socket
+
+  [[nodiscard]] bool unix_socket() const noexcept { return host.empty(); }
+  // `redis.example:6379`, `[::1]:6379`, `unix:/run/redis.sock`.
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
 }  // namespace weir::net

@@ -10,25 +10,23 @@
 namespace weir::net {
 namespace {
 
-constexpr std::size_t wire_size = std::size_t{16} << 10;
-
 bool passed(Moment since, Duration limit, Moment now) noexcept {
   return std::chrono::duration_cast<Duration>(now - since) >= limit;
 }
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::unique_ptr<TlsStream> tls)
-    : gate_(std::move(gate)),
-      loop_(gate_->loop()),
-      options_(gate_->reception().options.connection),
+Connection::Connection(std::shared_ptr<Acceptor> acceptor, OpenCount count, Peer peer, std::unique_ptr<TlsStream> tls)
+    : acceptor_(std::move(acceptor)),
+      loop_(acceptor_->loop()),
+      options_(acceptor_->listener().options.connection),
       socket_(loop_.poller(), *this),
       tls_(std::move(tls)),
       to_the_end_(peer.unix_socket),
       input_(options_.input_bound),
       out_(options_.output_bound),
-      wire_(tls_ ? wire_size : 0),
-      seat_(std::move(seat)),
+      wire_(tls_ ? TlsStream::wire_size : 0),
+      count_(std::move(count)),
       peer_(std::move(peer)) {}
 
 bool Connection::take(Descriptor socket) {
@@ -53,7 +51,8 @@ void Connection::open_session() {
     peer_.application = tls_->application();
   }
   enter(Stage::open);
-  const bool made = call([this] { session_ = gate_->reception().make_session(peer_, Link(weak_from_this(), loop_)); });
+  const bool made =
+      call([this] { session_ = acceptor_->listener().make_session(peer_, Link(weak_from_this(), loop_)); });
   if (made && !session_) close();
   if (made && draining_) drain();
 }
@@ -80,7 +79,7 @@ void Connection::shake_hands() {
   if (stage_ == Stage::closed) return;
   if (state == TlsStream::Handshake::done) open_session();
   if (state == TlsStream::Handshake::failed) {
-    ++gate_->reception().handshake_failures;
+    ++acceptor_->listener().handshake_failures;
     finish();  // the alert is on its way, and should arrive
   }
 }
@@ -123,7 +122,7 @@ bool Connection::decrypt() {
 void Connection::note_input(std::size_t pending_before) noexcept {
   if (input_.pending().size() == pending_before) return;
   if (pending_before == 0) waiting_since_ = loop_.now();
-  heard_ = true;
+  got_input_ = true;
   seen_ = false;
 }
 
@@ -134,7 +133,7 @@ bool Connection::call(const Work& work) {
   try {
     work();
   } catch (...) {
-    ++gate_->reception().faults;
+    ++acceptor_->listener().faults;
     abort_ = true;
   }
   in_session_ = false;
@@ -146,7 +145,7 @@ bool Connection::call(const Work& work) {
 void Connection::settle() {
   if (stage_ != Stage::open) return;
   if (seen_ && input_.at_bound() && !out_.closing_) {
-    ++gate_->reception().overlong;
+    ++acceptor_->listener().overlong;
     close();
     return;
   }
@@ -162,7 +161,7 @@ bool Connection::may_go() {
   return input_.pending().empty() && session_->idle() && unread == 0;
 }
 
-// All is sent. The peer is told, and has a moment to read it: bytes of his that are not read would make the system
+// All is sent. The peer is told, and has a moment to read it: bytes from it that are not read would make the system
 // reset the connection, and our last answer would be lost.
 void Connection::finish() {
   if (tls_ && !std::exchange(shut_, true)) {
@@ -190,8 +189,8 @@ void Connection::close() {
   stage_ = Stage::closed;
   socket_.close();
   const std::unique_ptr<Session> ended = std::move(session_);
-  gate_->forget(*this);
-  seat_.leave();
+  acceptor_->forget(*this);
+  count_.end();
 }
 
 void Connection::send(std::string_view bytes) {
@@ -282,7 +281,8 @@ void Connection::flush() {
 void Connection::tick(Moment now) {
   if (stage_ == Stage::closed) return;
   if (overdue(now)) {
-    time_out();
+    if (stage_ != Stage::lingering) ++acceptor_->listener().timed_out;
+    close();
     return;
   }
   if (stage_ != Stage::open || out_.closing_) return;
@@ -296,14 +296,39 @@ bool Connection::overdue(Moment now) const {
   if (stage_ == Stage::lingering) return passed(stage_since_, limits.linger, now);
   if (!all_sent()) return passed(moved_at_, limits.unread, now);
   if (out_.paused_) return false;
-  if (!heard_) return passed(stage_since_, limits.first_bytes, now);
+  if (!got_input_) return passed(stage_since_, limits.first_bytes, now);
   if (!input_.pending().empty()) return passed(waiting_since_, limits.incomplete, now);
   return passed(moved_at_, limits.idle, now);
 }
 
-void Connection::time_out() {
-  if (stage_ != Stage::lingering) ++gate_->reception().timed_out;
-  close();
+bool Link::alive() const {
+  const auto connection = connection_.lock();
+  return connection && connection->has_session();
+}
+
+void Link::send(std::string_view bytes) const {
+  if (const auto connection = connection_.lock()) connection->send(bytes);
+}
+
+void Link::resume() const {
+  if (const auto connection = connection_.lock()) connection->resume();
+}
+
+void Link::resume_at(Moment when) const {
+  if (const auto connection = connection_.lock()) connection->resume_at(when);
+}
+
+void Link::close() const {
+  if (const auto connection = connection_.lock()) connection->close();
+}
+
+void Link::post(std::function<void()> work) const {
+  if (loop_ == nullptr) return;
+  loop_->post([link = *this, work = std::move(work)] {
+    // Held while it runs: the session must not end while it is called.
+    const auto connection = link.connection_.lock();
+    if (connection && connection->has_session()) work();
+  });
 }
 
 }  // namespace weir::net

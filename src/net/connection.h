@@ -1,4 +1,4 @@
-// One connection: bytes from the socket to the session, and back. Internal to the room; sessions see their Link.
+// One connection: bytes from the socket to the session, and back. Internal to src/net; sessions see their Link.
 // All on the loop's thread.
 //
 // TCP and unix sockets are one type of socket here, and TLS is a step between the socket and the buffers.
@@ -19,22 +19,18 @@
 #include <string_view>
 #include <vector>
 
-#include "net/descriptor.h"
-#include "net/gate.h"
-#include "net/input_buffer.h"
-#include "net/output.h"
-#include "net/reception.h"
-#include "net/sender.h"
+#include "net/acceptor.h"
+#include "net/buffers.h"
+#include "net/poller.h"
 #include "net/session.h"
 #include "net/timer.h"
 #include "net/tls_stream.h"
-#include "net/watched.h"
 
 namespace weir::net {
 
 class Connection final : public std::enable_shared_from_this<Connection>, private Watcher {
  public:
-  Connection(std::shared_ptr<Gate> gate, Seat seat, Peer peer, std::unique_ptr<TlsStream> tls);
+  Connection(std::shared_ptr<Acceptor> acceptor, OpenCount count, Peer peer, std::unique_ptr<TlsStream> tls);
 
   [[nodiscard]] bool take(Descriptor socket);  // false: the loop cannot have it
   void start();
@@ -48,7 +44,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void resume();
   void resume_at(Moment when);
 
-  std::size_t place = 0;  // in the gate's list
+  std::size_t place = 0;  // in the acceptor's list
 
  private:
   enum class Stage : std::uint8_t { handshake, open, lingering, closed };
@@ -74,10 +70,9 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   [[nodiscard]] bool all_sent() const noexcept { return out_.bytes_.empty() && sender_.unsent() == 0; }
 
   [[nodiscard]] bool overdue(Moment now) const;
-  void time_out();
 
   // What every command needs comes first, and lies close together.
-  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<Acceptor> acceptor_;
   Loop& loop_;
   const ConnectionOptions& options_;
   Watched socket_;
@@ -85,7 +80,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   std::unique_ptr<Session> session_;  // while open
 
   Stage stage_ = Stage::handshake;
-  bool heard_ = false;      // the session has had a byte
+  bool got_input_ = false;  // the session has had a byte
   bool seen_ = true;        // the session has seen all that is pending, and wants more
   bool readable_ = false;   // more may have come than was read
   bool to_the_end_;         // a short read may not have found all
@@ -106,7 +101,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   Sender sender_;
 
   std::vector<char> wire_;  // with TLS: where reads go
-  Seat seat_;
+  OpenCount count_;
   Peer peer_;
   std::optional<Timer> resume_timer_;  // once it was asked for
 };

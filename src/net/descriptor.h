@@ -1,6 +1,9 @@
-// A file descriptor that is closed with its owner.
+// A file descriptor that is closed with its owner, and the options of sockets.
 #pragma once
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <utility>
@@ -30,5 +33,25 @@ class Descriptor {
 
   int number_ = -1;
 };
+
+inline bool set_option(const Descriptor& socket, int level, int name, int value = 1) noexcept {
+  return ::setsockopt(socket.number(), level, name, &value, sizeof value) == 0;
+}
+
+// In seconds, but for `probes`: a peer that has vanished without a word is noticed after idle + interval * probes.
+struct KeepAlive {
+  int idle;
+  int interval;
+  int probes;
+};
+
+// Small messages leave at once, and the system asks a silent peer whether it is there.
+inline void prepare_tcp(const Descriptor& socket, const KeepAlive& keep_alive) noexcept {
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, keep_alive.idle);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, keep_alive.interval);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, keep_alive.probes);
+}
 
 }  // namespace weir::net

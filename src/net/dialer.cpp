@@ -1,7 +1,6 @@
 #include "net/dialer.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <system_error>
@@ -11,19 +10,6 @@
 
 namespace weir::net {
 namespace {
-
-void set_option(const Descriptor& socket, int level, int name, int value) noexcept {
-  ::setsockopt(socket.number(), level, name, &value, sizeof value);
-}
-
-// Small messages leave at once, and a peer that has vanished without a word is noticed within half a minute.
-void prepare_tcp(const Descriptor& socket) noexcept {
-  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 15);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
-}
 
 std::string why_not_connected(const Endpoint& endpoint, int error) {
   const std::string message = std::system_category().message(error);
@@ -105,7 +91,7 @@ void Dialer::try_next() {
 // Whether it is connected is always told by on_ready, also where it is at once.
 void Dialer::connect(const Address& remote) {
   Descriptor socket(::socket(remote.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (socket.open() && !remote.unix_socket()) prepare_tcp(socket);
+  if (socket.open() && !remote.unix_socket()) prepare_tcp(socket, {.idle = 15, .interval = 5, .probes = 3});
   const bool begun =
       socket.open() && (::connect(socket.number(), remote.system(), remote.system_size()) == 0 || errno == EINPROGRESS);
   if (!begun || !socket_.take(std::move(socket), Interest::output)) take_failure(why_not_connected(endpoint_, errno));

@@ -1,4 +1,4 @@
-// Connects to an endpoint: looks its host up, and tries the addresses in turn. Internal to the room. All on the loop's
+// Connects to an endpoint: looks its host up, and tries the addresses in turn. Internal to src/net. All on the loop's
 // thread.
 //
 // Each address gets an equal part of the time that is left: one that does not answer leaves enough for the next.
@@ -13,11 +13,9 @@
 
 #include "net/address.h"
 #include "net/descriptor.h"
-#include "net/endpoint.h"
 #include "net/loop.h"
-#include "net/session.h"
+#include "net/poller.h"
 #include "net/timer.h"
-#include "net/watched.h"
 #include "weir/result.h"
 
 namespace weir::net {

@@ -1,17 +1,155 @@
 #include "net/listener.h"
 
-#include <chrono>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <utility>
 
-#include "net/gate.h"
-#include "net/reception.h"
+#include "net/acceptor.h"
+#include "net/descriptor.h"
 
 namespace weir::net {
+
+// The file of a unix socket: removed at the end, unless another has taken its place.
+class SocketFile {
+ public:
+  SocketFile(std::string path, dev_t device, ino_t inode) : path_(std::move(path)), device_(device), inode_(inode) {}
+  SocketFile(const SocketFile&) = delete;
+  SocketFile& operator=(const SocketFile&) = delete;
+  ~SocketFile() {
+    struct stat status {};
+    if (::lstat(path_.c_str(), &status) != 0) return;
+    if (status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
+  }
+
+ private:
+  const std::string path_;
+  const dev_t device_;
+  const ino_t inode_;
+};
+
 namespace {
 
-tl::unexpected<Error> not_watched(const Address& address) {
-  return failure(address.text(), "the system cannot watch the socket; raise fs.epoll.max_user_watches (sysctl)");
+// Sockets that listen, before anything is accepted on them.
+struct ListenSockets {
+  std::vector<Descriptor> sockets;
+  Address bound;                     // with the port that the system chose, if 0 was asked for
+  std::unique_ptr<SocketFile> file;  // of a unix socket
+};
+
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
+
+tl::unexpected<Error> refused(const Address& address, int error) {
+  const std::string text = address.text();
+  switch (error) {
+    case EADDRINUSE:
+      return failure(text, "address in use: another process listens on " + text + "; stop it, or choose another " +
+                               (address.unix_socket() ? "path" : "port"));
+    case EADDRNOTAVAIL:
+      return failure(text, "this machine has no address " + address.host() + "; `ip address` lists those that it has");
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      if (address.unix_socket()) {
+        return failure(text, reason(error) + "; choose a folder that this user may write to");
+      }
+      return failure(text, reason(error) + "; ports below 1024 need CAP_NET_BIND_SERVICE: choose a higher one");
+    case ENOENT:
+    case ENOTDIR:
+      return failure(text, reason(error) + "; make the folder first");
+    case EAFNOSUPPORT:
+      return failure(text, "this machine has no IPv6; listen on an IPv4 address");
+    case EMFILE:
+    case ENFILE:
+      return failure(text, reason(error) + "; raise the limit of open files (ulimit -n)");
+    default:
+      return failure(text, "cannot listen: " + reason(error));
+  }
+}
+
+Descriptor make_socket(int family) noexcept {
+  return Descriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+enum class Sharing : bool { alone, shared };
+
+Result<Descriptor> bind_tcp(const Address& address, Sharing sharing) {
+  Descriptor socket = make_socket(address.family());
+  // SO_REUSEADDR: connections of a process that has just ended do not hold the port.
+  if (!socket.open() || !set_option(socket, SOL_SOCKET, SO_REUSEADDR) ||
+      (sharing == Sharing::shared && !set_option(socket, SOL_SOCKET, SO_REUSEPORT)) ||
+      ::bind(socket.number(), address.system(), address.system_size()) != 0) {
+    return refused(address, errno);
+  }
+  // The sockets that are accepted inherit these options.
+  prepare_tcp(socket, {.idle = 60, .interval = 15, .probes = 4});
+  return socket;
+}
+
+// Whether another process listens there.
+bool listened_on(const Address& address) noexcept {
+  const Descriptor probe = make_socket(AF_UNIX);
+  return !probe.open() || ::connect(probe.number(), address.system(), address.system_size()) == 0 ||
+         errno != ECONNREFUSED;
+}
+
+Result<void> remove_stale(const Address& address) {
+  struct stat status {};
+  const std::string path = address.host();
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  if (!S_ISSOCK(status.st_mode)) {
+    return failure(address.text(), "is there already and is not a socket; remove it, or choose another path");
+  }
+  if (listened_on(address)) return refused(address, EADDRINUSE);
+  if (::unlink(path.c_str()) != 0) return refused(address, errno);
+  return {};
+}
+
+// As many sockets on one port, among which the system spreads what comes (SO_REUSEPORT). An address on which another
+// process listens is refused, even if that one would share it.
+Result<ListenSockets> listen_tcp(const Address& address, std::size_t count, int backlog) {
+  const Sharing sharing = count > 1 ? Sharing::shared : Sharing::alone;
+  Address place = address;
+  // With SO_REUSEPORT a second server would get half of the connections without a word: ask once without it.
+  if (sharing == Sharing::shared && address.port() != 0) {
+    if (auto probe = bind_tcp(address, Sharing::alone); !probe) return tl::unexpected(std::move(probe.error()));
+  }
+  std::vector<Descriptor> sockets;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto socket = bind_tcp(place, sharing);
+    if (!socket) return tl::unexpected(std::move(socket.error()));
+    place = place.bound(socket->number());
+    sockets.push_back(std::move(*socket));
+  }
+  for (const Descriptor& socket : sockets) {
+    if (::listen(socket.number(), backlog) != 0) return refused(place, errno);
+  }
+  return ListenSockets{std::move(sockets), place, nullptr};
+}
+
+// A socket file on which nobody listens any more is replaced; anything else in its place is an error.
+Result<ListenSockets> listen_unix(const Address& address, mode_t mode, int backlog) {
+  if (auto removed = remove_stale(address); !removed) return tl::unexpected(std::move(removed.error()));
+  const std::string path = address.host();
+  Descriptor socket = make_socket(AF_UNIX);
+  // The mode before there is a file, so that it is never wider; and again after, since the umask took from it.
+  if (!socket.open() || ::fchmod(socket.number(), mode) != 0 ||
+      ::bind(socket.number(), address.system(), address.system_size()) != 0) {
+    return refused(address, errno);
+  }
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return refused(address, errno);
+  ListenSockets listening{{}, address, std::make_unique<SocketFile>(path, status.st_dev, status.st_ino)};
+  if (::chmod(path.c_str(), mode) != 0 || ::listen(socket.number(), backlog) != 0) return refused(address, errno);
+  listening.sockets.push_back(std::move(socket));
+  return listening;
 }
 
 }  // namespace
@@ -19,90 +157,79 @@ tl::unexpected<Error> not_watched(const Address& address) {
 Listener::Listener(Loops& loops, const Address& bound, ListenOptions options, MakeSession make_session)
     : loops_(loops),
       bound_(bound),
-      reception_(std::make_shared<Reception>(std::move(options), std::move(make_session))) {
+      state_(std::make_shared<ListenerState>(std::move(options), std::move(make_session))) {
   for (std::size_t i = 0; i < loops.size(); ++i) {
-    auto gate = std::make_shared<Gate>(loops[i], reception_);
+    auto acceptor = std::make_shared<Acceptor>(loops[i], state_);
     loops[i].run([&] {
-      loops[i].every_tick([weak = std::weak_ptr(gate)](Moment now) {
+      loops[i].every_tick([weak = std::weak_ptr(acceptor)](Moment now) {
         const auto alive = weak.lock();
         if (alive) alive->tick(now);
         return alive != nullptr;
       });
     });
-    gates_.push_back(std::move(gate));
+    acceptors_.push_back(std::move(acceptor));
   }
 }
 
 Result<std::unique_ptr<Listener>> Listener::open(Loops& loops, const Address& address, ListenOptions options,
                                                  MakeSession make_session) {
-  const int backlog = options.backlog;
-  if (address.unix_socket()) {
-    auto listening = listen_unix(address, options.unix_mode, backlog);
-    if (!listening) return tl::unexpected(std::move(listening.error()));
-    std::unique_ptr<Listener> listener(new Listener(loops, address, std::move(options), std::move(make_session)));
-    listener->file_.emplace(std::move(listening->file));
-    bool watched = false;
-    loops[0].run([&] { watched = listener->gates_[0]->accept_on(std::move(listening->socket), listener->gates_); });
-    if (!watched) return not_watched(address);
-    return listener;
-  }
-  auto listening = listen_tcp(address, loops.size(), backlog);
+  auto listening = address.unix_socket() ? listen_unix(address, options.unix_mode, options.backlog)
+                                         : listen_tcp(address, loops.size(), options.backlog);
   if (!listening) return tl::unexpected(std::move(listening.error()));
   std::unique_ptr<Listener> listener(
       new Listener(loops, listening->bound, std::move(options), std::move(make_session)));
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    const auto& gate = listener->gates_[i];
+  listener->file_ = std::move(listening->file);
+  for (std::size_t i = 0; i < listening->sockets.size(); ++i) {
+    const auto& acceptor = listener->acceptors_[i];
+    auto targets = address.unix_socket() ? listener->acceptors_ : std::vector{acceptor};
     bool watched = false;
-    loops[i].run([&] { watched = gate->accept_on(std::move(listening->sockets[i]), {gate}); });
-    if (!watched) return not_watched(address);
+    loops[i].run([&] { watched = acceptor->accept_on(std::move(listening->sockets[i]), std::move(targets)); });
+    if (!watched) {
+      return failure(address.text(), "the system cannot watch the socket; raise fs.epoll.max_user_watches (sysctl)");
+    }
   }
   return listener;
 }
 
 Listener::~Listener() {
   stop_accepting();
-  for (std::size_t i = 0; i < gates_.size(); ++i) {
-    loops_[i].run([&] { gates_[i]->close_all(); });
+  on_each_loop(&Acceptor::close_all);
+}
+
+void Listener::on_each_loop(void (Acceptor::*work)()) {
+  for (std::size_t i = 0; i < acceptors_.size(); ++i) {
+    loops_[i].run([&] { (*acceptors_[i].*work)(); });
   }
 }
 
 void Listener::stop_accepting() {
   file_.reset();  // first: a successor may take the path at once
-  for (std::size_t i = 0; i < gates_.size(); ++i) {
-    loops_[i].run([&] { gates_[i]->stop_accepting(); });
-  }
+  on_each_loop(&Acceptor::stop_accepting);
 }
 
 ListenerCounts Listener::counts() const noexcept {
-  const std::uint64_t refused = reception_->refused;  // first: there are never more of them than were accepted
-  return {reception_->accepted,        refused,
-          reception_->accept_failures, reception_->handshake_failures,
-          reception_->timed_out,       reception_->overlong,
-          reception_->faults,          reception_->open};
+  const std::uint64_t refused = state_->refused;  // first: there are never more of them than were accepted
+  return {state_->accepted,  refused,          state_->accept_failures, state_->handshake_failures,
+          state_->timed_out, state_->overlong, state_->faults,          state_->open};
 }
 
 void Listener::start_drain() {
   stop_accepting();
-  for (std::size_t i = 0; i < gates_.size(); ++i) {
-    loops_[i].run([&] { gates_[i]->drain(); });
-  }
+  on_each_loop(&Acceptor::drain);
 }
 
 std::size_t Listener::await_drained(Moment deadline) {
-  const auto nobody = [&] { return reception_->open == 0; };
-  std::unique_lock lock(reception_->mutex);
-  if (reception_->empty.wait_until(lock, deadline, nobody)) return 0;
+  std::unique_lock lock(state_->mutex);
+  if (state_->empty.wait_until(lock, deadline, [&] { return state_->open == 0; })) return 0;
   lock.unlock();
-  const std::size_t left = reception_->open;
-  for (std::size_t i = 0; i < gates_.size(); ++i) {
-    loops_[i].run([&] { gates_[i]->close_all(); });
-  }
+  const std::size_t left = state_->open;
+  on_each_loop(&Acceptor::close_all);
   return left;
 }
 
 std::size_t Listener::drain(Duration within) {
   start_drain();
-  return await_drained(std::chrono::steady_clock::now() + within);
+  return await_drained(Moment::clock::now() + within);
 }
 
 }  // namespace weir::net

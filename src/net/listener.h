@@ -6,24 +6,42 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "net/address.h"
-#include "net/connection_options.h"
-#include "net/listen_socket.h"
 #include "net/loop.h"
 #include "net/session.h"
 #include "net/tls_context.h"
 #include "weir/result.h"
+#include "weir/time.h"
 
 namespace weir::net {
 
-class Gate;
-struct Reception;
+class Acceptor;
+class SocketFile;
+struct ListenerState;
+
+// How long a client can hold a connection open. Kept to within a tick of the loop. Duration::max() is no timeout.
+struct Timeouts {
+  Duration handshake = std::chrono::seconds(5);     // of TLS, all of it
+  Duration first_bytes = std::chrono::seconds(10);  // from the beginning of the session
+  Duration incomplete = std::chrono::seconds(10);   // bytes are there, and the session has consumed none for so long
+  Duration idle = std::chrono::seconds(75);         // no byte came or went; not while an answer is held
+  Duration unread = std::chrono::seconds(75);       // bytes wait to be sent, and the peer has taken none for so long
+  Duration linger = std::chrono::seconds(1);        // after our last byte, for the peer to close
+};
+
+struct ConnectionOptions {
+  Timeouts timeouts;
+  // Unconsumed input, at most. A session that consumes nothing of so much is closed: it should have refused before.
+  std::size_t input_bound = std::size_t{1} << 20;
+  // Nothing is read while as much is unsent. One call of the session may add to it.
+  std::size_t output_bound = Output::default_bound;
+};
 
 struct ListenOptions {
   int backlog = 1024;
@@ -68,12 +86,13 @@ class Listener {
   Listener(Loops& loops, const Address& bound, ListenOptions options, MakeSession make_session);
 
   void stop_accepting();
+  void on_each_loop(void (Acceptor::*work)());
 
   Loops& loops_;
   Address bound_;
-  std::shared_ptr<Reception> reception_;
-  std::vector<std::shared_ptr<Gate>> gates_;  // one for each loop
-  std::optional<SocketFile> file_;
+  std::shared_ptr<ListenerState> state_;
+  std::vector<std::shared_ptr<Acceptor>> acceptors_;  // one for each loop
+  std::unique_ptr<SocketFile> file_;                  // of a unix socket
 };
 
 }  // namespace weir::net

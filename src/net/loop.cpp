@@ -1,26 +1,29 @@
 #include "net/loop.h"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <exception>
 #include <future>
 #include <iterator>
 #include <list>
+#include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "net/alarms.h"
-#include "net/inbox.h"
 #include "net/poller.h"
 #include "net/resolver.h"
+#include "net/timer.h"
 
 namespace weir::net {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 // Signals belong to the program's own thread: a thread inherits what is blocked when it is made.
 class SignalsBlocked {
@@ -40,12 +43,75 @@ class SignalsBlocked {
 
 }  // namespace
 
+// What other threads want a loop to do, and what it puts off itself.
+class WorkQueue final : private Watcher {
+ public:
+  explicit WorkQueue(Poller& poller) : event_(poller, *this) {  // throws std::system_error
+    Descriptor event(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (!event.open() || !event_.take(std::move(event), Interest::input)) {
+      throw std::system_error(errno, std::system_category(), "eventfd");
+    }
+  }
+
+  // From any thread. The loop itself need not be woken: it looks here before it waits.
+  void put(std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex_);
+      works_.push_back(std::move(work));
+    }
+    if (!waiting_.exchange(true) && !in_loop_thread()) wake();
+  }
+  void stop() noexcept {
+    stopped_ = true;
+    wake();
+  }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool in_loop_thread() const noexcept { return loop_thread_.load() == std::this_thread::get_id(); }
+
+  // In the loop's thread; enter() makes it so.
+  void enter() noexcept { loop_thread_ = std::this_thread::get_id(); }
+  [[nodiscard]] bool waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+
+  // All that is here now, in its order: what comes meanwhile waits for the next round. The flag goes down first: what
+  // is put after that raises it again, whether it is taken now or not.
+  void run_all() {
+    waiting_ = false;
+    {
+      const std::lock_guard lock(mutex_);
+      running_.swap(works_);
+    }
+    for (auto& work : running_) {
+      if (stopped()) break;
+      std::exchange(work, nullptr)();  // what it holds goes with it
+    }
+    running_.clear();
+  }
+
+ private:
+  void on_ready(Readiness /*input*/) override {
+    std::uint64_t wakes = 0;
+    (void)!::read(event_.number(), &wakes, sizeof wakes);
+  }
+  void wake() noexcept {
+    const std::uint64_t once = 1;
+    (void)!::write(event_.number(), &once, sizeof once);
+  }
+
+  Watched event_;
+  std::atomic<std::thread::id> loop_thread_;
+  std::atomic<bool> waiting_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> works_;    // guarded by it
+  std::vector<std::function<void()>> running_;  // the loop's
+};
+
 struct Loop::State {
   State(Loop& its_loop, Duration every) : loop(its_loop), tick(every), resolver(its_loop) { wait_for_tick(); }
 
   void wait_for_tick() {
-    alarms.set(next_tick, loop.now_ + tick, [this] {
-      loop.now_ = SteadyClock::now();
+    next_tick.set(loop.now_ + tick, [this] {
+      loop.now_ = Moment::clock::now();
       for (auto work = tickers.begin(); work != tickers.end();)
         work = (*work)(loop.now_) ? std::next(work) : tickers.erase(work);
       wait_for_tick();
@@ -53,20 +119,20 @@ struct Loop::State {
   }
 
   void run() {
-    inbox.enter();
-    while (!inbox.stopped()) {
-      poller.wait(inbox.waiting() ? Poller::Patience::none : Poller::Patience::endless);
-      if (inbox.waiting()) inbox.run_all();
+    posted.enter();
+    while (!posted.stopped()) {
+      poller.wait(posted.waiting() ? Poller::Patience::none : Poller::Patience::endless);
+      if (posted.waiting()) posted.run_all();
     }
   }
 
   Loop& loop;
   Poller poller;
-  Alarms alarms{poller};
-  Inbox inbox{poller};  // after the others: what is dropped with it may use them
+  TimerQueue timers{poller};
+  Timer next_tick{timers};
+  WorkQueue posted{poller};  // after the others: what is dropped with it may use them
   Duration tick;
-  Alarm next_tick;
-  std::list<std::function<bool(SteadyClock::time_point)>> tickers;  // a list: one that runs may add another
+  std::list<std::function<bool(Moment)>> tickers;  // a list: one that runs may add another
   std::atomic<bool> running = false;
   std::thread thread;
   Resolver resolver;  // last: until it is gone, it posts
@@ -92,17 +158,17 @@ void Loop::start() {
 }
 
 void Loop::stop() noexcept {
-  state_->inbox.stop();
+  state_->posted.stop();
   if (state_->thread.joinable()) state_->thread.join();
   state_->running = false;
 }
 
 void Loop::post(std::function<void()> work) {
-  state_->inbox.put(std::move(work));
+  state_->posted.put(std::move(work));
 }
 
 void Loop::run(const std::function<void()>& work) {
-  if (!state_->running || state_->inbox.in_loop_thread()) {
+  if (!state_->running || state_->posted.in_loop_thread()) {
     work();
     return;
   }
@@ -114,7 +180,7 @@ void Loop::run(const std::function<void()>& work) {
   done.get_future().wait();
 }
 
-void Loop::every_tick(std::function<bool(SteadyClock::time_point)> work) {
+void Loop::every_tick(std::function<bool(Moment)> work) {
   state_->tickers.push_back(std::move(work));
 }
 
@@ -122,8 +188,8 @@ Poller& Loop::poller() noexcept {
   return state_->poller;
 }
 
-Alarms& Loop::alarms() noexcept {
-  return state_->alarms;
+TimerQueue& Loop::timers() noexcept {
+  return state_->timers;
 }
 
 Resolver& Loop::resolver() noexcept {
@@ -158,7 +224,7 @@ Result<void> Loops::start() {
 }
 
 void Loops::stop() noexcept {
-  for (const auto& loop : loops_) loop->state_->inbox.stop();
+  for (const auto& loop : loops_) loop->state_->posted.stop();
   for (const auto& loop : loops_) loop->stop();
 }
 

@@ -20,9 +20,11 @@
 
 namespace weir::net {
 
-class Alarms;
 class Poller;
 class Resolver;
+class TimerQueue;
+
+using Moment = std::chrono::steady_clock::time_point;
 
 class Loop {
  public:
@@ -40,14 +42,14 @@ class Loop {
   void run(const std::function<void()>& work);
 
   // On the loop's thread: calls `work` at every tick until it returns false.
-  void every_tick(std::function<bool(std::chrono::steady_clock::time_point)> work);
+  void every_tick(std::function<bool(Moment)> work);
 
   // On the loop's thread: the time of the last tick.
-  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept { return now_; }
+  [[nodiscard]] Moment now() const noexcept { return now_; }
 
-  // For the room itself, on the loop's thread.
+  // For src/net itself, on the loop's thread.
   [[nodiscard]] Poller& poller() noexcept;
-  [[nodiscard]] Alarms& alarms() noexcept;
+  [[nodiscard]] TimerQueue& timers() noexcept;
   [[nodiscard]] Resolver& resolver() noexcept;
 
  private:
@@ -59,7 +61,7 @@ class Loop {
   void stop() noexcept;
 
   std::size_t index_;
-  std::chrono::steady_clock::time_point now_ = std::chrono::steady_clock::now();
+  Moment now_ = Moment::clock::now();
   std::unique_ptr<State> state_;
 };
 

@@ -1,10 +1,254 @@
 #include "net/outgoing.h"
 
-#include <utility>
+#include <sys/socket.h>
 
-#include "net/outgoing_connection.h"
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "net/buffers.h"
+#include "net/dialer.h"
+#include "net/poller.h"
+#include "net/timer.h"
+#include "net/tls_stream.h"
 
 namespace weir::net {
+
+namespace {
+
+constexpr const char* tls_advice = "; check the CA, the server's name, and that the port is one for TLS";
+
+std::string ended_by(int error) {
+  return "the connection ends: " + std::system_category().message(error);
+}
+
+}  // namespace
+
+// What one Outgoing::connect() has begun: dialling, the handshake, then bytes.
+//
+// The owner is called when the socket is dialled or ready, and from nowhere else.
+class OutgoingConnection final : public std::enable_shared_from_this<OutgoingConnection>, private Watcher {
+ public:
+  OutgoingConnection(Loop& loop, std::shared_ptr<const OutgoingOptions> options, Outgoing::Owner& owner)
+      : loop_(loop),
+        options_(std::move(options)),
+        owner_(&owner),
+        handshake_timer_(loop),
+        socket_(loop.poller(), *this),
+        wire_(options_->tls ? TlsStream::wire_size : 0),
+        input_(options_->input_bound) {}
+
+  void start() {
+    deadline_ = Moment::clock::now() + options_->patience;
+    dialer_ = std::make_shared<Dialer>(loop_, options_->endpoint, deadline_);
+    dialer_->start([self = shared_from_this()](Result<Descriptor> dialled) {
+      self->dialer_ = nullptr;
+      if (dialled) {
+        self->take_socket(std::move(*dialled));
+      } else {
+        self->lose(std::move(dialled.error()));
+      }
+    });
+  }
+
+  void send(std::string_view bytes) {
+    if (stage_ != Stage::open) return;
+    if (unsent() + bytes.size() > options_->output_bound) {
+      lose("the server does not read: " + std::to_string(unsent()) + " bytes wait to be sent");
+      return;
+    }
+    out_.append(bytes);
+    if (!in_owner_) flush();
+  }
+
+  // The owner is not called again.
+  void close() {
+    owner_ = nullptr;
+    if (stage_ == Stage::closed) return;
+    send_close_notify();
+    stage_ = Stage::closed;
+    if (dialer_) dialer_->cancel();
+    dialer_ = nullptr;
+    handshake_timer_.cancel();
+    socket_.close();
+  }
+
+  [[nodiscard]] bool open() const noexcept { return stage_ == Stage::open; }
+  [[nodiscard]] std::size_t unsent() const noexcept { return out_.size() + sender_.unsent(); }
+
+ private:
+  enum class Stage : std::uint8_t { dialling, handshake, open, closed };
+
+  void take_socket(Descriptor socket) {
+    if (!socket_.take(std::move(socket), Interest::input)) {
+      lose(ended_by(errno));
+      return;
+    }
+    if (!options_->tls) {
+      enter_open();
+      return;
+    }
+    stage_ = Stage::handshake;
+    const Endpoint& endpoint = options_->endpoint;
+    tls_ = TlsStream::make_client(options_->tls->context(),
+                                  options_->server_name.empty() ? endpoint.host : options_->server_name);
+    if (!tls_) {
+      lose("TLS cannot begin: it needs a name that the server's certificate is for");
+      return;
+    }
+    handshake_timer_.set(
+        deadline_, [this] { lose("does not finish the TLS handshake in time; check that the port is one for TLS"); });
+    shake_hands();
+  }
+
+  void shake_hands() {
+    const auto state = tls_->handshake();
+    const std::string problem = state == TlsStream::Handshake::failed ? tls_->problem() : std::string();
+    flush();  // of a failure, the alert
+    if (stage_ == Stage::closed) return;
+    if (state == TlsStream::Handshake::failed) lose("TLS fails: " + problem + tls_advice);
+    if (state == TlsStream::Handshake::done) enter_open();
+  }
+
+  void enter_open() {
+    stage_ = Stage::open;
+    handshake_timer_.cancel();
+    call([this] { owner_->on_connected(); });
+  }
+
+  template <class Work>
+  void call(const Work& work) {
+    in_owner_ = true;
+    work();
+    in_owner_ = false;
+    flush();
+  }
+
+  // An error is seen by the next read.
+  void on_ready(Readiness ready) override {
+    const auto self = shared_from_this();
+    readable_ |= ready.input;
+    to_the_end_ |= ready.to_the_end;
+    if (ready.output && std::exchange(writing_, false)) {
+      flush();
+      if (!writing_) socket_.want(Interest::input);
+    }
+    if (readable_ && stage_ != Stage::closed) read();
+    if (readable_) socket_.ask_for_turn();
+  }
+
+  void read() {
+    const std::span<char> room = tls_ ? std::span<char>(wire_) : input_.room();
+    const ssize_t count = ::recv(socket_.number(), room.data(), room.size(), 0);
+    const int error = count < 0 ? errno : 0;
+    readable_ = std::cmp_equal(count, room.size()) || (count > 0 && to_the_end_) || error == EINTR;
+    if (count > 0) {
+      take_input(static_cast<std::size_t>(count));
+    } else if (error != EAGAIN && error != EINTR) {
+      const std::string closed = error == 0 ? "the server has closed the connection" : ended_by(error);
+      lose(stage_ == Stage::handshake ? std::string("the connection ends during the TLS handshake") + tls_advice
+                                      : closed);
+    }
+  }
+
+  void take_input(std::size_t count) {
+    if (!tls_) {
+      input_.fill(count);
+      offer();
+      return;
+    }
+    tls_->receive(std::span(wire_).first(count));
+    if (stage_ == Stage::handshake) shake_hands();
+    if (stage_ == Stage::open) decrypt();
+  }
+
+  // All that came, the owner's bound at a time.
+  void decrypt() {
+    auto reading = TlsStream::Reading::held;
+    std::string problem;
+    while (stage_ == Stage::open && reading == TlsStream::Reading::held) {
+      const std::size_t before = input_.pending().size();
+      reading = tls_->read(input_);
+      if (reading == TlsStream::Reading::failed) problem = tls_->problem();
+      if (input_.pending().size() > before) offer();
+    }
+    if (stage_ != Stage::open) return;
+    if (reading == TlsStream::Reading::failed) lose("TLS fails: " + problem);
+    if (reading == TlsStream::Reading::ended) lose("the server has closed the connection");
+    flush();  // what TLS itself has to say
+  }
+
+  void offer() {
+    std::size_t consumed = 0;
+    call([&] { consumed = owner_->on_bytes(input_.pending()); });
+    input_.consume(consumed);
+    if (stage_ == Stage::open && consumed == 0 && input_.at_bound()) {
+      lose("more than " + std::to_string(options_->input_bound) + " bytes came that make no whole message");
+    }
+  }
+
+  // If the socket does not take all, goes on when it takes more.
+  void flush() {
+    if (writing_ || stage_ == Stage::closed) return;
+    switch (sender_.send(socket_.number(), tls_.get(), out_).state) {
+      case Sender::State::done:
+        break;
+      case Sender::State::held:
+        writing_ = true;
+        socket_.want(Interest::both);
+        break;
+      case Sender::State::failed:
+        lose(ended_by(errno));
+        break;
+      case Sender::State::tls_failed:
+        lose("TLS fails: " + tls_->problem());
+        break;
+    }
+  }
+
+  // With TLS, an end that nobody can fake; if it fits.
+  void send_close_notify() {
+    if (!tls_ || stage_ != Stage::open || unsent() > 0) return;
+    tls_->shut();
+    std::string notice;
+    tls_->take_wire(notice);
+    (void)!::send(socket_.number(), notice.data(), notice.size(), MSG_NOSIGNAL);
+  }
+
+  void lose(std::string what) { lose(Error{options_->endpoint.text(), std::move(what)}); }
+
+  // The owner is told later: this may be in the middle of one of its calls.
+  void lose(Error error) {
+    if (stage_ == Stage::closed) return;
+    Outgoing::Owner* const owner = owner_;
+    close();
+    owner_ = owner;
+    loop_.post([self = shared_from_this(), error = std::move(error)] {
+      if (self->owner_ != nullptr) self->owner_->on_lost(error);
+    });
+  }
+
+  Loop& loop_;
+  const std::shared_ptr<const OutgoingOptions> options_;
+  Outgoing::Owner* owner_;  // null: closed by it
+  std::shared_ptr<Dialer> dialer_;
+  Timer handshake_timer_;
+  Watched socket_;                  // open once it is dialled
+  std::unique_ptr<TlsStream> tls_;  // null: plain
+  std::vector<char> wire_;          // with TLS: where reads go
+  InputBuffer input_;
+  std::string out_;  // what was asked to be sent
+  Sender sender_;
+
+  Stage stage_ = Stage::dialling;
+  Moment deadline_;
+  bool readable_ = false;    // more may have come than was read
+  bool to_the_end_ = false;  // a short read may not have found all
+  bool writing_ = false;     // until the socket takes more
+  bool in_owner_ = false;    // it is being called: what it sends leaves afterwards
+};
 
 Outgoing::Outgoing(Loop& loop, OutgoingOptions options, Owner& owner)
     : loop_(loop), options_(std::make_shared<const OutgoingOptions>(std::move(options))), owner_(owner) {}

@@ -1,9 +1,9 @@
 // A connection to a server, from our side: looks the host up, connects, shakes hands where TLS is wanted, and then
 // carries bytes. All on the loop's thread; destroyed before the loop is.
 //
-// 1. The owner is never called from within one of his own calls of this: what follows from them comes later.
-// 2. It may be closed, connected anew or destroyed at any time, also from within the owner's callbacks. The owner
-//    hears nothing more of what was closed.
+// 1. The owner is never called from within one of its own calls of this: what follows from them comes later.
+// 2. It may be closed, connected again or destroyed at any time, also from within the owner's callbacks. The owner is
+//    not called again about what was closed.
 // 3. A connection is lost once, and then gone: nothing is tried again unless connect() is called.
 // 4. What is sent from within on_connected or on_bytes leaves with one write when they return; what is sent from
 //    elsewhere leaves at once.
@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "net/endpoint.h"
-#include "net/tls_client_context.h"
+#include "net/address.h"
+#include "net/tls_context.h"
 #include "weir/result.h"
 #include "weir/time.h"
 

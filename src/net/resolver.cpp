@@ -25,7 +25,7 @@ std::string why_not_found(const std::string& host, int error, int system_error) 
   return "the name " + host + " cannot be looked up: " + reason + "; check this machine's resolver";
 }
 
-Resolver::Found find(const std::string& host, std::uint16_t port, int flags) {
+Resolver::Found find_addresses(const std::string& host, std::uint16_t port, int flags) {
   addrinfo wanted{};
   wanted.ai_flags = AI_NUMERICSERV | flags;
   wanted.ai_socktype = SOCK_STREAM;
@@ -44,32 +44,32 @@ Resolver::Found find(const std::string& host, std::uint16_t port, int flags) {
 
 }  // namespace
 
-// Held by its thread too, which may outlive the loop: then it has nobody to tell.
+// Held by its thread too, which may outlive the loop: then nobody is told.
 class Resolver::Worker {
  public:
-  struct Question {
+  struct LookUp {
     std::string host;
     std::uint16_t port;
-    std::weak_ptr<const void> asker;
+    std::weak_ptr<const void> owner;
     Done done;
   };
 
   explicit Worker(Loop& loop) noexcept : loop_(&loop) {}
 
-  void take(Question question) {
+  void take(LookUp look_up) {
     {
       const std::lock_guard lock(mutex_);
-      questions_.push_back(std::move(question));
+      waiting_.push_back(std::move(look_up));
     }
     changed_.notify_one();
   }
 
   void end() {
-    std::deque<Question> dropped;
+    std::deque<LookUp> dropped;
     {
       const std::lock_guard lock(mutex_);
       loop_ = nullptr;
-      dropped.swap(questions_);
+      dropped.swap(waiting_);
     }
     changed_.notify_one();
   }
@@ -77,15 +77,15 @@ class Resolver::Worker {
   void work() {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return loop_ == nullptr || !questions_.empty(); });
+      changed_.wait(lock, [this] { return loop_ == nullptr || !waiting_.empty(); });
       if (loop_ == nullptr) return;
-      const Question question = std::move(questions_.front());
-      questions_.pop_front();
-      if (question.asker.expired()) continue;
+      const LookUp look_up = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (look_up.owner.expired()) continue;
       lock.unlock();
-      Found found = find(question.host, question.port, 0);
+      Found found = find_addresses(look_up.host, look_up.port, 0);
       lock.lock();
-      if (loop_ != nullptr) loop_->post([done = question.done, found = std::move(found)] { done(found); });
+      if (loop_ != nullptr) loop_->post([done = look_up.done, found = std::move(found)] { done(found); });
     }
   }
 
@@ -93,11 +93,11 @@ class Resolver::Worker {
   std::mutex mutex_;
   std::condition_variable changed_;
   Loop* loop_;  // null: it is over
-  std::deque<Question> questions_;
+  std::deque<LookUp> waiting_;
 };
 
 Resolver::Found Resolver::read_ip(const std::string& host, std::uint16_t port) {
-  return find(host, port, AI_NUMERICHOST);
+  return find_addresses(host, port, AI_NUMERICHOST);
 }
 
 Resolver::Resolver(Loop& loop) noexcept : loop_(loop) {}
@@ -106,7 +106,7 @@ Resolver::~Resolver() {
   if (worker_) worker_->end();
 }
 
-void Resolver::look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> asker, Done done) {
+void Resolver::look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> owner, Done done) {
   if (!worker_) {
     auto worker = std::make_shared<Worker>(loop_);
     try {
@@ -119,7 +119,7 @@ void Resolver::look_up(std::string host, std::uint16_t port, std::weak_ptr<const
     }
     worker_ = std::move(worker);
   }
-  worker_->take({std::move(host), port, std::move(asker), std::move(done)});
+  worker_->take({std::move(host), port, std::move(owner), std::move(done)});
 }
 
 }  // namespace weir::net

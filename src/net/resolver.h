@@ -1,5 +1,5 @@
-// Looks names up, on a thread of its own: the system's resolver waits. One for each loop. Internal to the room. On the
-// loop's thread.
+// Looks names up, on a thread of its own: the system's resolver waits. One for each loop. Internal to src/net. On
+// the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@ class Resolver {
   [[nodiscard]] static Found read_ip(const std::string& host, std::uint16_t port);
 
   explicit Resolver(Loop& loop) noexcept;
-  // Does not wait: a look-up that is under way ends on its own, and nobody hears of it.
+  // Does not wait: a look-up that is under way ends on its own, and nobody is told of it.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // One after the other; `done` comes later. Those whose asker is gone when their turn comes are left out.
-  void look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> asker, Done done);
+  // One after the other; `done` comes later. Look-ups whose `owner` is gone by then are left out.
+  void look_up(std::string host, std::uint16_t port, std::weak_ptr<const void> owner, Done done);
 
  private:
   class Worker;
 
   Loop& loop_;
-  std::shared_ptr<Worker> worker_;  // null: nobody has asked yet
+  std::shared_ptr<Worker> worker_;  // null: nothing was looked up yet
 };
 
 }  // namespace weir::net

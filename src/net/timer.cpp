@@ -1,24 +1,68 @@
 #include "net/timer.h"
 
-#include <utility>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
-#include "net/alarms.h"
-#include "net/loop.h"
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <system_error>
+#include <utility>
 
 namespace weir::net {
 
-Timer::Timer(Loop& loop) : alarms_(loop.alarms()), alarm_(std::make_unique<Alarm>()) {}
-
-Timer::~Timer() {
+void Timer::set(Moment when, std::function<void()> work) {
   cancel();
+  if (node_) {
+    node_.key() = when;
+    place_ = queue_.waiting_.insert(std::move(node_));
+  } else {
+    place_ = queue_.waiting_.emplace(when, this);
+  }
+  work_ = std::move(work);
+  if (when < queue_.waking_at_) queue_.wake_at(when);
 }
 
-void Timer::set(std::chrono::steady_clock::time_point when, std::function<void()> work) {
-  alarms_.set(*alarm_, when, std::move(work));
+void Timer::cancel() noexcept {
+  if (work_) (void)take();
 }
 
-void Timer::cancel() {
-  alarms_.cancel(*alarm_);
+std::function<void()> Timer::take() noexcept {
+  node_ = queue_.waiting_.extract(place_);
+  return std::exchange(work_, nullptr);
+}
+
+TimerQueue::TimerQueue(Poller& poller) : clock_(poller, *this) {
+  Descriptor clock(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));  // what steady_clock reads
+  if (!clock.open() || !clock_.take(std::move(clock), Interest::input)) {
+    throw std::system_error(errno, std::system_category(), "timer");
+  }
+}
+
+// As many as there are, at most: one that sets itself again for a time that has passed waits for the next round.
+void TimerQueue::on_ready(Readiness /*input*/) {
+  std::uint64_t expirations = 0;
+  (void)!::read(clock_.number(), &expirations, sizeof expirations);
+  const Moment now = Moment::clock::now();
+  for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty() && waiting_.begin()->first <= now; --left) {
+    const std::function<void()> work = waiting_.begin()->second->take();
+    work();
+  }
+  wake_at(waiting_.empty() ? Moment::max() : waiting_.begin()->first);
+}
+
+void TimerQueue::wake_at(Moment when) noexcept {
+  using std::chrono::nanoseconds;
+  using std::chrono::seconds;
+  waking_at_ = when;
+  if (when == Moment::max()) return;
+  const auto since = std::max(when.time_since_epoch(), Moment::duration(1));  // nothing would mean never
+  const auto whole = std::chrono::duration_cast<seconds>(since);
+  itimerspec setting{};
+  setting.it_value.tv_sec = whole.count();
+  setting.it_value.tv_nsec = std::chrono::duration_cast<nanoseconds>(since - whole).count();
+  ::timerfd_settime(clock_.number(), TFD_TIMER_ABSTIME, &setting, nullptr);
 }
 
 }  // namespace weir::net

@@ -1,14 +1,46 @@
 #include "net/tls_context.h"
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <array>
 #include <utility>
 
-#include "net/tls_setup.h"
-
 namespace weir::net {
 namespace {
+
+// In place of OpenSSL's, which asks at the terminal.
+int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) {
+  return 0;
+}
+
+// For either side.
+Result<std::shared_ptr<SSL_CTX>> make_context(const SSL_METHOD* method) {
+  ERR_clear_error();
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(method), SSL_CTX_free);
+  if (!context) return failure("TLS", "cannot be set up: " + tls_reason());
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_default_passwd_cb(context.get(), no_passphrase);
+  return context;
+}
+
+Result<void> use_certificate(SSL_CTX& context, const std::string& chain, const std::string& key) {
+  if (SSL_CTX_use_certificate_chain_file(&context, chain.c_str()) != 1) {
+    return failure(chain, "the certificate cannot be used: " + tls_reason() +
+                              "; give a PEM file, the certificate of the key first");
+  }
+  const bool used = SSL_CTX_use_PrivateKey_file(&context, key.c_str(), SSL_FILETYPE_PEM) == 1;
+  if (!used && ERR_GET_REASON(ERR_peek_error()) != X509_R_KEY_VALUES_MISMATCH) {
+    return failure(key, "the key cannot be used: " + tls_reason() +
+                            "; give a PEM file without a passphrase that this user may read");
+  }
+  if (!used || SSL_CTX_check_private_key(&context) != 1) {
+    return failure(key,
+                   "the key is not that of the certificate in " + chain + "; give the two that were made together");
+  }
+  return {};
+}
 
 int select_application(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size, const unsigned char* asked,
                        unsigned int asked_size, void* data) {
@@ -32,8 +64,8 @@ Result<void> use_client_ca(SSL_CTX* context, const std::string& file) {
   return {};
 }
 
-Result<std::shared_ptr<SSL_CTX>> build(const TlsFiles& files, const std::string& applications) {
-  auto context = make_tls_context(TLS_server_method());
+Result<std::shared_ptr<SSL_CTX>> build_server_context(const TlsFiles& files, const std::string& applications) {
+  auto context = make_context(TLS_server_method());
   if (!context) return context;
   SSL_CTX* const raw = context->get();
   SSL_CTX_set_options(raw, SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -55,10 +87,31 @@ Result<std::shared_ptr<SSL_CTX>> build(const TlsFiles& files, const std::string&
   return context;
 }
 
+Result<void> trust(SSL_CTX& context, const std::string& ca) {
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+  if (ca.empty()) {
+    if (SSL_CTX_set_default_verify_paths(&context) == 1) return {};
+    return failure("TLS", "the certificates that this machine trusts cannot be read: " + tls_reason() +
+                              "; name a file of CA certificates");
+  }
+  if (SSL_CTX_load_verify_locations(&context, ca.c_str(), nullptr) == 1) return {};
+  return failure(ca, "the CA cannot be used: " + tls_reason() + "; give a PEM file of CA certificates");
+}
+
 }  // namespace
 
-TlsContext::TlsContext(TlsFiles files, std::string applications)
-    : files_(std::move(files)), applications_(std::move(applications)) {}
+std::string tls_reason() {
+  const unsigned long code = ERR_peek_error();
+  std::array<char, 256> text{};
+  if (ERR_SYSTEM_ERROR(code)) {
+    ERR_error_string_n(code, text.data(), text.size());
+  } else if (const char* const known = ERR_reason_error_string(code); known != nullptr) {
+    return known;
+  }
+  const std::string whole = text.data();
+  const std::size_t last = whole.rfind(':');
+  return last == std::string::npos ? "unknown reason" : whole.substr(last + 1);
+}
 
 Result<std::shared_ptr<TlsContext>> TlsContext::load(TlsFiles files, const std::vector<std::string>& applications) {
   std::string wire;
@@ -75,7 +128,7 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(TlsFiles files, const std::
 }
 
 Result<std::shared_ptr<ssl_ctx_st>> TlsContext::prepare() const {
-  return build(files_, applications_);
+  return build_server_context(files_, applications_);
 }
 
 void TlsContext::take(std::shared_ptr<ssl_ctx_st> prepared) {
@@ -93,6 +146,21 @@ Result<void> TlsContext::reload() {
 std::shared_ptr<ssl_ctx_st> TlsContext::current() const {
   const std::lock_guard lock(mutex_);
   return current_;
+}
+
+Result<std::shared_ptr<const TlsClientContext>> TlsClientContext::load(const TlsClientFiles& files) {
+  auto context = make_context(TLS_client_method());
+  if (!context) return tl::unexpected(std::move(context.error()));
+  if (auto trusted = trust(**context, files.ca); !trusted) return tl::unexpected(std::move(trusted.error()));
+  if (files.certificate_chain.empty() != files.key.empty()) {
+    return failure(files.key.empty() ? files.certificate_chain : files.key,
+                   "a client's certificate and its key are given together, or neither");
+  }
+  if (!files.key.empty()) {
+    auto used = use_certificate(**context, files.certificate_chain, files.key);
+    if (!used) return tl::unexpected(std::move(used.error()));
+  }
+  return std::shared_ptr<const TlsClientContext>(new TlsClientContext(std::move(*context)));
 }
 
 }  // namespace weir::net

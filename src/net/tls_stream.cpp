@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "net/tls_setup.h"
+#include "net/tls_context.h"
 
 namespace weir::net {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/input_buffer.h"
+#include "net/buffers.h"
 
 struct bio_st;
 struct ssl_ctx_st;
@@ -20,6 +20,8 @@ namespace weir::net {
 
 class TlsStream {
  public:
+  static constexpr std::size_t wire_size = std::size_t{16} << 10;  // as much is read from the socket at once
+
   enum class Handshake : std::uint8_t { going_on, done, failed };
   enum class Reading : std::uint8_t {
     drained,  // all that came is read

@@ -1,15 +1,90 @@
 #include "observe/consumer_names.h"
 
-#include <array>
-#include <cstdint>
+#include <fcntl.h>
+#include <unistd.h>
 
-#include "engine/consumer.h"
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include "match/consumer.h"
 #include "policy/vocabulary.h"
 #include "table/siphash.h"
 
 namespace weir::observe {
+namespace {
 
-using policy::KeyPart;
+constexpr std::size_t key_digits = 32;
+
+tl::unexpected<Error> key_failure(const std::string& path, std::string_view what, std::string_view remedy) {
+  return failure(path, std::string(what) + ": " + std::generic_category().message(errno) + "; " + std::string(remedy));
+}
+
+std::optional<std::uint64_t> parse_word(std::string_view text) {
+  std::uint64_t word = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
+  return word;
+}
+
+void append_digits(std::string& out, std::uint64_t word) {
+  constexpr std::string_view hexadecimal = "0123456789abcdef";
+  for (int shift = 60; shift >= 0; shift -= 4) out.push_back(hexadecimal[word >> shift & 15U]);
+}
+
+Result<table::HashKey> read_key(const std::string& path, int file) {
+  std::array<char, key_digits + 2> bytes{};  // a line feed, and one more to see that there is no more
+  const ssize_t size = ::read(file, bytes.data(), bytes.size());
+  if (size < 0) return key_failure(path, "the hash key cannot be read", "its owner has to be who runs weir");
+  std::string_view text(bytes.data(), static_cast<std::size_t>(size));
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const auto first = parse_word(text.substr(0, key_digits / 2));
+  const auto second = text.size() == key_digits ? parse_word(text.substr(key_digits / 2)) : std::nullopt;
+  if (!first || !second) {
+    return failure(path, "is not a hash key: it has to be 32 hexadecimal digits; remove the file to have one made");
+  }
+  return table::HashKey{*first, *second};
+}
+
+// Written under another name first, so that the file always has a whole key.
+Result<void> make_key(const std::string& path) {
+  const std::string draft = path + ".new." + std::to_string(::getpid());
+  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  constexpr auto remedy = "its folder has to be there, and writable";
+  if (file < 0) return key_failure(path, "the hash key cannot be made", remedy);
+  const table::HashKey key = table::HashKey::random();
+  std::string text;
+  append_digits(text, key.first);
+  append_digits(text, key.second);
+  text.push_back('\n');
+  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(file) == 0;
+  ::close(file);
+  const bool linked = written && (::link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST);
+  if (!linked) {
+    const auto error = key_failure(path, "the hash key cannot be written", remedy);
+    ::unlink(draft.c_str());
+    return error;
+  }
+  ::unlink(draft.c_str());
+  return {};
+}
+
+}  // namespace
+
+Result<table::HashKey> open_hash_key(const std::string& path) {
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno == ENOENT) {
+    if (const auto made = make_key(path); !made) return tl::unexpected(made.error());
+    file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  if (file < 0) return key_failure(path, "the hash key cannot be opened", "its owner has to be who runs weir");
+  auto key = read_key(path, file);
+  ::close(file);
+  return key;
+}
 
 std::string ConsumerNames::hash_of(std::string_view value) const {
   std::string digits;
@@ -18,17 +93,17 @@ std::string ConsumerNames::hash_of(std::string_view value) const {
 }
 
 void ConsumerNames::append(std::string& out, std::string_view consumer) const {
-  if (engine::is_shared_consumer(consumer)) {
+  if (match::is_shared_consumer(consumer)) {
     out += "shared";
     return;
   }
   const std::size_t begin = out.size();
-  engine::for_each_part(consumer, [&](const KeyPart& part, std::string_view value) {
+  match::for_each_part(consumer, [&](const policy::KeyPart& part, std::string_view value) {
     if (out.size() > begin) out.push_back('+');
     out += text_of(part);
-    if (part.kind == KeyPart::Kind::global) return;
+    if (part.kind == policy::KeyPart::Kind::global) return;
     out.push_back(':');
-    if (part.kind == KeyPart::Kind::route) {
+    if (part.kind == policy::KeyPart::Kind::route) {
       out += value;
     } else {
       append_hash(out, value);
@@ -36,9 +111,9 @@ void ConsumerNames::append(std::string& out, std::string_view consumer) const {
   });
 }
 
-void ConsumerNames::append(std::string& out, std::span<const engine::DescriptorEntry> entries) const {
+void ConsumerNames::append(std::string& out, std::span<const match::DescriptorEntry> entries) const {
   const std::size_t begin = out.size();
-  for (const engine::DescriptorEntry& entry : entries) {
+  for (const match::DescriptorEntry& entry : entries) {
     if (out.size() > begin) out.push_back('+');
     out += entry.key;
     if (entry.value.empty()) continue;
@@ -48,11 +123,7 @@ void ConsumerNames::append(std::string& out, std::span<const engine::DescriptorE
 }
 
 void ConsumerNames::append_hash(std::string& out, std::string_view value) const {
-  constexpr std::string_view hexadecimal = "0123456789abcdef";
-  std::uint64_t hash = table::siphash13(key_, value);
-  std::array<char, 16> digits{};
-  for (std::size_t i = digits.size(); i > 0; --i, hash >>= 4) digits[i - 1] = hexadecimal[hash & 15U];
-  out.append(digits.data(), digits.size());
+  append_digits(out, table::siphash13(key_, value));
 }
 
 }  // namespace weir::observe

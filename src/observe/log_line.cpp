@@ -4,10 +4,9 @@
 #include <chrono>
 #include <cstddef>
 
-#include "observe/truncated_address.h"
-#include "wire/decimal.h"
-#include "wire/json_text.h"
-#include "wire/utc_time.h"
+#include "text/date.h"
+#include "text/decimal.h"
+#include "text/json.h"
 
 namespace weir::observe {
 namespace {
@@ -16,18 +15,18 @@ constexpr std::size_t longest_method = 32;
 
 // RFC 3339, in UTC, to the microsecond.
 void append_time(std::string& out, Instant time) {
-  using wire::write_padded;
+  using text::write_padded;
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  const wire::UtcTime utc = wire::utc_time(second);
+  const text::UtcTime utc = text::utc_time(second);
   std::array<char, 27> text{'0', '0', '0', '0', '-', '0', '0', '-', '0', '0', 'T', '0', '0', ':',
                             '0', '0', ':', '0', '0', '.', '0', '0', '0', '0', '0', '0', 'Z'};
-  write_padded(text.data(), utc.year, 4);
-  write_padded(text.data() + 5, utc.month, 2);
-  write_padded(text.data() + 8, utc.day, 2);
-  write_padded(text.data() + 11, utc.hour, 2);
-  write_padded(text.data() + 14, utc.minute, 2);
-  write_padded(text.data() + 17, utc.second, 2);
-  write_padded(text.data() + 20, static_cast<unsigned>((time - second).count()), 6);
+  text::write_padded(text.data(), utc.year, 4);
+  text::write_padded(text.data() + 5, utc.month, 2);
+  text::write_padded(text.data() + 8, utc.day, 2);
+  text::write_padded(text.data() + 11, utc.hour, 2);
+  text::write_padded(text.data() + 14, utc.minute, 2);
+  text::write_padded(text.data() + 17, utc.second, 2);
+  text::write_padded(text.data() + 20, static_cast<unsigned>((time - second).count()), 6);
   out.append(text.data(), text.size());
 }
 
@@ -50,41 +49,31 @@ void append_name(std::string& out, std::string_view name) {
 void append_field(std::string& out, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   append_name(out, name);
-  wire::append_json_text(out, text);
+  text::append_json_text(out, text);
 }
 
 void append_field(std::string& out, std::string_view name, std::uint64_t number) {
   append_name(out, name);
-  wire::append_number(out, number);
+  text::append_number(out, number);
 }
 
 // In seconds; null: never.
 void append_wait(std::string& out, const std::optional<Duration>& wait) {
   append_name(out, "retry_after");
   if (wait) {
-    wire::append_decimal(out, static_cast<std::uint64_t>(wait->count()), 6);
+    text::append_decimal(out, static_cast<std::uint64_t>(wait->count()), 6);
   } else {
     out += "null";
   }
 }
 
-std::string_view name_of(Level level) noexcept {
-  switch (level) {
-    case Level::info:
-      return "info";
-    case Level::warning:
-      return "warning";
-    case Level::error:
-      break;
-  }
-  return "error";
-}
+constexpr std::array<std::string_view, 3> level_names{"info", "warning", "error"};  // by Level
 
 }  // namespace
 
 void append_message(std::string& out, Instant time, Level level, std::string_view message) {
   begin_line(out, time);
-  append_field(out, "level", name_of(level));
+  append_field(out, "level", level_names[static_cast<std::size_t>(level)]);
   append_field(out, "message", message);
   end_line(out);
 }
@@ -111,6 +100,11 @@ void append_suppressed(std::string& out, Instant time, std::uint64_t count) {
   append_field(out, "event", "suppressed");
   append_field(out, "count", count);
   end_line(out);
+}
+
+std::string truncated(const text::Address& address) {
+  const bool is_v6 = address.family == text::Address::Family::v6;
+  return address.network(is_v6 ? 48 : 24).text() + (is_v6 ? "/48" : "/24");
 }
 
 }  // namespace weir::observe

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "engine/verdict.h"
-#include "policy/address.h"
+#include "text/address.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/time.h"
@@ -23,7 +23,7 @@ enum class Level : std::uint8_t { info, warning, error };
 // What the program says about itself.
 void append_message(std::string& out, Instant time, Level level, std::string_view message);
 
-// A denial. Nothing in it tells who was denied: the consumer is named by hashes, the address loses its end, and the
+// A denial. Nothing in it identifies the client: the consumer is named by hashes, the address loses its end, and the
 // path is the route's template.
 struct Denial {
   Instant time{};
@@ -33,7 +33,7 @@ struct Denial {
   std::string_view route{};
   std::string_view tier{};      // empty: none
   std::string_view consumer{};  // as ConsumerNames writes it; empty: unknown
-  std::optional<policy::Address> address{};
+  std::optional<text::Address> address{};
   Cost cost{};
   Decision decision{};
 };
@@ -41,5 +41,8 @@ struct Denial {
 void append_denial(std::string& out, const Denial& denial);
 
 void append_suppressed(std::string& out, Instant time, std::uint64_t count);
+
+// An address without its end: 203.0.113.0/24, 2001:db8:1::/48.
+[[nodiscard]] std::string truncated(const text::Address& address);
 
 }  // namespace weir::observe

@@ -1,4 +1,4 @@
-// Writes log lines on a thread of its own, so that nobody who decides waits for a disk or a pipe.
+// Writes log lines on a thread of its own, so that no decision waits for a disk or a pipe.
 //
 // Lines wait in memory, up to a bound; what comes beyond it is dropped and counted, and so is what could not be
 // written. write() copies a line under a lock that is never held while the file is written to.
@@ -9,17 +9,44 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
-#include "observe/log_file.h"
 #include "weir/result.h"
 
 namespace weir::observe {
+
+// Where log lines go: a file that is appended to, or standard error. For one thread.
+class LogFile {
+ public:
+  // Empty: standard error. A file is made if it is not there, for its owner and group to read.
+  [[nodiscard]] static Result<LogFile> open(const std::string& path);
+
+  // Takes over a descriptor; never closes standard error.
+  explicit LogFile(int descriptor) noexcept : descriptor_(descriptor) {}
+  LogFile(LogFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  LogFile& operator=(LogFile&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~LogFile();
+
+  // Writes whole lines, a few at once, so that those of several processes do not mix. Waits while nobody reads, and
+  // then calls `gives_up` ten times a second. How many bytes were written.
+  [[nodiscard]] std::size_t write(std::string_view lines, const std::function<bool()>& gives_up) noexcept;
+
+ private:
+  // False: it cannot be written to.
+  [[nodiscard]] bool wait(const std::function<bool()>& gives_up) const noexcept;
+
+  int descriptor_;
+};
 
 class LogWriter {
  public:

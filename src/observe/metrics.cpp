@@ -1,27 +1,32 @@
 #include "observe/metrics.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "engine/bindings.h"
 #include "engine/counters.h"
-#include "engine/plan.h"
-#include "observe/process_figures.h"
 #include "store/local/tables.h"
 
 namespace weir::observe {
 namespace {
 
+using engine::Bindings;
+using engine::BoundLimit;
 using engine::Event;
 using engine::EventTotals;
-using engine::Plan;
-using engine::PlannedLimit;
 using enum MetricsPage::Type;
 
 struct NamedEvent {
@@ -66,13 +71,11 @@ void append_decisions(MetricsPage& page, const engine::Engine::Totals& totals) {
   page.family("weir_candidate_decisions_total", counter,
               "What candidates would have decided, by how it compares with the live limit.");
   append_events(page, totals.by_limit_and_route, "divergence", candidate_divergences);
-  page.family("weir_uncovered_total", counter, "Requests that no limit covers.");
-  page.sample({}, totals.uncovered);
-  page.family("weir_ignored_headers_total", counter,
-              "Requests that claimed in their headers what only a trusted proxy may say.");
-  page.sample({}, totals.ignored_headers);
-  page.family("weir_unknown_tiers_total", counter, "Requests with a tier that the policy does not have.");
-  page.sample({}, totals.unknown_tiers);
+  page.single("weir_uncovered_total", counter, "Requests that no limit covers.", totals.uncovered);
+  page.single("weir_ignored_headers_total", counter,
+              "Requests that claimed in their headers what only a trusted proxy may say.", totals.ignored_headers);
+  page.single("weir_unknown_tiers_total", counter, "Requests with a tier that the policy does not have.",
+              totals.unknown_tiers);
 }
 
 void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorders) {
@@ -89,7 +92,7 @@ void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorde
   }
 }
 
-// What is certain: a sketch may count others' denials as his.
+// What is certain: a sketch may count the denials of other consumers as those of one.
 void append_denied_most(MetricsPage& page, std::span<const Recorder* const> recorders, Instant now) {
   std::vector<const DeniedMost*> all;
   for (const Recorder* recorder : recorders) all.push_back(&recorder->denied());
@@ -103,15 +106,15 @@ void append_denied_most(MetricsPage& page, std::span<const Recorder* const> reco
   for (const auto& [limit, denials] : by_limit) page.sample({{"limit", limit}}, denials);
 }
 
-void append_consumers(MetricsPage& page, const Plan& plan, Instant now) {
+void append_consumers(MetricsPage& page, const Bindings& bindings, Instant now) {
   page.family("weir_consumers", gauge, "Distinct consumers of a limit of late, within a few percent.");
-  for (const PlannedLimit& limit : plan.limits()) {
+  for (const BoundLimit& limit : bindings.limits()) {
     if (limit.source->by_descriptor()) continue;
     page.sample({{"limit", limit.source->name}}, limit.consumers->estimate(now));
   }
   page.family("weir_candidate_diverging_consumers", gauge,
               "Distinct consumers that a candidate would treat differently, within a few percent.");
-  for (const PlannedLimit& limit : plan.limits()) {
+  for (const BoundLimit& limit : bindings.limits()) {
     if (limit.candidate.empty()) continue;
     const std::string_view name = limit.source->name;
     page.sample({{"limit", name}, {"divergence", "newly_denied"}}, limit.diverging->newly_denied.estimate());
@@ -141,11 +144,11 @@ TableSums sum_up(const std::vector<store::Tables::Figures>& tables) {
   return sums;
 }
 
-void append_tables(MetricsPage& page, const Plan& plan, Instant now) {
-  const TableSums sums = sum_up(plan.tables().figures(now));
+void append_tables(MetricsPage& page, const Bindings& bindings, Instant now) {
+  const TableSums sums = sum_up(bindings.tables().figures(now));
   const auto append = [&](std::uint64_t TableSum::*figure) {
-    for (const auto& [whose, sum] : sums) {
-      page.sample({{"limit", whose.first}, {"purpose", name_of(whose.second)}}, sum.*figure);
+    for (const auto& [id, sum] : sums) {
+      page.sample({{"limit", id.first}, {"purpose", name_of(id.second)}}, sum.*figure);
     }
   };
   page.family("weir_table_bytes", gauge, "Memory of the states of a limit, or of a domain of descriptors.");
@@ -158,74 +161,88 @@ void append_tables(MetricsPage& page, const Plan& plan, Instant now) {
   append(&TableSum::overflowed);
 }
 
-void append_policy(MetricsPage& page, const Plan& plan, const ReloadFigures& reloads) {
+void append_policy(MetricsPage& page, const Bindings& bindings, const ReloadFigures& reloads) {
   page.family("weir_policy_info", gauge, "The policy in force.");
-  page.sample({{"digest", plan.ruleset().digest}}, 1);
-  page.family("weir_policy_limits", gauge, "Limits of the policy in force.");
-  page.sample({}, plan.limits().size());
-  page.family("weir_policy_applied_timestamp_seconds", gauge, "When the policy in force was applied.");
-  page.sample({}, static_cast<std::uint64_t>(reloads.applied_at.time_since_epoch().count()), 6);
+  page.sample({{"digest", bindings.ruleset().digest}}, 1);
+  page.single("weir_policy_limits", gauge, "Limits of the policy in force.", bindings.limits().size());
+  page.single("weir_policy_applied_timestamp_seconds", gauge, "When the policy in force was applied.",
+              static_cast<std::uint64_t>(reloads.applied_at.time_since_epoch().count()), 6);
   page.family("weir_reloads_total", counter, "Policies that were read anew, by what came of it.");
   page.sample({{"outcome", "applied"}}, reloads.applied);
   page.sample({{"outcome", "refused"}}, reloads.refused);
-  page.family("weir_last_reload_refused", gauge,
-              "1 if the policy that was read last has mistakes and is not in force.");
-  page.sample({}, reloads.last_refused ? 1 : 0);
+  page.single("weir_last_reload_refused", gauge, "1 if the policy that was read last has mistakes and is not in force.",
+              reloads.last_refused ? 1 : 0);
 }
 
-void append_doors(MetricsPage& page, std::span<const DoorFigures> doors) {
+void append_listeners(MetricsPage& page, std::span<const ListenerFigures> listeners) {
   page.family("weir_connections", gauge, "Open connections.");
-  for (const DoorFigures& door : doors) page.sample({{"door", door.door}}, door.open_connections);
+  for (const ListenerFigures& listener : listeners)
+    page.sample({{"listener", listener.listener}}, listener.open_connections);
   page.family("weir_connections_total", counter, "Connections by what came of them.");
-  for (const DoorFigures& door : doors) {
-    for (const auto& [outcome, count] : door.connections) {
-      page.sample({{"door", door.door}, {"outcome", outcome}}, count);
+  for (const ListenerFigures& listener : listeners) {
+    for (const auto& [outcome, count] : listener.connections) {
+      page.sample({{"listener", listener.listener}, {"outcome", outcome}}, count);
     }
   }
   page.family("weir_requests_total", counter, "Requests, whatever they asked for.");
-  for (const DoorFigures& door : doors) page.sample({{"door", door.door}}, door.requests);
+  for (const ListenerFigures& listener : listeners) page.sample({{"listener", listener.listener}}, listener.requests);
   page.family("weir_unjudged_total", counter,
               "Calls that ended in an error, or without an answer: a proxy may let them pass.");
-  for (const DoorFigures& door : doors) {
-    if (door.unjudged) page.sample({{"door", door.door}}, *door.unjudged);
+  for (const ListenerFigures& listener : listeners) {
+    if (listener.unjudged) page.sample({{"listener", listener.listener}}, *listener.unjudged);
   }
   page.family("weir_denied_unread_total", counter, "Requests that were denied without having been read, by why.");
-  for (const DoorFigures& door : doors) {
-    for (const auto& [reason, count] : door.denied_unread) {
-      page.sample({{"door", door.door}, {"reason", reason}}, count);
+  for (const ListenerFigures& listener : listeners) {
+    for (const auto& [reason, count] : listener.denied_unread) {
+      page.sample({{"listener", listener.listener}, {"reason", reason}}, count);
     }
   }
 }
 
+std::uint64_t microseconds(const timeval& time) noexcept {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(time.tv_usec);
+}
+
+std::uint64_t count_descriptors() {
+  std::uint64_t count = 0;
+  std::error_code error;
+  std::filesystem::directory_iterator entries("/proc/self/fd", error);
+  for (; !error && entries != std::filesystem::directory_iterator{}; entries.increment(error)) ++count;
+  return count;
+}
+
+// What cannot be read is zero.
 void append_process(MetricsPage& page, Instant started) {
-  const ProcessFigures figures = process_figures();
-  page.family("process_start_time_seconds", gauge, "When the process started, since the epoch.");
-  page.sample({}, static_cast<std::uint64_t>(started.time_since_epoch().count()), 6);
-  page.family("process_cpu_seconds_total", counter, "CPU time, of user and system.");
-  page.sample({}, figures.cpu_microseconds, 6);
-  page.family("process_resident_memory_bytes", gauge, "Memory that is resident.");
-  page.sample({}, figures.resident_bytes);
-  page.family("process_virtual_memory_bytes", gauge, "Memory that is mapped.");
-  page.sample({}, figures.virtual_bytes);
-  page.family("process_open_fds", gauge, "Open file descriptors.");
-  page.sample({}, figures.open_descriptors);
-  page.family("process_max_fds", gauge, "The most file descriptors that may be open.");
-  page.sample({}, figures.most_descriptors);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  const auto page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t mapped_pages = 0;
+  std::uint64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> mapped_pages >> resident_pages;
+  page.single("process_start_time_seconds", gauge, "When the process started, since the epoch.",
+              static_cast<std::uint64_t>(started.time_since_epoch().count()), 6);
+  page.single("process_cpu_seconds_total", counter, "CPU time, of user and system.",
+              microseconds(usage.ru_utime) + microseconds(usage.ru_stime), 6);
+  page.single("process_resident_memory_bytes", gauge, "Memory that is resident.", resident_pages * page_size);
+  page.single("process_virtual_memory_bytes", gauge, "Memory that is mapped.", mapped_pages * page_size);
+  page.single("process_open_fds", gauge, "Open file descriptors.", count_descriptors());
+  page.single("process_max_fds", gauge, "The most file descriptors that may be open.", descriptors.rlim_cur);
 }
 
 }  // namespace
 
 void append_metrics(MetricsPage& page, const MetricsSources& sources) {
-  const std::shared_ptr<const Plan> plan = sources.engine.plan();
+  const std::shared_ptr<const Bindings> bindings = sources.engine.bindings();
   append_decisions(page, sources.engine.totals());
   append_recorded(page, sources.recorders);
   append_denied_most(page, sources.recorders, sources.now);
-  append_consumers(page, *plan, sources.now);
-  append_tables(page, *plan, sources.now);
-  append_policy(page, *plan, sources.reloads);
-  append_doors(page, sources.doors);
-  page.family("weir_log_dropped_total", counter, "Log lines that could not be written.");
-  page.sample({}, sources.log_lines_dropped);
+  append_consumers(page, *bindings, sources.now);
+  append_tables(page, *bindings, sources.now);
+  append_policy(page, *bindings, sources.reloads);
+  append_listeners(page, sources.listeners);
+  page.single("weir_log_dropped_total", counter, "Log lines that could not be written.", sources.log_lines_dropped);
   page.family("weir_build_info", gauge, "The program.");
   page.sample({{"version", sources.version}}, 1);
   append_process(page, sources.started);

@@ -1,4 +1,4 @@
-// All that Weir tells Prometheus, as one page. Callable from any thread; nobody who decides waits for it.
+// All that Weir tells Prometheus, as one page. Callable from any thread; no decision waits for it.
 //
 // Labels are names of the policy and words of our own, never anything of a client.
 #pragma once
@@ -8,16 +8,18 @@
 #include <span>
 #include <string_view>
 
+#include "engine/counters.h"
 #include "engine/engine.h"
 #include "observe/metrics_page.h"
 #include "observe/recorder.h"
+#include "store/store_counts.h"
 #include "weir/time.h"
 
 namespace weir::observe {
 
-// What came in through one door.
-struct DoorFigures {
-  std::string_view door;
+// What came in through one listener.
+struct ListenerFigures {
+  std::string_view listener;
   std::uint64_t open_connections = 0;
   std::uint64_t requests = 0;
 
@@ -27,7 +29,7 @@ struct DoorFigures {
   };
   std::span<const Ended> connections;  // since the start
 
-  // Of a door at which proxies ask for decisions.
+  // Of a listener at which proxies ask for decisions.
   struct Unread {
     std::string_view reason;
     std::uint64_t count = 0;
@@ -46,7 +48,7 @@ struct ReloadFigures {
 struct MetricsSources {
   const engine::Engine& engine;
   std::span<const Recorder* const> recorders;
-  std::span<const DoorFigures> doors;
+  std::span<const ListenerFigures> listeners;
   ReloadFigures reloads;
   std::uint64_t log_lines_dropped = 0;
   std::string_view version;
@@ -55,5 +57,10 @@ struct MetricsSources {
 };
 
 void append_metrics(MetricsPage& page, const MetricsSources& sources);
+
+// About a store that nodes share. `loops`: each loop has a store of its own, and all of them the same servers. At least
+// one.
+void append_store_metrics(MetricsPage& page, std::span<const store::StoreCounts* const> loops,
+                          const engine::StorePathTotals& paths);
 
 }  // namespace weir::observe

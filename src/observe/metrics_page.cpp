@@ -1,20 +1,13 @@
 #include "observe/metrics_page.h"
-#include "wire/decimal.h"
+
+#include <array>
+
+#include "text/decimal.h"
 
 namespace weir::observe {
 namespace {
 
-std::string_view name_of(MetricsPage::Type type) noexcept {
-  switch (type) {
-    case MetricsPage::Type::counter:
-      return "counter";
-    case MetricsPage::Type::gauge:
-      return "gauge";
-    case MetricsPage::Type::histogram:
-      break;
-  }
-  return "histogram";
-}
+constexpr std::array<std::string_view, 3> type_names{"counter", "gauge", "histogram"};  // by MetricsPage::Type
 
 void append_escaped(std::string& out, std::string_view text) {
   for (const char c : text) {
@@ -31,13 +24,20 @@ void append_escaped(std::string& out, std::string_view text) {
 
 void MetricsPage::family(std::string_view name, Type type, std::string_view help) {
   family_ = name;
-  for (const auto& [word, text] : {std::pair{"# HELP ", help}, std::pair{"# TYPE ", name_of(type)}}) {
+  for (const auto& [word, text] :
+       {std::pair{"# HELP ", help}, std::pair{"# TYPE ", type_names[static_cast<std::size_t>(type)]}}) {
     text_ += word;
     text_ += name;
     text_ += ' ';
     text_ += text;
     text_ += '\n';
   }
+}
+
+void MetricsPage::single(std::string_view name, Type type, std::string_view help, std::uint64_t number,
+                         unsigned places) {
+  family(name, type, help);
+  sample({}, number, places);
 }
 
 void MetricsPage::sample(Labels labels, std::uint64_t number, unsigned places) {
@@ -48,7 +48,7 @@ void MetricsPage::signed_sample(Labels labels, std::int64_t number, unsigned pla
   append_name({}, labels, {});
   if (number < 0) text_ += '-';
   const auto bits = static_cast<std::uint64_t>(number);
-  wire::append_decimal(text_, number < 0 ? -bits : bits, places);
+  text::append_decimal(text_, number < 0 ? -bits : bits, places);
   text_ += '\n';
 }
 
@@ -60,7 +60,7 @@ void MetricsPage::histogram(Labels labels, unsigned places, std::span<const std:
     std::string bound = "+Inf";
     if (i < bounds.size()) {
       bound.clear();
-      wire::append_decimal(bound, bounds[i], places);
+      text::append_decimal(bound, bounds[i], places);
     }
     append_sample("_bucket", labels, bound, below, 0);
   }
@@ -71,7 +71,7 @@ void MetricsPage::histogram(Labels labels, unsigned places, std::span<const std:
 void MetricsPage::append_sample(std::string_view suffix, Labels labels, std::string_view bound, std::uint64_t number,
                                 unsigned places) {
   append_name(suffix, labels, bound);
-  wire::append_decimal(text_, number, places);
+  text::append_decimal(text_, number, places);
   text_ += '\n';
 }
 

@@ -31,6 +31,9 @@ class MetricsPage {
   // What follows belongs to it, up to the next. Each family is there once; `name` stays until then.
   void family(std::string_view name, Type type, std::string_view help);
 
+  // A family with one sample, which has no labels.
+  void single(std::string_view name, Type type, std::string_view help, std::uint64_t number, unsigned places = 0);
+
   // `number` / 10^`places`.
   void sample(Labels labels, std::uint64_t number, unsigned places = 0);
   void signed_sample(Labels labels, std::int64_t number, unsigned places = 0);

@@ -1,5 +1,5 @@
 // What was decided in the last minute, per limit: from totals that are kept every few seconds, so that the memory is
-// bounded by the number of limits. Guarded by whoever has it.
+// bounded by the number of limits. Its owner guards it.
 #pragma once
 
 #include <array>

@@ -3,44 +3,48 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/product.h"
-#include "engine/caller.h"
-#include "engine/plan.h"
+#include "core/arithmetic.h"
+#include "engine/bindings.h"
 #include "table/siphash.h"
 
 namespace weir::observe {
 
 using engine::DescriptorStatus;
-using engine::Judge;
-using engine::NamedAsk;
+using engine::EvaluationBatch;
 using engine::Outcome;
-using engine::Query;
 using engine::Verdict;
 
 namespace {
 
-std::string_view consumer_of(Judge& judge, const Query& query, const Outcome& outcome) {
-  return judge.consumer_of(query, outcome);
-}
+using Kind = EvaluationBatch::Kind;
 
-std::string_view consumer_of(Judge& judge, const NamedAsk& ask, const Outcome& /*outcome*/) {
-  return judge.consumer_of(ask);
-}
-
-bool is_look(const engine::DescriptorAsk& ask) noexcept {
+bool is_look(const engine::DescriptorQuery& ask) noexcept {
   return ask.hits == Cost{0};
 }
 
-bool only_looks(const engine::DescriptorVerdict& verdict) noexcept {
-  return std::ranges::all_of(verdict.asks, is_look);
+// Resets are not, nor are descriptors that nothing is known of.
+bool is_evaluated(const EvaluationBatch& batch, std::size_t i) noexcept {
+  const Kind kind = batch.kind(i);
+  if (kind == Kind::descriptors) return batch.is_known_domain(i);
+  return kind == Kind::query || kind == Kind::named;
 }
 
-void add_request(Denial& denial, const policy::Ruleset& ruleset, const Query& query) {
-  denial.method = query.method;
-  denial.address = engine::identify(ruleset, query).address;
+// Looks and errors are not.
+bool is_counted(const EvaluationBatch& batch, std::size_t i) noexcept {
+  if (batch.error(i) != nullptr || !is_evaluated(batch, i)) return false;
+  switch (batch.kind(i)) {
+    case Kind::query:
+      return !batch.query(i).peek;
+    case Kind::named:
+      return !batch.named(i).peek;
+    case Kind::descriptors:
+      return !std::ranges::all_of(batch.asks(i), is_look);
+    case Kind::reset:
+    case Kind::reset_descriptor:
+      break;
+  }
+  return false;
 }
-
-void add_request(Denial& /*denial*/, const policy::Ruleset& /*ruleset*/, const NamedAsk& /*ask*/) {}
 
 }  // namespace
 
@@ -51,44 +55,36 @@ std::chrono::nanoseconds Recorder::steady_time() noexcept {
 Recorder::Recorder(const ConsumerNames& names, DecisionLog* log, std::uint64_t seed, Stopwatch stopwatch)
     : names_(names), log_(log), stopwatch_(stopwatch), sampler_(log == nullptr ? Sampling{} : log->sampling(), seed) {}
 
-void Recorder::entered(const engine::Plan& plan) {
+void Recorder::entered(const engine::Bindings& bindings) {
   const std::lock_guard guard(mutex_);
   by_number_.clear();
-  for (const engine::PlannedLimit& limit : plan.limits()) {
+  for (const engine::BoundLimit& limit : bindings.limits()) {
     by_number_.push_back(&*limits_.try_emplace(limit.source->name).first);
   }
 }
 
-std::chrono::nanoseconds Recorder::begin() {
-  return begun_ = stopwatch_();
-}
-
-void Recorder::judged(Judge& judge, std::span<const Query> queries, std::span<const Verdict> verdicts, Instant now) {
-  const auto peeks = static_cast<std::uint64_t>(std::ranges::count(queries, true, &Query::peek));
-  record_time(queries.size(), queries.size() - peeks);
-  for (std::size_t i = 0; i < queries.size(); ++i) record(judge, queries[i], verdicts[i], now);
-}
-
-void Recorder::judged_by_name(Judge& judge, std::span<const NamedAsk> asks, std::span<const Result<Verdict>> verdicts,
-                              Instant now) {
-  std::uint64_t decided = 0;
-  for (std::size_t i = 0; i < asks.size(); ++i) decided += verdicts[i] && !asks[i].peek ? 1U : 0U;
-  record_time(asks.size(), decided);
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    if (verdicts[i]) record(judge, asks[i], *verdicts[i], now);
+void Recorder::evaluated(const EvaluationBatch& batch, std::chrono::nanoseconds begun, Instant now) {
+  std::uint64_t all = 0;
+  std::uint64_t counted = 0;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    all += is_evaluated(batch, i) ? 1U : 0U;
+    counted += is_counted(batch, i) ? 1U : 0U;
+  }
+  record_time(begun, all, counted);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!is_counted(batch, i)) continue;
+    if (batch.kind(i) == Kind::descriptors) {
+      record_descriptors({batch, i, now});
+    } else {
+      record_verdict({batch, i, now});
+    }
   }
 }
 
-void Recorder::judged(Judge& /*judge*/, std::span<const engine::DescriptorVerdict> verdicts, Instant now) {
-  const auto looks = static_cast<std::uint64_t>(std::ranges::count_if(verdicts, only_looks));
-  record_time(verdicts.size(), verdicts.size() - looks);
-  for (const engine::DescriptorVerdict& verdict : verdicts) record(verdict, now);
-}
-
 // The time is shared out evenly among all of a batch.
-void Recorder::record_time(std::uint64_t all, std::uint64_t counted) noexcept {
+void Recorder::record_time(std::chrono::nanoseconds begun, std::uint64_t all, std::uint64_t counted) noexcept {
   if (counted == 0) return;
-  const auto passed = static_cast<std::uint64_t>(std::max(stopwatch_() - begun_, std::chrono::nanoseconds{0}).count());
+  const auto passed = static_cast<std::uint64_t>(std::max(stopwatch_() - begun, std::chrono::nanoseconds{0}).count());
   durations_.add_shared(counted == all ? passed : core::multiply_divide_floor(passed, counted, all), counted);
   batches_.add(counted);
 }
@@ -99,57 +95,67 @@ void Recorder::record_headroom(std::uint32_t limit, const Decision& decision) no
   by_number_[limit]->second.add(core::multiply_divide_ceil(decision.remaining, 1'000'000, decision.limit));
 }
 
-void Recorder::record(const engine::DescriptorVerdict& verdict, Instant now) {
-  for (std::size_t i = 0; i < verdict.statuses.size(); ++i) {
-    const DescriptorStatus& status = verdict.statuses[i];
-    if (status.kind != DescriptorStatus::Kind::limited || is_look(verdict.asks[i])) continue;
+void Recorder::record_descriptors(const Evaluated& evaluated) {
+  const auto asks = evaluated.batch.asks(evaluated.number);
+  const auto statuses = evaluated.batch.statuses(evaluated.number);
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const DescriptorStatus& status = statuses[i];
+    if (status.kind != DescriptorStatus::Kind::limited || is_look(asks[i])) continue;
     if (status.limit) record_headroom(*status.limit, status.decision);
-    if (!status.admitted) record_denial(verdict.asks[i], status, now);
+    if (!status.admitted) record_denial(asks[i], status, evaluated.now);
   }
 }
 
-template <class Ask>
-void Recorder::record(Judge& judge, const Ask& ask, const Verdict& verdict, Instant now) {
-  if (ask.peek) return;
+void Recorder::record_verdict(const Evaluated& evaluated) {
+  const Verdict& verdict = evaluated.batch.verdict(evaluated.number);
   for (const Outcome& outcome : verdict.outcomes) record_headroom(outcome.limit, outcome.decision);
   if (!verdict.admitted) [[unlikely]]
-    record_denial(judge, ask, verdict, now);
+    record_denial(evaluated);
 }
 
-template <class Ask>
-void Recorder::record_denial(Judge& judge, const Ask& ask, const Verdict& verdict, Instant now) {
-  for (const Outcome& outcome : verdict.outcomes) {
+void Recorder::record_denial(const Evaluated& evaluated) {
+  const Verdict& verdict = evaluated.batch.verdict(evaluated.number);
+  const match::Matched& matched = evaluated.batch.matched(evaluated.number);
+  for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
+    const Outcome& outcome = verdict.outcomes[i];
     if (outcome.decision.admitted || outcome.standing == engine::Standing::shadow) continue;
-    denied_.count(by_number_[outcome.limit]->first, outcome.consumer.value, now,
-                  [&](std::string& name) { names_.append(name, consumer_of(judge, ask, outcome)); });
+    denied_.count(by_number_[outcome.limit]->first, outcome.consumer.value, evaluated.now,
+                  [&](std::string& name) { names_.append(name, matched.key(i)); });
   }
-  if (log_ != nullptr && sampler_.takes() && log_->has_room(now)) log_denial(judge, ask, verdict, now);
+  if (log_ != nullptr && sampler_.takes() && log_->has_room(evaluated.now)) log_denial(evaluated);
 }
 
-template <class Ask>
-void Recorder::log_denial(Judge& judge, const Ask& ask, const Verdict& verdict, Instant now) {
-  const policy::Ruleset& ruleset = judge.plan().ruleset();
-  Denial denial{.time = now,
+void Recorder::log_denial(const Evaluated& evaluated) {
+  const EvaluationBatch& batch = evaluated.batch;
+  const std::size_t number = evaluated.number;
+  const Verdict& verdict = batch.verdict(number);
+  const policy::Ruleset& ruleset = batch.bindings().ruleset();
+  const bool is_query = batch.kind(number) == Kind::query;
+  Denial denial{.time = evaluated.now,
                 .reason = name_of(verdict.reason),
                 .route = verdict.route,
                 .tier = ruleset.tiers.names[verdict.tier],
-                .cost = ask.cost.value_or(Cost{1}),
+                .cost = (is_query ? batch.query(number).cost : batch.named(number).cost).value_or(Cost{1}),
                 .decision = verdict.decision};
-  add_request(denial, ruleset, ask);
+  if (is_query) {
+    denial.method = batch.query(number).method;
+    denial.address = batch.matched(number).caller.address;
+  }
   consumer_.clear();
   if (verdict.limit != Verdict::no_limit) {
     denial.limit = ruleset.limits[verdict.limit].name;
     const auto decided = std::ranges::find(verdict.outcomes, verdict.limit, &Outcome::limit);
     if (decided != verdict.outcomes.end()) {
       denial.cost = decided->cost;
-      names_.append(consumer_, consumer_of(judge, ask, *decided));
+      const auto place = static_cast<std::size_t>(decided - verdict.outcomes.begin());
+      names_.append(consumer_, batch.matched(number).key(place));
     }
   }
   denial.consumer = consumer_;
   log_->write(denial, line_);
 }
 
-void Recorder::record_denial(const engine::DescriptorAsk& ask, const DescriptorStatus& status, Instant now) {
+void Recorder::record_denial(const engine::DescriptorQuery& ask, const DescriptorStatus& status, Instant now) {
   consumer_.clear();
   names_.append(consumer_, ask.entries);
   if (status.limit) {

@@ -1,7 +1,7 @@
-#include "observe/store_metrics.h"
-
 #include <algorithm>
 #include <cstdlib>
+
+#include "observe/metrics.h"
 
 namespace weir::observe {
 namespace {
@@ -64,28 +64,27 @@ void append_errors(MetricsPage& page, Loops loops) {
 void append_breakers(MetricsPage& page, Loops loops) {
   auto worst = store::BreakerState::closed;
   for (const StoreCounts* loop : loops) worst = std::max(worst, loop->breaker());
-  page.family("weir_store_breaker_state", gauge,
-              "Of the worst breaker: 0 closed, 1 half-open, 2 open (then nobody waits for the store).");
-  page.sample({}, static_cast<std::uint64_t>(worst));
+  page.single("weir_store_breaker_state", gauge,
+              "Of the worst breaker: 0 closed, 1 half-open, 2 open (then nobody waits for the store).",
+              static_cast<std::uint64_t>(worst));
   page.family("weir_store_breaker_transitions_total", counter, "How often breakers opened, and closed again.");
   page.sample({{"to", "open"}}, sum(loops, &StoreCounts::opened));
   page.sample({{"to", "closed"}}, sum(loops, &StoreCounts::closed));
-  page.family("weir_store_servers", gauge, "Servers that decide: one, or the masters of a cluster.");
-  page.sample({}, most(loops, &StoreCounts::servers));
-  page.family("weir_store_connected", gauge,
-              "Of these, how many are connected; of the loops, the one with the fewest.");
-  page.sample({}, least(loops, &StoreCounts::connected));
+  page.single("weir_store_servers", gauge, "Servers that decide: one, or the masters of a cluster.",
+              most(loops, &StoreCounts::servers));
+  page.single("weir_store_connected", gauge, "Of these, how many are connected; of the loops, the one with the fewest.",
+              least(loops, &StoreCounts::connected));
 }
 
 void append_traffic(MetricsPage& page, Loops loops) {
-  page.family("weir_store_batch_size", histogram, "How many asks went to the store together.");
+  page.family("weir_store_batch_size", histogram, "How many requests went to the store together.");
   page.histogram({}, store_batch_scale, totals(loops, &StoreCounts::batch_size));
-  page.family("weir_store_evaluations_total", counter, "Evaluations by the store; equal asks of a batch are one.");
-  page.sample({}, sum(loops, &StoreCounts::evaluations));
+  page.single("weir_store_evaluations_total", counter, "Evaluations by the store; equal requests of a batch are one.",
+              sum(loops, &StoreCounts::evaluations));
   page.family("weir_store_round_trip_seconds", histogram, "From an evaluation's leaving to its answer.");
   page.histogram({}, round_trip_scale, totals(loops, &StoreCounts::round_trip));
-  page.family("weir_store_late_answers_total", counter, "Answers that came when nobody waited any more.");
-  page.sample({}, sum(loops, &StoreCounts::late_answers));
+  page.single("weir_store_late_answers_total", counter, "Answers that came when nobody waited any more.",
+              sum(loops, &StoreCounts::late_answers));
   page.family("weir_store_refunds_total", counter,
               "Charges in one slot that were taken back because another denied: done, or lost on the way.");
   page.sample({{"outcome", "done"}}, sum(loops, &StoreCounts::refunds));
@@ -93,17 +92,17 @@ void append_traffic(MetricsPage& page, Loops loops) {
 }
 
 void append_servers(MetricsPage& page, Loops loops) {
-  std::uint64_t evicted = 0;  // every loop hears of the same
+  std::uint64_t evicted = 0;  // every loop sees the same
   std::int64_t offset = 0;
   for (const StoreCounts* loop : loops) {
     evicted = std::max(evicted, loop->evicted_keys.value());
     const std::int64_t ahead = loop->clock_offset.value();
     if (std::abs(ahead) > std::abs(offset)) offset = ahead;
   }
-  page.family("weir_store_evicted_keys_total", counter, "Keys that the servers evicted while they were watched.");
-  page.sample({}, evicted);
-  page.family("weir_store_evicting_servers", gauge, "Servers whose maxmemory-policy is not noeviction.");
-  page.sample({}, most(loops, &StoreCounts::evicting));
+  page.single("weir_store_evicted_keys_total", counter, "Keys that the servers evicted while they were watched.",
+              evicted);
+  page.single("weir_store_evicting_servers", gauge, "Servers whose maxmemory-policy is not noeviction.",
+              most(loops, &StoreCounts::evicting));
   page.family("weir_store_clock_offset_seconds", gauge, "How far the servers' clock is ahead of this machine's.");
   page.signed_sample({}, offset, 6);
 }

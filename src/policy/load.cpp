@@ -9,13 +9,12 @@
 
 #include <fmt/core.h>
 
-#include "policy/compile.h"
-#include "policy/lint.h"
-#include "policy/openapi/reader.h"
-#include "policy/policy_reader.h"
-#include "policy/rls/reader.h"
-#include "policy/text_file.h"
-#include "policy/yaml/document.h"
+#include "policy/compile/compile.h"
+#include "policy/read/openapi/reader.h"
+#include "policy/read/policy_reader.h"
+#include "policy/read/rls_reader.h"
+#include "policy/tools/lint.h"
+#include "text/yaml/document.h"
 
 namespace weir::policy {
 namespace {
@@ -23,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_files = 1'000;
-constexpr std::size_t most_bytes_together = 8 * yaml::most_bytes;
+constexpr std::size_t most_bytes_together = 8 * text::most_bytes;
 
 std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
   if (!domain) return {};
@@ -34,12 +33,12 @@ std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
 }
 
 // The configuration of envoyproxy/ratelimit, whether or not it says for which domain.
-bool is_of_ratelimit(const yaml::Node& root) {
+bool is_of_ratelimit(const text::Node& root) {
   return root.find("domain") != nullptr || (root.find("descriptors") != nullptr && root.find("limits") == nullptr);
 }
 
 // Which of the three formats it is, its root says.
-std::optional<PolicySpec> read(const yaml::Node& root, Problems& problems) {
+std::optional<PolicySpec> read(const text::Node& root, Problems& problems) {
   if (root.find("openapi") != nullptr) return openapi::read(root, problems);
   if (const auto* swagger = root.find("swagger")) {
     problems.error(swagger->at, "OpenAPI 2 (swagger) is not read: convert it to 3.0 or 3.1");
@@ -50,7 +49,7 @@ std::optional<PolicySpec> read(const yaml::Node& root, Problems& problems) {
 }
 
 std::optional<PolicySpec> read_text(std::string_view text, Problems& problems) {
-  const auto root = yaml::parse(text, problems);
+  const auto root = text::parse_yaml(text, problems);
   if (!root) return {};
   return read(*root, problems);
 }
@@ -85,12 +84,12 @@ Result<std::vector<fs::path>> files_in(const fs::path& directory) {
   if (files.size() > most_files) {
     return failure(directory.string(), fmt::format("{} files: at most {}", files.size(), most_files));
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
 std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems) {
-  const auto root = yaml::parse(text, problems);
+  const auto root = text::parse_yaml(text, problems);
   if (!root) return {};
   if (!is_of_ratelimit(*root)) {
     problems.error(root->at, "domain is missing: a directory holds files of envoyproxy/ratelimit");
@@ -108,7 +107,7 @@ Loaded load_directory(const fs::path& directory, LoadOptions options) {
   bool good = true;
   std::size_t bytes = 0;
   for (const fs::path& path : *files) {
-    const auto text = read_text_file(path);
+    const auto text = text::read_text_file(path);
     if (!text) return refused(path, text.error().what);
     bytes += text->size();
     if (bytes > most_bytes_together) {
@@ -140,7 +139,7 @@ Loaded load_text(std::string_view text, std::string file) {
 Loaded load_path(const std::filesystem::path& path, LoadOptions options) {
   std::error_code error;
   if (fs::is_directory(path, error)) return load_directory(path, options);
-  const auto text = read_text_file(path);
+  const auto text = text::read_text_file(path);
   if (!text) return refused(path, text.error().what);
   return load_text(*text, path.string());
 }

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/problem.h"
 #include "policy/ruleset.h"
 
 namespace weir::policy {

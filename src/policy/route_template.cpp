@@ -1,34 +1,21 @@
 #include "policy/route_template.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
-#include "policy/segment_text.h"
+#include "text/characters.h"
 
 namespace weir::policy {
 namespace {
 
 using What = std::optional<std::string>;  // what is wrong, if anything is
 
-constexpr bool is_letter_or_digit(char c) noexcept {
-  return (c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z');
-}
-
-constexpr char to_upper(char c) noexcept {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
-}
-
 bool contains_any(std::string_view text, std::string_view characters) noexcept {
   return text.find_first_of(characters) != std::string_view::npos;
 }
 
-bool is_token(std::string_view text) noexcept {  // RFC 9110
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter_or_digit(c) || std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
-  });
-}
-
-std::string quoted(std::string_view text) {
+// In full: other messages quote a part of it only.
+std::string as_written(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
@@ -37,15 +24,15 @@ What take_method(std::string_view& rest, RouteTemplate& route) {
   if (rest.starts_with('/')) return {};
   const std::size_t space = rest.find_first_of(" \t");
   if (space == std::string_view::npos) {
-    return "the path must begin with '/': write " + quoted("/" + std::string(rest)) + " or 'METHOD /path'";
+    return "the path must begin with '/': write " + as_written("/" + std::string(rest)) + " or 'METHOD /path'";
   }
   const std::string_view method = rest.substr(0, space);
-  if (!is_token(method)) return quoted(method) + " is not a method: write one like GET or POST, then the path";
+  if (!text::is_token(method))
+    return as_written(method) + " is not a method: write one like GET or POST, then the path";
   if (method.size() > max_method_length) {
     return "the method is too long: at most " + std::to_string(max_method_length) + " characters";
   }
-  route.method.emplace(method);
-  std::transform(method.begin(), method.end(), route.method->begin(), to_upper);
+  route.method = text::upper(method);
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t", space), rest.size()));
   if (!rest.starts_with('/')) return "the path after the method must begin with '/'";
   return {};
@@ -53,7 +40,7 @@ What take_method(std::string_view& rest, RouteTemplate& route) {
 
 // What cannot stand anywhere in the path of a template.
 What wrong_in_path(std::string_view path) {
-  if (std::any_of(path.begin(), path.end(), is_control)) return "control characters cannot be in a route";
+  if (std::ranges::any_of(path, text::is_control)) return "control characters cannot be in a route";
   if (contains_any(path, " ")) return "there is a space in the path: encode it as %20, and write the method in front";
   if (contains_any(path, "?#")) return "a route is a path only: leave out the query and the fragment ('?', '#')";
   if (contains_any(path, "\\")) return "'\\' separates nothing in a route: write '/'";
@@ -73,7 +60,7 @@ What wrong_parameter_name(std::string_view name) {
 What add_parameter(std::string_view name, RouteTemplate& route) {
   if (auto wrong = wrong_parameter_name(name)) return wrong;
   const auto same_name = [&](const Segment& s) { return !s.is_literal() && s.text == name; };
-  if (std::any_of(route.segments.begin(), route.segments.end(), same_name)) {
+  if (std::ranges::any_of(route.segments, same_name)) {
     return "{" + std::string(name) + "} is there twice: give each parameter a name of its own";
   }
   route.segments.push_back({Segment::Kind::parameter, std::string(name), {}});
@@ -85,14 +72,15 @@ What add_literal(std::string_view written, RouteTemplate& route) {
   decoded.resize(decode(written, decoded.data()));
   std::string key = decoded;
   const SegmentText compared = segment_text(key);
-  if (contains_any(decoded, "/\\")) return quoted(written) + " has an encoded slash in it: write two segments";
+  if (contains_any(decoded, "/\\")) return as_written(written) + " has an encoded slash in it: write two segments";
   if (compared.has_parameters || compared.may_end_path) {
-    return quoted(written) +
+    return as_written(written) +
            " has an encoded ';', '?', '#' or control character in it, which servers read "
            "differently: use a parameter, {name}, for such a segment";
   }
-  if (compared.dots > 0) return quoted(written) + " cannot be in a route: requests are compared without dot segments";
-  if (compared.text.empty()) return quoted(written) + " is an empty name to some servers: use a parameter, {name}";
+  if (compared.dots > 0)
+    return as_written(written) + " cannot be in a route: requests are compared without dot segments";
+  if (compared.text.empty()) return as_written(written) + " is an empty name to some servers: use a parameter, {name}";
   std::string text(compared.text);
   route.segments.push_back({Segment::Kind::literal, std::move(decoded), std::move(text)});
   return {};
@@ -117,10 +105,10 @@ What add_segment(std::string_view written, RouteTemplate& route) {
     return add_parameter(inner, route);
   }
   if (contains_any(written, "{}")) {
-    return quoted(written) + ": a parameter fills a whole segment, as in /{name}/ (encode a brace as %7B or %7D)";
+    return as_written(written) + ": a parameter fills a whole segment, as in /{name}/ (encode a brace as %7B or %7D)";
   }
   if (contains_any(written, "*")) {
-    return quoted(written) + ": * and ** fill a whole segment (encode an asterisk as %2A)";
+    return as_written(written) + ": * and ** fill a whole segment (encode an asterisk as %2A)";
   }
   return add_literal(written, route);
 }
@@ -140,18 +128,18 @@ What parse_path(std::string_view path, RouteTemplate& route) {
 
 // Percent-encodes all but what RFC 3986 lets stand in a segment, and what has a meaning here.
 std::string encoded(std::string_view literal) {
-  constexpr std::array<char, 16> digits{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string text;
   for (const char c : literal) {
     // Policies do not take `:id` and `.+` as they are: whoever writes one means something else.
     const bool is_odd = (c == ':' && text.empty()) || (c == '+' && text.ends_with('.'));
     if (is_odd) {
       text += c == ':' ? "%3A" : "%2B";
-    } else if (is_letter_or_digit(c) || std::string_view{"-._~!$&'()+,=:@"}.find(c) != std::string_view::npos) {
+    } else if (text::is_letter_or_digit(c) || std::string_view{"-._~!$&'()+,=:@"}.find(c) != std::string_view::npos) {
       text += c;
     } else {
       const auto byte = static_cast<unsigned char>(c);
-      text += {'%', digits.at(byte >> 4), digits.at(byte & 15U)};
+      text += {'%', digits[byte >> 4U], digits[byte & 15U]};
     }
   }
   return text;
@@ -163,6 +151,44 @@ bool same_segment(const Segment& a, const Segment& b) noexcept {
 
 bool covers_method(const RouteTemplate& a, const RouteTemplate& b) noexcept {
   return !a.method || a.method == b.method || (b.method == "HEAD" && a.method == "GET");
+}
+
+// The byte that two digits stand for; negative if they are not digits.
+constexpr int octet(const char* digits) noexcept {
+  const int high = text::hex_value(digits[0]);
+  const int low = text::hex_value(digits[1]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+struct Encoded {
+  std::size_t length = 0;  // 0: the text does not end in an encoded character
+  char character = '\0';
+};
+
+Encoded encoded_at_end(std::string_view text) noexcept {
+  const std::size_t size = text.size();
+  const auto from_end = [&](std::size_t count) { return text.data() + size - count; };
+  if (size >= 2) {
+    const auto lead = static_cast<unsigned char>(*from_end(2));
+    const auto last = static_cast<unsigned char>(*from_end(1));
+    if ((lead == 0xC0 || lead == 0xC1) && (last & 0xC0U) == 0x80) {
+      return {2, static_cast<char>((lead & 1U) << 6 | (last & 0x3FU))};
+    }
+  }
+  if (size < 3 || text::hex_value(*from_end(1)) < 0) return {};
+  if (const int value = octet(from_end(2)); *from_end(3) == '%' && value >= 0) return {3, static_cast<char>(value)};
+  if (size < 6 || *from_end(6) != '%' || text::to_lower(*from_end(5)) != 'u') return {};
+  const int value = octet(from_end(2));
+  return octet(from_end(4)) == 0 && value >= 0 && value < 0x80 ? Encoded{6, static_cast<char>(value)} : Encoded{};
+}
+
+constexpr bool cuts(char c) noexcept {
+  return c == ';' || c == '?' || c == '#' || text::is_control(c);
+}
+
+bool methods_overlap(const RouteTemplate& a, const RouteTemplate& b) noexcept {
+  if (!a.method || !b.method || a.method == b.method) return true;
+  return (a.method == "GET" && b.method == "HEAD") || (a.method == "HEAD" && b.method == "GET");
 }
 
 }  // namespace
@@ -181,7 +207,7 @@ std::string RouteTemplate::text() const {
 }
 
 Result<RouteTemplate> parse_route(std::string_view text) {
-  const std::string where = "route " + quoted(text.substr(0, max_route_length));
+  const std::string where = "route " + as_written(text.substr(0, max_route_length));
   if (text.size() > max_route_length) {
     return failure(where, "too long: at most " + std::to_string(max_route_length) + " characters");
   }
@@ -195,7 +221,7 @@ Result<RouteTemplate> parse_route(std::string_view text) {
 
 bool same_route(const RouteTemplate& a, const RouteTemplate& b) noexcept {
   return a.method == b.method && a.trailing_wildcard == b.trailing_wildcard &&
-         std::equal(a.segments.begin(), a.segments.end(), b.segments.begin(), b.segments.end(), same_segment);
+         std::ranges::equal(a.segments, b.segments, same_segment);
 }
 
 bool covers(const RouteTemplate& a, const RouteTemplate& b) noexcept {
@@ -204,6 +230,57 @@ bool covers(const RouteTemplate& a, const RouteTemplate& b) noexcept {
   return std::equal(
       a.segments.begin(), a.segments.end(), b.segments.begin(),
       [](const Segment& ours, const Segment& theirs) { return !ours.is_literal() || same_segment(ours, theirs); });
+}
+
+bool overlap(const RouteTemplate& a, const RouteTemplate& b) noexcept {
+  if (!methods_overlap(a, b)) return false;
+  const std::size_t common = std::min(a.segments.size(), b.segments.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const Segment& ours = a.segments[i];
+    const Segment& theirs = b.segments[i];
+    if (ours.is_literal() && theirs.is_literal() && ours.key != theirs.key) return false;
+  }
+  return (a.segments.size() == common || b.trailing_wildcard) && (b.segments.size() == common || a.trailing_wildcard);
+}
+
+std::string match_key(const RouteTemplate& route) {
+  // A literal's key has no slash in it, and after a slash that begins no literal comes a character that begins none.
+  std::string key = route.method.value_or("") + " ";
+  for (const Segment& segment : route.segments) key += segment.is_literal() ? "/=" + segment.key : "/*";
+  return route.trailing_wildcard ? key + "/**" : key;
+}
+
+std::size_t decode(std::string_view raw, char* to) noexcept {
+  std::size_t size = 0;
+  for (const char c : raw) {
+    to[size++] = c;
+    for (Encoded encoded = encoded_at_end({to, size}); encoded.length > 0; encoded = encoded_at_end({to, size})) {
+      size -= encoded.length;
+      to[size++] = encoded.character;
+    }
+  }
+  return size;
+}
+
+SegmentText segment_text(std::span<char> decoded) noexcept {
+  SegmentText result;
+  for (char& c : decoded) {
+    c = text::to_lower(c);
+    result.has_parameters |= c == ';';
+    result.may_end_path |= c != ';' && cuts(c);
+  }
+  const auto begin = std::ranges::find_if(decoded, [](char c) { return c != ' ' && !text::is_control(c); });
+  auto end = std::find_if(begin, decoded.end(), cuts);
+  result.may_be_empty = std::any_of(decoded.begin(), begin, text::is_control);
+  while (end != begin && *(end - 1) == ' ') --end;
+  const std::string_view text(begin, end);
+  if (text == "." || text == "..") {
+    result.dots = text.size();
+    return result;
+  }
+  result.text = text.substr(0, text.find_last_not_of(" .") + 1);
+  result.may_be_empty |= result.text.empty();
+  return result;
 }
 
 }  // namespace weir::policy

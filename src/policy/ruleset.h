@@ -1,18 +1,18 @@
-// A policy, checked and compiled: immutable, shared by all who judge by it. Made by load() (load.h).
+// A policy, checked and compiled: immutable, and shared by all that decide by it. Made by load_text() and load_path()
+// (load.h).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "policy/mark.h"
-#include "policy/metadata.h"
 #include "policy/route_template.h"
 #include "policy/vocabulary.h"
+#include "text/yaml/problem.h"
 #include "weir/cost.h"
 #include "weir/limit.h"
 
@@ -94,7 +94,12 @@ struct CompiledLimit {
 struct Tiers {
   std::optional<std::string> from_header;  // lower case
   std::vector<std::string> names;          // the first is the default
-  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const noexcept;
+
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const noexcept {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return {};
+    return static_cast<std::uint32_t>(found - names.begin());
+  }
 };
 
 // A node of the tree of descriptors. Match per level: the exact value, then wildcards in file order, then any.

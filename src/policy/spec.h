@@ -10,11 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "policy/address.h"
-#include "policy/mark.h"
-#include "policy/metadata.h"
 #include "policy/route_template.h"
 #include "policy/vocabulary.h"
+#include "text/address.h"
+#include "text/yaml/problem.h"
 #include "weir/limit.h"
 
 namespace weir::policy {
@@ -97,8 +96,8 @@ struct LimitSpec {
 
   // A ban counts nothing, unless it spares tiers.
   [[nodiscard]] bool needs_no_algorithm() const noexcept {
-    return numbers.ban && std::none_of(tier_overrides.begin(), tier_overrides.end(),
-                                       [](const TierOverrideSpec& each) { return each.has_numbers(); });
+    return numbers.ban &&
+           std::ranges::none_of(tier_overrides, [](const TierOverrideSpec& each) { return each.has_numbers(); });
   }
 };
 

@@ -7,9 +7,20 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/address.h"
+#include "text/address.h"
+#include "text/yaml/problem.h"
 
 namespace weir::policy {
+
+// What all of this folder is written with.
+using text::Address;
+using text::AddressRange;
+using text::in_quotes;
+using text::Mark;
+using text::Problem;
+using text::Problems;
+using text::Severity;
+using text::Written;
 
 // As the policy names them: a leaky bucket is a meter or a queue by its numbers.
 enum class PolicyAlgorithm : std::uint8_t {
@@ -81,6 +92,20 @@ struct Identity {
   [[nodiscard]] static Identity defaults();
 
   friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+// What a descriptor's `metadata` holds: any tree of values that google.protobuf.Struct can carry.
+struct MetadataValue {
+  enum class Kind : std::uint8_t { null, truth, number, text, list, map };
+
+  Kind kind = Kind::null;
+  bool truth = false;
+  double number = 0;  // finite
+  std::string text;
+  std::vector<MetadataValue> items;  // of a list or a map
+  std::vector<std::string> names;    // of a map: one for each of items, each once
+
+  friend bool operator==(const MetadataValue&, const MetadataValue&) = default;
 };
 
 }  // namespace weir::policy

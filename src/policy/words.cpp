@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include <fmt/core.h>
 
-#include "core/product.h"
+#include "core/arithmetic.h"
+#include "policy/tools/strictness.h"
+#include "policy/vocabulary.h"
 
 namespace weir::policy {
 namespace {
@@ -19,23 +22,18 @@ struct Unit {
   std::string_view number;  // 5 min
 };
 
-constexpr Unit day{std::chrono::days{1}, "day", "days"};
+using namespace std::chrono_literals;
 
-constexpr std::array<Unit, 4> rate_units{{
-    {std::chrono::seconds{1}, "s", "s"},
-    {std::chrono::minutes{1}, "min", "min"},
-    {std::chrono::hours{1}, "h", "h"},
-    day,
-}};
+// From the longest.
+constexpr std::array<Unit, 6> units{{{std::chrono::days{1}, "day", "days"},
+                                     {1h, "h", "h"},
+                                     {1min, "min", "min"},
+                                     {1s, "s", "s"},
+                                     {1ms, "ms", "ms"},
+                                     {1us, "us", "us"}}};
 
-constexpr std::array<Unit, 6> duration_units{{
-    day,
-    {std::chrono::hours{1}, "h", "h"},
-    {std::chrono::minutes{1}, "min", "min"},
-    {std::chrono::seconds{1}, "s", "s"},
-    {std::chrono::milliseconds{1}, "ms", "ms"},
-    {std::chrono::microseconds{1}, "us", "us"},
-}};
+// Those that rates have, from the shortest.
+constexpr std::array<Unit, 4> rate_units{units[3], units[2], units[1], units[0]};
 
 bool keeps_rate(const Limit& limit) noexcept {
   return limit.algorithm() < Algorithm::fixed_window;
@@ -86,10 +84,50 @@ std::string capacity_text(const Limit& limit) {
   return fmt::format("burst {}", limit.capacity());
 }
 
+template <std::size_t N, class Enum>
+std::string_view word(const std::array<std::string_view, N>& words, Enum value) noexcept {
+  const auto index = static_cast<std::size_t>(value);
+  return index < N ? words[index] : "unknown";
+}
+
+template <class Range, class Text>
+std::string joined(const Range& range, std::string_view separator, Text text) {
+  std::string all;
+  for (const auto& each : range) {
+    if (&each != &range.front()) all += separator;
+    all += text(each);
+  }
+  return all;
+}
+
+std::string tiers_text(const CompiledLimit& limit, const Tiers& tiers) {
+  std::string text;
+  for (std::size_t tier = 1; tier < limit.live.by_tier.size(); ++tier) {
+    if (terms_of(limit.live, tier) == terms_of(limit.live, 0)) continue;
+    text += fmt::format("; {} {}", tiers.names[tier], numbers_text(limit.live, tier));
+  }
+  return text;
+}
+
+// All that is the same for every route of a limit.
+std::string terms_text(const CompiledLimit& limit, const Tiers& tiers) {
+  std::string text = limit.live.bans(0) ? std::string(banned_text)
+                                        : fmt::format("{} {}", name_of(limit.algorithm), numbers_text(limit.live, 0));
+  if (!limit.by_descriptor()) text += " by " + text_of(limit.consumer_key);
+  if (limit.when.kind != When::Kind::always) text += " when " + text_of(limit.when);
+  if (limit.mode == Mode::shadow) text += ", in shadow";
+  text += tiers_text(limit, tiers);
+  if (limit.candidate) {
+    text += fmt::format("; candidate {} {}", name_of(limit.candidate_algorithm.value_or(limit.algorithm)),
+                        numbers_text(*limit.candidate, 0));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string duration_text(Duration duration) {
-  for (const Unit& unit : duration_units) {
+  for (const Unit& unit : units) {
     if (duration.count() % unit.length.count() != 0) continue;
     const auto count = duration / unit.length;
     return fmt::format("{} {}", count, count == 1 ? unit.per : unit.number);
@@ -98,8 +136,8 @@ std::string duration_text(Duration duration) {
 }
 
 std::string rate_text(Rate rate) {
-  const auto* unit = std::find_if(rate_units.begin(), rate_units.end(),
-                                  [&](const Unit& candidate) { return candidate.length == rate.per; });
+  const auto* unit =
+      std::ranges::find_if(rate_units, [&](const Unit& candidate) { return candidate.length == rate.per; });
   if (unit != rate_units.end()) return fmt::format("{}/{}", rate.count, unit->per);
   return fmt::format("{} per {}", rate.count, duration_text(rate.per));
 }
@@ -172,6 +210,82 @@ std::string list_text(const std::vector<std::string>& items) {
   }
   if (count < items.size()) text += fmt::format(" and {} more", items.size() - count);
   return text;
+}
+
+std::string_view name_of(PolicyAlgorithm algorithm) noexcept {
+  static constexpr std::array<std::string_view, 6> words{
+      "token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_log", "sliding_window_counter"};
+  return word(words, algorithm);
+}
+
+std::string_view name_of(Missing missing) noexcept {
+  static constexpr std::array<std::string_view, 3> words{"skip", "share", "deny"};
+  return word(words, missing);
+}
+
+std::string_view name_of(Mode mode) noexcept {
+  static constexpr std::array<std::string_view, 2> words{"enforce", "shadow"};
+  return word(words, mode);
+}
+
+std::string_view name_of(OnStoreFailure choice) noexcept {
+  static constexpr std::array<std::string_view, 3> words{"local", "open", "closed"};
+  return word(words, choice);
+}
+
+std::string_view name_of(Consistency consistency) noexcept {
+  static constexpr std::array<std::string_view, 3> words{"exact", "leased", "approximate"};
+  return word(words, consistency);
+}
+
+std::string_view name_of(KeyPart::Kind kind) noexcept {
+  static constexpr std::array<std::string_view, 6> words{"user", "api_key", "ip", "global", "route", "header:"};
+  return word(words, kind);
+}
+
+std::string text_of(const KeyPart& part) {
+  std::string text{name_of(part.kind)};
+  if (part.kind == KeyPart::Kind::header) text += part.header;
+  return text;
+}
+
+std::string text_of(const ConsumerKey& key) {
+  const auto together = [](const std::vector<KeyPart>& parts) {
+    return joined(parts, "+", [](const KeyPart& part) { return text_of(part); });
+  };
+  std::string text = joined(key.alternatives, ", ", together);
+  return key.alternatives.size() == 1 ? text : "[" + text + "]";
+}
+
+std::string text_of(const When& when) {
+  static constexpr std::array<std::string_view, 5> words{"always", "authenticated", "anonymous", "ip_in", "ip_not_in"};
+  const std::string_view kind = word(words, when.kind);
+  if (when.kind < When::Kind::ip_in) return std::string(kind);
+  return fmt::format("{{ {}: [{}] }}", kind, joined(when.ranges, ", ", [](const auto& range) { return range.text(); }));
+}
+
+Identity Identity::defaults() {
+  Identity identity;
+  Address loopback;
+  loopback.bytes[0] = 127;
+  identity.trusted_proxies.push_back({loopback, 8});
+  Address loopback6{.family = Address::Family::v6};
+  loopback6.bytes[15] = 1;
+  identity.trusted_proxies.push_back({loopback6, 128});
+  return identity;
+}
+
+std::vector<std::string> ruleset_lines(const Ruleset& ruleset) {
+  std::vector<std::string> lines;
+  for (const CompiledLimit& limit : ruleset.limits) {
+    const std::string terms = terms_text(limit, ruleset.tiers);
+    const std::string elsewhere = limit.by_descriptor() ? "domain " + limit.domain : "every request";
+    if (limit.routes.empty()) lines.push_back(fmt::format("{}: {}: {}", limit.name, elsewhere, terms));
+    for (const RouteTemplate& route : limit.routes) {
+      lines.push_back(fmt::format("{}: {}: {}", limit.name, route.text(), terms));
+    }
+  }
+  return lines;
 }
 
 }  // namespace weir::policy

@@ -1,5 +1,5 @@
-// Numbers in the words of the policy language, as a person would write them: `1000/min, burst 100`.
-// For messages, explanations and comparisons; nothing reads them back.
+// Numbers, limits and rulesets in the words of the policy language, as a person would write them: `1000/min, burst
+// 100`. For messages, explanations and comparisons; nothing reads them back.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ namespace weir::policy {
 // Those of a tier, with the rate as it was written; `unlimited`, or `banned`.
 [[nodiscard]] std::string numbers_text(const TieredLimit& limits, std::size_t tier);
 
-// What `banned` means, where there is room to say so.
+// What `banned` means, where a line is long enough to say so.
 inline constexpr std::string_view banned_text = "banned: denied outright";
 
 // A limit, and its rate as it was written; without that, as rate_text() has it.
@@ -65,5 +65,10 @@ struct Texts {
 
 // `a, b and 3 more`: the first few, so that a line stays a line.
 [[nodiscard]] std::string list_text(const std::vector<std::string>& items);
+
+// What a ruleset holds, a line for each limit and route, as it is logged when a policy is loaded:
+// `login-by-ip: POST /login: sliding_window_log 10/min by ip when anonymous`.
+// In file order. The numbers are those of the default tier; tiers with others are named.
+[[nodiscard]] std::vector<std::string> ruleset_lines(const Ruleset& ruleset);
 
 }  // namespace weir::policy

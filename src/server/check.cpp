@@ -1,26 +1,23 @@
 #include "server/check.h"
 
-#include <string_view>
-
 #include "engine/engine.h"
 #include "net/tls_context.h"
-#include "policy/roster.h"
-#include "server/memory_shares.h"
-#include "server/store_check.h"
-#include "server/token_file.h"
+#include "policy/words.h"
+#include "server/protocols.h"
+#include "server/secrets.h"
 
 namespace weir::server {
 namespace {
 
-void check_door(std::string_view name, const DoorConfig& door, CheckReport& report) {
+void check_files(const Listener& listener, CheckReport& report) {
   const auto note = [&](const Error& error) {
-    report.errors.push_back("doors." + std::string(name) + ": " + error.message());
+    report.errors.push_back("listeners." + listener.name + ": " + error.message());
   };
-  if (door.tls) {
-    if (const auto loaded = net::TlsContext::load(*door.tls); !loaded) note(loaded.error());
+  if (listener.config->tls) {
+    if (const auto loaded = net::TlsContext::load(*listener.config->tls); !loaded) note(loaded.error());
   }
-  if (door.token_file) {
-    if (const auto token = read_token(*door.token_file); !token) note(token.error());
+  if (listener.config->token_file) {
+    if (const auto token = read_token(*listener.config->token_file); !token) note(token.error());
   }
 }
 
@@ -31,16 +28,15 @@ CheckReport check(const Loaded& loaded) {
   const Config& config = *loaded.config;
   report.lines = describe(config);
   report.lines.insert(report.lines.begin(), loaded.config_line);
-  for (const std::string& line : policy::roster(*loaded.ruleset)) report.lines.push_back("limit: " + line);
-  for (const policy::Problem& problem : loaded.problems) {
-    if (problem.severity == policy::Severity::warning) report.lines.push_back("warning: " + problem.text());
+  for (const std::string& line : policy::ruleset_lines(*loaded.ruleset)) report.lines.push_back("limit: " + line);
+  for (const text::Problem& problem : loaded.problems) {
+    if (problem.severity == text::Severity::warning) report.lines.push_back("warning: " + problem.text());
   }
   const auto engine = engine::Engine::create(loaded.ruleset, {.memory_budget = policy_memory(config), .hash_key = {}});
   if (!engine) report.errors.push_back("state.memory: " + engine.error().message());
-  if (config.doors.http) check_door("http", *config.doors.http, report);
-  if (config.doors.rls) check_door("rls", *config.doors.rls, report);
-  if (config.doors.resp) check_door("resp", *config.doors.resp, report);
-  if (config.doors.admin) check_door("admin", *config.doors.admin, report);
+  for (const Listener& listener : config.listeners) {
+    if (listener.config) check_files(listener, report);
+  }
   if (config.store.redis) check_store(*config.store.redis, report);
   return report;
 }

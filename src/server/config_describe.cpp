@@ -1,137 +1,137 @@
+// What the table of fields tells about a configuration: its lines for --check, what needs a restart, and the schema.
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
 
-#include "policy/words.h"
-#include "server/config.h"
-#include "server/config_scalar.h"
+#include "server/config_fields.h"
 
 namespace weir::server {
 namespace {
 
-using Lines = std::vector<std::string>;
+using Line = std::pair<std::string, std::vector<std::string>>;  // its subject, and its parts
 
-std::string joined(const Lines& parts) {
-  return fmt::format("{}", fmt::join(parts, ", "));
+std::string first_segment(const std::string& path) {
+  return path.substr(0, path.find('.'));
 }
 
-bool has_unix_socket(const DoorConfig& door) {
-  return std::any_of(door.listen.begin(), door.listen.end(), [](const auto& address) { return address.unix_socket(); });
+std::string subject_of(const Field& field, const std::string& path, const Parts& parts) {
+  if (!field.line.empty()) return std::string(field.line);
+  return parts.listener != nullptr ? parts.listener->name + " listener" : first_segment(path);
 }
 
-Lines parts_of(const DoorConfig& door, const std::string& origin) {
-  Lines parts;
-  for (const net::Address& address : door.listen) parts.push_back(address.text());
-  parts.back() += " (" + origin + ")";
-  if (has_unix_socket(door)) parts.push_back(fmt::format("mode {:04o}", door.unix_mode));
-  if (door.tls) parts.emplace_back(door.tls->client_ca.empty() ? "TLS" : "TLS with client certificates");
-  if (door.token_file) parts.push_back("token from " + door.token_file->string());
-  if (door.exposed) parts.emplace_back("exposed");
-  parts.push_back(fmt::format("at most {} connections", door.max_connections));
-  return parts;
+void describe_section(const std::string& section, const Parts& parts, std::vector<Line>& lines) {
+  visit_fields(section, parts, [&](const Field& field, const std::string& path, const Parts& owner) {
+    const std::string said = field.says ? field.says(owner) : "";
+    if (!said.empty()) {
+      const std::string subject = subject_of(field, path, owner);
+      if (lines.empty() || lines.back().first != subject) lines.push_back({subject, {}});
+      lines.back().second.push_back(said);
+    }
+    if (field.kind.is_section && (!field.kind.is_on || field.kind.is_on(owner))) describe_section(path, owner, lines);
+  });
 }
 
-void add_hosts(const std::vector<std::string>& hosts, Lines& parts) {
-  if (!hosts.empty()) parts.push_back("hosts " + fmt::format("{}", fmt::join(hosts, " ")));
+// Changed sections by their names, and changed fields, which get back their values.
+void hold_back_in(const std::string& section, const Parts& before, Config& after, std::vector<std::string>& names) {
+  visit_fields(section, before, [&](const Field& field, const std::string& path, const Parts& owner) {
+    Parts other{after};
+    if (owner.listener != nullptr) {
+      other.listener = &*std::ranges::find(after.listeners, owner.listener->name, &Listener::name);
+    }
+    if (field.kind.restart != Restart::none && !field.kind.same(owner, other)) {
+      const bool is_alone = field.kind.restart == Restart::field;
+      if (is_alone) field.kind.copy(owner, other);
+      const std::string name = is_alone                    ? path
+                               : owner.listener != nullptr ? "listeners." + owner.listener->name
+                                                           : first_segment(path);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    if (field.kind.is_section) hold_back_in(path, owner, after, names);
+  });
 }
 
-void add_own(const HttpDoorConfig& door, Lines& parts) {
-  add_hosts(door.hosts, parts);
-  parts.push_back(fmt::format("bodies up to {}", size_text(door.max_body)));
-  const bool holds = door.hold_limit > 0 && door.hold_max > Duration::zero();
-  parts.push_back(
-      holds ? fmt::format("up to {} answers held for up to {}", door.hold_limit, policy::duration_text(door.hold_max))
-            : "no answer held");
-  if (door.auth_headers != AuthHeaders::automatic) {
-    parts.push_back(fmt::format("auth_headers {}", name_of(door.auth_headers)));
-  }
+constexpr std::string_view schema_head = R"({
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$id": "https://weir.example/schema/weir-1.json",
+  "title": "weir.yaml",
+  "description": "Where the listeners are, who may use them, where state and log go. What takes more than one value to be wrong, `weir serve --check` says.",
+  "$defs": {
+    "off": { "description": "Readers of YAML 1.1 see a truth value in it.", "enum": ["off", false] },
+    "path": { "type": "string", "minLength": 1, "maxLength": 4095, "not": { "pattern": "^~/" } },
+    "time": { "type": "string", "pattern": "^(0s|[1-9][0-9]*(ms|s|min|h|day))$", "examples": ["500ms", "10s", "1min"] },
+    "size": { "type": "string", "pattern": "^(0|[1-9][0-9]*)(KiB|MiB|GiB)$", "examples": ["64KiB", "256MiB", "2GiB"] },
+    "address": {
+      "type": "string",
+      "pattern": "^(unix:/.+|[^:]*:[0-9]+|\\[[0-9A-Fa-f:.]+\\]:[0-9]+)$",
+      "examples": ["127.0.0.1:8080", ":8080", "[::1]:8080", "unix:/run/weir/http.sock"]
+    },
+    "host": { "type": "string", "pattern": "^(\\*|[A-Za-z0-9._-]{1,253})$", "examples": ["limits.example.com", "*"] },
+    "word": { "type": "string", "pattern": "^[!-~]{1,128}$" },
+    "redis_url": {
+      "type": "string",
+      "pattern": "^(rediss?://.+|unix:///.+)$",
+      "examples": ["redis://127.0.0.1:6379/0", "rediss://redis.example:6380", "unix:///run/redis.sock?db=0"]
+    }
+  },
+)";
+
+std::string object_schema(const std::string& section, const Parts& parts, const std::string& indent);
+
+std::string field_schema(const Field& field, const std::string& path, const Parts& parts, const std::string& indent) {
+  std::string help(field.help);
+  if (field.path == "listeners.*") help = fmt::format("Default: {}.", parts.listener->config->listen.front().text());
+  const std::string description = help.empty() ? "" : fmt::format(R"("description": "{}", )", help);
+  const Kind& kind = field.kind;
+  if (!kind.is_section) return fmt::format("{{ {}{} }}", description, kind.schema);
+  const std::string more = kind.schema.empty() ? "" : kind.schema + ", ";
+  const std::string object = more + object_schema(path, parts, indent);
+  if (kind.alternative.empty()) return fmt::format("{{ {}{} }}", description, object);
+  return fmt::format(R"({{ {}"oneOf": [{{ {} }}, {{ {} }}] }})", description, kind.alternative, object);
 }
 
-void add_own(const RlsDoorConfig& door, Lines& parts) {
-  parts.push_back(fmt::format("messages up to {}", size_text(door.max_message)));
-}
-
-void add_own(const RespDoorConfig& /*door*/, Lines& /*parts*/) {}
-
-void add_own(const AdminDoorConfig& door, Lines& parts) {
-  add_hosts(door.hosts, parts);
-}
-
-template <class Door>
-std::string door_line(std::string_view name, const std::optional<Door>& door, const std::string& origin) {
-  if (!door) return fmt::format("{} door: off ({})", name, origin);
-  Lines parts = parts_of(*door, origin);
-  add_own(*door, parts);
-  return fmt::format("{} door: {}", name, joined(parts));
-}
-
-std::string state_line(const StateConfig& state) {
-  const std::string where = state.directory.empty() ? "no directory" : state.directory.string();
-  const std::string snapshots = state.snapshot_every
-                                    ? fmt::format("a snapshot every {}", policy::duration_text(*state.snapshot_every))
-                                    : std::string("no snapshots");
-  return fmt::format("state: {}, up to {} of memory, {}", where, size_text(state.memory), snapshots);
-}
-
-std::string fields_line(const FieldsConfig& fields) {
-  Lines parts;
-  if (fields.choice.current) parts.emplace_back("RateLimit");
-  if (fields.choice.x_rate_limit) {
-    const bool delta = fields.choice.x_reset == wire::ResetForm::delta;
-    parts.push_back(fmt::format("X-RateLimit-* ({})", delta ? "delta" : "epoch"));
-  }
-  if (fields.choice.older_triple) parts.emplace_back("RateLimit-*");
-  const bool jitter = fields.retry_jitter > Duration::zero();
-  parts.push_back("Retry-After" +
-                  (jitter ? fmt::format(" with up to {} on top", policy::duration_text(fields.retry_jitter)) : ""));
-  return "fields: " + joined(parts);
-}
-
-std::string log_line(const LogConfig& log) {
-  Lines parts{fmt::format("{} to {}", name_of(log.level), log.file ? log.file->string() : "standard error")};
-  if (log.denials) {
-    const Share sample = log.denials->sample;
-    const std::string which =
-        sample == Share{} ? "every denial" : fmt::format("{} of {} denials", sample.part, sample.whole);
-    parts.push_back(fmt::format("{} up to {} a second", which, log.denials->per_second));
-  } else {
-    parts.emplace_back("no denials");
-  }
-  return "log: " + joined(parts);
-}
-
-std::string stopping_line(const Config& config) {
-  std::string line = "drain: " + policy::duration_text(config.drain);
-  if (config.grace > Duration::zero()) line += ", after " + policy::duration_text(config.grace) + " of grace";
-  return line;
-}
-
-std::string policy_line(const Config& config) {
-  const char* const merged = config.merge_domains ? ", domains merged" : "";
-  if (!config.policy) return fmt::format("policy: the default one{}", merged);
-  return fmt::format("policy: {} ({}){}", config.policy->string(), config.origins.policy, merged);
+// The members of the schema of a section.
+std::string object_schema(const std::string& section, const Parts& parts, const std::string& indent) {
+  std::vector<std::string> properties;
+  std::vector<std::string> required;
+  const std::string inner = indent + "  ";
+  visit_fields(section, parts, [&](const Field& field, const std::string& path, const Parts& owner) {
+    if (!field.kind.is_section && field.kind.schema.empty()) return;  // refused
+    const std::string name(last_segment(path));
+    properties.push_back(fmt::format("\n{}\"{}\": {}", inner, name, field_schema(field, path, owner, inner)));
+    if (field.kind.required) required.push_back(fmt::format("\"{}\"", name));
+  });
+  const std::string needs = required.empty() ? "" : fmt::format(R"("required": [{}], )", fmt::join(required, ", "));
+  return fmt::format(R"("type": "object", {}"additionalProperties": false, "properties": {{{})", needs,
+                     fmt::join(properties, ",")) +
+         (properties.empty() ? "}" : "\n" + indent + "}");
 }
 
 }  // namespace
 
 std::vector<std::string> describe(const Config& config) {
-  return {
-      policy_line(config),
-      door_line("http", config.doors.http, config.origins.http),
-      door_line("rls", config.doors.rls, config.origins.rls),
-      door_line("resp", config.doors.resp, config.origins.resp),
-      door_line("admin", config.doors.admin, config.origins.admin),
-      state_line(config.state),
-      fields_line(config.fields),
-      log_line(config.log),
-      "store: " + describe(config.store),
-      config.loops ? fmt::format("loops: {}", *config.loops) : "loops: one for each core",
-      stopping_line(config),
-  };
+  Config copy = config;
+  std::vector<Line> lines;
+  describe_section("", {copy}, lines);
+  std::vector<std::string> texts;
+  for (const auto& [subject, said] : lines) texts.push_back(fmt::format("{}: {}", subject, fmt::join(said, ", ")));
+  return texts;
+}
+
+std::vector<std::string> hold_back(const Config& before, Config& after) {
+  Config copy = before;
+  std::vector<std::string> names;
+  hold_back_in("", {copy}, after, names);
+  return names;
+}
+
+std::string config_schema() {
+  Config config;
+  return std::string(schema_head) + "  " + object_schema("", {config}, "  ") + "\n}\n";
 }
 
 }  // namespace weir::server

@@ -1,39 +1,51 @@
-#include "server/config_load.h"
-
+// weir.yaml -> Config. What the file does not say stays as it is by default.
 #include <algorithm>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "policy/text_file.h"
-#include "policy/yaml/document.h"
-#include "server/config_reader.h"
+#include "policy/load.h"
+#include "server/config_fields.h"
+#include "text/yaml/document.h"
 
 namespace weir::server {
 namespace {
 
 // By what only the one or the other has.
-bool is_policy(const policy::yaml::Node& root) noexcept {
+bool is_policy(const text::Node& root) noexcept {
   const auto has = [&](std::initializer_list<std::string_view> keys) {
     return std::ranges::any_of(keys, [&](std::string_view key) { return root.find(key) != nullptr; });
   };
   return root.is_map() && has({"limits", "identity", "tiers", "openapi", "domain", "descriptors"}) &&
-         !has({"doors", "state", "store", "policy"});
+         !has({"listeners", "doors", "state", "store", "policy"});
 }
 
 }  // namespace
 
+void read_section(const text::Node& node, const std::string& path, Reading& reading, const Parts& parts) {
+  text::MapReader map(node, path.empty() ? "weir.yaml" : last_segment(path), reading.problems);
+  visit_fields(path, parts, [&](const Field& field, const std::string& place, const Parts& owner) {
+    if (field.kind.required) (void)map.require(last_segment(place), *field.kind.required);
+    field.kind.read({map, place, reading, owner});
+  });
+  map.finish();
+}
+
 LoadedConfig load_config_text(std::string_view text, const std::filesystem::path& file,
                               const Environment& environment) {
-  policy::Problems problems(file.string());
+  text::Problems problems(file.string());
   LoadedConfig loaded;
-  const auto root = policy::yaml::parse(text, problems);
+  const auto root = text::parse_yaml(text, problems);
   if (root && is_policy(*root)) {
     problems.error(
         root->at,
         "this is a policy; --config is for weir.yaml, which says where to listen: write --policy " + file.string());
   } else if (root) {
-    Config config = read_config(*root, file.parent_path(), default_config(environment), problems);
+    Config config = default_config(environment);
+    Reading reading{.folder = file.parent_path(), .problems = problems};
+    read_section(*root, "", reading, {config});
+    if (config.policy) config.policy_origin = problems.file();
     if (!problems.any_error()) loaded.config = std::move(config);
   }
   loaded.problems = problems.sorted();
@@ -41,9 +53,9 @@ LoadedConfig load_config_text(std::string_view text, const std::filesystem::path
 }
 
 LoadedConfig load_config(const std::filesystem::path& path, const Environment& environment) {
-  const auto text = policy::read_text_file(path);
+  const auto text = text::read_text_file(path);
   if (text) return load_config_text(*text, path, environment);
-  policy::Problems problems(path.string());
+  text::Problems problems(path.string());
   problems.error({}, text.error().what);
   return {std::nullopt, problems.sorted()};
 }

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/coverage.h"
-#include "engine/query.h"
-#include "wire/json_text.h"
+#include "match/matcher.h"
+#include "match/query.h"
+#include "text/json.h"
 
 namespace weir::server {
 namespace {
@@ -57,36 +57,30 @@ std::vector<Example> examples_of(const policy::Ruleset& ruleset) {
   return examples;
 }
 
-std::string json_text(std::string_view text) {
-  std::string json;
-  wire::append_json_text(json, text);
-  return json;
-}
-
-std::string check_body(const engine::Query& query) {
+std::string check_body(const match::Query& query) {
   std::string body = "{";
-  if (query.method != "GET") body += "\"method\": " + json_text(query.method) + ", ";
-  body += "\"path\": " + json_text(query.target);
-  if (!query.ip.empty()) body += ", \"ip\": " + json_text(query.ip);
-  if (!query.user.empty()) body += ", \"user\": " + json_text(query.user);
-  if (!query.api_key.empty()) body += ", \"api_key\": " + json_text(query.api_key);
+  if (query.method != "GET") body += "\"method\": " + text::json_text(query.method) + ", ";
+  body += "\"path\": " + text::json_text(query.target);
+  if (!query.ip.empty()) body += ", \"ip\": " + text::json_text(query.ip);
+  if (!query.user.empty()) body += ", \"user\": " + text::json_text(query.user);
+  if (!query.api_key.empty()) body += ", \"api_key\": " + text::json_text(query.api_key);
   return body + "}";
 }
 
-std::optional<std::string> covered_check(const engine::Plan& plan) {
+std::optional<std::string> covered_check(const match::Matcher& matcher) {
   constexpr std::string_view client = "192.0.2.7";
-  engine::CoverageFinder finder(plan);
-  engine::Coverage coverage;
-  for (const Example& example : examples_of(plan.ruleset())) {
-    const engine::Query user{.method = example.method, .target = example.path, .user = "alice"};
-    const engine::Query key{.method = example.method, .target = example.path, .api_key = "key-1"};
-    const engine::Query anonymous{.method = example.method, .target = example.path};
-    const engine::Query address{.method = example.method, .target = example.path, .ip = client};
-    engine::Query both = user;
+  match::MatchScratch scratch(matcher);
+  match::Matched matched;
+  for (const Example& example : examples_of(matcher.ruleset())) {
+    const match::Query user{.method = example.method, .target = example.path, .user = "alice"};
+    const match::Query key{.method = example.method, .target = example.path, .api_key = "key-1"};
+    const match::Query anonymous{.method = example.method, .target = example.path};
+    const match::Query address{.method = example.method, .target = example.path, .ip = client};
+    match::Query both = user;
     both.ip = client;
-    for (const engine::Query& query : {user, key, anonymous, address, both}) {
-      finder.find(query, coverage);
-      if (!coverage.covered.empty()) return check_body(query);
+    for (const match::Query& query : {user, key, anonymous, address, both}) {
+      matcher.match(query, scratch, matched);
+      if (!matched.limits.empty()) return check_body(query);
     }
   }
   return {};
@@ -103,7 +97,8 @@ std::string value_for(const policy::Descriptor& descriptor) {
 // The entries that lead to the first limit below `level`; none if there is none.
 std::optional<std::string> entries_of(const std::vector<policy::Descriptor>& level) {
   for (const policy::Descriptor& each : level) {
-    const std::string entry = "{\"key\": " + json_text(each.key) + ", \"value\": " + json_text(value_for(each)) + "}";
+    const std::string entry =
+        "{\"key\": " + text::json_text(each.key) + ", \"value\": " + text::json_text(value_for(each)) + "}";
     if (each.limit) return entry;
     if (const auto below = entries_of(each.children)) return entry + ", " + *below;
   }
@@ -113,7 +108,7 @@ std::optional<std::string> entries_of(const std::vector<policy::Descriptor>& lev
 std::optional<std::string> descriptors_body(const policy::Ruleset& ruleset) {
   for (const policy::Domain& domain : ruleset.domains) {
     if (const auto entries = entries_of(domain.descriptors)) {
-      return "{\"domain\": " + json_text(domain.name) + ", \"descriptors\": [{\"entries\": [" + *entries + "]}]}";
+      return "{\"domain\": " + text::json_text(domain.name) + ", \"descriptors\": [{\"entries\": [" + *entries + "]}]}";
     }
   }
   return {};
@@ -121,9 +116,9 @@ std::optional<std::string> descriptors_body(const policy::Ruleset& ruleset) {
 
 }  // namespace
 
-ExampleRequest example_request(const engine::Plan& plan) {
-  if (auto body = covered_check(plan)) return {"/v1/check", *std::move(body)};
-  if (auto body = descriptors_body(plan.ruleset())) return {"/json", *std::move(body)};
+ExampleRequest example_request(const match::Matcher& matcher) {
+  if (auto body = covered_check(matcher)) return {"/v1/check", *std::move(body)};
+  if (auto body = descriptors_body(matcher.ruleset())) return {"/json", *std::move(body)};
   return {"/v1/check", check_body({.target = "/hello", .user = "alice"})};
 }
 

@@ -1,6 +1,7 @@
-// What the server says about itself, to the log that denials go to.
+// Messages of the server itself, written to the log that denials go to.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "observe/log_line.h"
@@ -15,14 +16,19 @@ class Log {
  public:
   Log(observe::LogWriter& writer, const Clock& clock, LogLevel level) : writer_(writer), clock_(clock), level_(level) {}
 
-  void info(std::string_view message) { say(LogLevel::info, observe::Level::info, message); }
-  void warning(std::string_view message) { say(LogLevel::warning, observe::Level::warning, message); }
-  void error(std::string_view message) { say(LogLevel::error, observe::Level::error, message); }
+  void info(std::string_view message) { write(LogLevel::info, observe::Level::info, message); }
+  void warning(std::string_view message) { write(LogLevel::warning, observe::Level::warning, message); }
+  void error(std::string_view message) { write(LogLevel::error, observe::Level::error, message); }
 
   [[nodiscard]] observe::LogWriter& writer() noexcept { return writer_; }
 
  private:
-  void say(LogLevel level, observe::Level as, std::string_view message);
+  void write(LogLevel level, observe::Level as, std::string_view message) {
+    if (level > level_) return;
+    std::string line;
+    observe::append_message(line, clock_.now(), as, message);
+    writer_.write(line);
+  }
 
   observe::LogWriter& writer_;
   const Clock& clock_;

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
+
+#include "policy/words.h"
+#include "wire/resp/writer.h"
 
 namespace weir::server {
 
@@ -16,7 +20,7 @@ using wire::resp::ReplyType;
 constexpr std::size_t pings = 9;
 constexpr std::string_view no_script = "0000000000000000000000000000000000000000";
 
-std::int64_t number_in(std::string_view text) noexcept {
+std::int64_t leading_number(std::string_view text) noexcept {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -39,53 +43,120 @@ void take_role(const Reply& reply, RedisFacts& facts) {
   if (*role == ServerRole::master && reply.size() > 2) facts.replicas = reply[2].size();
 }
 
-Result<void> measure(RedisInquiry& inquiry, RedisFacts& facts) {
+Result<void> measure(RedisProbe& probe, RedisFacts& facts) {
   std::array<Duration, pings> times{};
   for (Duration& time : times) {
-    if (auto asked = inquiry.ask({"PING"}, [](const Reply&) {}); !asked) return asked;
-    time = inquiry.round_trip();
+    if (auto sent = probe.send({"PING"}, [](const Reply&) {}); !sent) return sent;
+    time = probe.round_trip();
   }
   std::nth_element(times.begin(), times.begin() + pings / 2, times.end());
   facts.round_trip = times[pings / 2];
   Instant theirs{};
   const auto take = [&](const Reply& reply) {
     if (!reply.is(ReplyType::array) || reply.size() != 2) return;
-    theirs = Instant(std::chrono::seconds(number_in(reply[0].text())) + Duration(number_in(reply[1].text())));
+    theirs = Instant(std::chrono::seconds(leading_number(reply[0].text())) + Duration(leading_number(reply[1].text())));
   };
-  if (auto asked = inquiry.ask({"TIME"}, take); !asked) return asked;
-  if (theirs != Instant{}) facts.clock_ahead = theirs - inquiry.asked_at();
+  if (auto sent = probe.send({"TIME"}, take); !sent) return sent;
+  if (theirs != Instant{}) facts.clock_ahead = theirs - probe.sent_at();
   return {};
 }
 
 // What deciding takes, as far as it can be tried without doing it.
-Result<void> try_rights(RedisInquiry& inquiry, const std::string& prefix, RedisFacts& facts) {
+Result<void> try_rights(RedisProbe& probe, const std::string& prefix, RedisFacts& facts) {
   const auto take = [&](const Reply& reply) {
     const bool refused = reply.is(ReplyType::error) && reply.text().starts_with("NOPERM");
     if (refused && facts.forbidden.empty()) facts.forbidden = reply.text();
   };
   const std::string key = prefix + "{check}";
-  auto asked = inquiry.ask({"SCRIPT", "LOAD", "return 1"}, take);
-  if (asked) asked = inquiry.ask({"EVALSHA", no_script, "1", key}, take);
-  if (asked) asked = inquiry.ask({"MGET", key}, take);
-  return asked;
+  auto sent = probe.send({"SCRIPT", "LOAD", "return 1"}, take);
+  if (sent) sent = probe.send({"EVALSHA", no_script, "1", key}, take);
+  if (sent) sent = probe.send({"MGET", key}, take);
+  return sent;
 }
 
 }  // namespace
 
-Result<RedisFacts> gather_facts(RedisInquiry& inquiry, const std::string& prefix) {
+RedisProbe::RedisProbe(net::Loop& loop, store::redis::ServerConnection::Options options)
+    : loop_(loop), where_(options.endpoint.text()), patience_(options.patience) {
+  Owner& owner = *this;
+  loop_.run([&] { connection_ = std::make_unique<store::redis::ServerConnection>(loop_, std::move(options), owner); });
+}
+
+RedisProbe::~RedisProbe() {
+  loop_.run([this] { connection_.reset(); });
+}
+
+Result<void> RedisProbe::connect() {
+  return wait([this] { connection_->connect(); });
+}
+
+Result<void> RedisProbe::send(std::initializer_list<std::string_view> command, const Take& take) {
+  std::string bytes;
+  wire::resp::append_command(bytes, command);
+  return wait([&] {
+    take_ = &take;
+    sent_ = std::chrono::steady_clock::now();
+    connection_->send(bytes);
+  });
+}
+
+// The connection itself is patient for as long, and has more to say about it: it gets a little more time.
+Result<void> RedisProbe::wait(const std::function<void()>& begin) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (error_) return tl::unexpected(*error_);
+    done_ = false;
+  }
+  loop_.run(begin);
+  std::unique_lock lock(mutex_);
+  const auto enough = patience_ + std::chrono::milliseconds(200);
+  if (!changed_.wait_for(lock, enough, [this] { return done_; })) {
+    lock.unlock();
+    loop_.run([this] { connection_->close(); });  // nothing is taken after this
+    lock.lock();
+    if (!done_) error_ = Error{where_, "does not answer within " + policy::duration_text(patience_)};
+  }
+  if (error_) return tl::unexpected(*error_);
+  return {};
+}
+
+void RedisProbe::on_ready() {
+  finish({});
+}
+
+void RedisProbe::on_reply(const wire::resp::Reply& reply) {
+  if (take_ == nullptr) return;
+  round_trip_ = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - sent_);
+  sent_at_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()) - round_trip_ / 2;
+  (*std::exchange(take_, nullptr))(reply);
+  finish({});
+}
+
+void RedisProbe::on_lost(const Error& error) {
+  finish(error);
+}
+
+void RedisProbe::finish(std::optional<Error> error) {
+  const std::lock_guard guard(mutex_);
+  if (error) error_ = std::move(error);
+  done_ = true;
+  changed_.notify_one();
+}
+
+Result<RedisFacts> gather_facts(RedisProbe& probe, const std::string& prefix) {
   RedisFacts facts;
-  auto asked = inquiry.ask({"INFO"}, [&](const Reply& reply) { take_info(reply, facts); });
-  if (asked) asked = inquiry.ask({"ROLE"}, [&](const Reply& reply) { take_role(reply, facts); });
-  if (asked) asked = measure(inquiry, facts);
-  if (asked && facts.role != ServerRole::sentinel) asked = try_rights(inquiry, prefix, facts);
-  if (!asked) return tl::unexpected(asked.error());
+  auto sent = probe.send({"INFO"}, [&](const Reply& reply) { take_info(reply, facts); });
+  if (sent) sent = probe.send({"ROLE"}, [&](const Reply& reply) { take_role(reply, facts); });
+  if (sent) sent = measure(probe, facts);
+  if (sent && facts.role != ServerRole::sentinel) sent = try_rights(probe, prefix, facts);
+  if (!sent) return tl::unexpected(sent.error());
   return facts;
 }
 
 bool is_too_old(std::string_view version) noexcept {
   const std::size_t dot = version.find('.');
-  const std::int64_t major = number_in(version);
-  const std::int64_t minor = dot == std::string_view::npos ? 0 : number_in(version.substr(dot + 1));
+  const std::int64_t major = leading_number(version);
+  const std::int64_t minor = dot == std::string_view::npos ? 0 : leading_number(version.substr(dot + 1));
   return major < 6 || (major == 6 && minor < 2);
 }
 

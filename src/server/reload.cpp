@@ -1,98 +1,45 @@
 // The part of Server that takes over changed files.
+#include <algorithm>
 #include <memory>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+#include <fmt/format.h>
+
 #include "server/server.h"
-#include "server/store_fit.h"
 
 namespace weir::server {
-namespace {
-
-bool same_places(const DoorConfig& before, const DoorConfig& after) {
-  const auto text = [](const DoorConfig& door) {
-    std::string all;
-    for (const net::Address& address : door.listen) all += address.text() + " ";
-    if (door.tls) all += door.tls->certificate_chain + "|" + door.tls->key + "|" + door.tls->client_ca;
-    return all;
-  };
-  return text(before) == text(after) && before.max_connections == after.max_connections &&
-         before.unix_mode == after.unix_mode;
-}
-
-template <class DoorType>
-bool same_door(const std::optional<DoorType>& before, const std::optional<DoorType>& after) {
-  return before.has_value() == after.has_value() && (!before || same_places(*before, *after));
-}
-
-bool same_bodies(const std::optional<HttpDoorConfig>& before, const std::optional<HttpDoorConfig>& after) {
-  return !before || !after || before->max_body == after->max_body;
-}
-
-// The doors that weir.yaml says otherwise than at the start, so that they need a restart.
-std::set<std::string_view> changed_doors(const DoorsConfig& before, const DoorsConfig& after) {
-  std::set<std::string_view> names;
-  if (!same_door(before.http, after.http)) names.insert("http");
-  if (!same_door(before.rls, after.rls)) names.insert("rls");
-  if (!same_door(before.resp, after.resp)) names.insert("resp");
-  if (!same_door(before.admin, after.admin)) names.insert("admin");
-  return names;
-}
-
-void replace(const std::set<std::string_view>& names, const DoorsConfig& by, DoorsConfig& doors) {
-  if (names.contains("http")) doors.http = by.http;
-  if (names.contains("rls")) doors.rls = by.rls;
-  if (names.contains("resp")) doors.resp = by.resp;
-  if (names.contains("admin")) doors.admin = by.admin;
-}
-
-// What else a running server does not follow.
-std::string needs_restart(const std::set<std::string_view>& doors, const Config& before, const Config& after) {
-  std::string what;
-  const auto add = [&](bool same, std::string_view name) {
-    if (!same) what += (what.empty() ? "" : ", ") + std::string(name);
-  };
-  for (const std::string_view door : doors) add(false, "doors." + std::string(door));
-  add(same_bodies(before.doors.http, after.doors.http), "doors.http.max_body");
-  add(before.state.directory == after.state.directory && before.state.memory == after.state.memory, "state");
-  add(before.log.file == after.log.file && before.log.hash_key_file == after.log.hash_key_file &&
-          before.log.level == after.log.level && before.log.denials == after.log.denials,
-      "log");
-  add(before.store == after.store, "store");
-  add(before.loops == after.loops, "loops");
-  return what;
-}
-
-}  // namespace
-
-// All that can fail comes before the first change. Doors that need a restart go on as they are, with their tokens: a
-// guard belongs to the addresses that it guards.
+// All that can fail comes before the first change. Listeners that need a restart go on as they are, with their tokens:
+// a guard belongs to the addresses that it guards.
 Result<std::string> Server::apply(Loaded loaded) {
   Config& next = *loaded.config;
   const auto unfit =
       misfits(*loaded.ruleset, began_with_.store, next.policy.value_or(std::filesystem::path()).string());
   if (!unfit.empty()) return failure("store", unfit.front().text());
-  const auto changed = changed_doors(began_with_.doors, next.doors);
-  const std::string restart = needs_restart(changed, began_with_, next);
-  replace(changed, {}, next.doors);
-  if (next.doors.http) next.doors.http->max_body = began_with_.doors.http->max_body;
-  const auto options = door_options(next, admin_token_, stations_.size());
+  const std::vector<std::string> held_back = hold_back(began_with_, next);
+  const auto is_held_back = [&](const std::string& listener) {
+    return std::ranges::find(held_back, "listeners." + listener) != held_back.end();
+  };
+  for (Listener& listener : next.listeners) {
+    if (is_held_back(listener.name)) listener.config.reset();
+  }
+  const auto options = worker_options(next);
   if (!options) return tl::unexpected(options.error());
   std::vector<std::pair<net::TlsContext*, std::shared_ptr<ssl_ctx_st>>> certificates;
-  for (const Door& door : doors_) {
-    if (!door.tls || changed.contains(door.name)) continue;
-    auto read = door.tls->prepare();
+  for (const OpenListener& listener : listeners_) {
+    if (!listener.tls || is_held_back(listener.protocol->name())) continue;
+    auto read = listener.tls->prepare();
     if (!read) return tl::unexpected(read.error());
-    certificates.emplace_back(door.tls.get(), std::move(*read));
+    certificates.emplace_back(listener.tls.get(), std::move(*read));
   }
   if (const auto taken = engine_->reload(loaded.ruleset, clock_); !taken) return tl::unexpected(taken.error());
   for (auto& [tls, read] : certificates) tls->take(std::move(read));
-  for (std::size_t i = 0; i < stations_.size(); ++i) {
-    (*loops_)[i].run([&] { stations_[i]->change(*options); });
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    (*loops_)[i].run([&] { workers_[i]->change(*options); });
   }
+  const std::string restart = fmt::format("{}", fmt::join(held_back, ", "));
   if (!restart.empty()) log_->warning("a restart is needed for what has changed in: " + restart);
   const std::lock_guard guard(mutex_);
   config_.policy = next.policy;
@@ -103,8 +50,9 @@ Result<std::string> Server::apply(Loaded loaded) {
   if (next.state.directory == began_with_.state.directory) {
     config_.state.snapshot_every = next.state.snapshot_every;
   }
-  replace(changed, config_.doors, next.doors);
-  config_.doors = std::move(next.doors);
+  for (std::size_t i = 0; i < next.listeners.size(); ++i) {
+    if (!is_held_back(next.listeners[i].name)) config_.listeners[i] = std::move(next.listeners[i]);
+  }
   reloads_.policy_file = config_.policy.value_or(std::filesystem::path()).string();
   return restart;
 }
@@ -127,7 +75,7 @@ Result<Server::Reload> Server::reload() {
   reloads_.last = {.at = now, .error = outcome ? std::string() : outcome.error().message()};
   if (!outcome) return tl::unexpected(outcome.error());
   reloads_.loaded_at = now;
-  return Reload{.digest = engine_->plan()->ruleset().digest, .restart_needed = *outcome};
+  return Reload{.digest = engine_->bindings()->ruleset().digest, .restart_needed = *outcome};
 }
 
 void Server::reload(Reloaded done) {

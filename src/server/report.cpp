@@ -1,4 +1,4 @@
-// The part of Server that tells operators how it is.
+// The part of Server that reports its state: metrics and status.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "door/unjudged.h"
+#include "frontend/loop_context.h"
 #include "observe/metrics.h"
-#include "observe/store_metrics.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -28,7 +27,7 @@ net::ListenerCounts operator+(net::ListenerCounts a, const net::ListenerCounts& 
   return a;
 }
 
-using Ended = std::array<observe::DoorFigures::Ended, 7>;
+using Ended = std::array<observe::ListenerFigures::Ended, 7>;
 
 Ended outcomes_of(const net::ListenerCounts& counts) {
   return {{{"accepted", counts.accepted - counts.refused},
@@ -49,16 +48,15 @@ net::ListenerCounts counts_of(const Listeners& listeners) {
 
 struct Unjudged {
   std::uint64_t failed = 0;
-  std::array<observe::DoorFigures::Unread, door::unread_names.size()> denied;
+  std::array<observe::ListenerFigures::Unread, frontend::unread_names.size()> denied;
 };
 
 // A session that threw, and one whose input was beyond its bound, ended without an answer as well.
-Unjudged unjudged_of(std::string_view door, const net::ListenerCounts& counts,
-                     const std::vector<std::unique_ptr<Station>>& stations) {
+Unjudged unjudged_of(const net::ListenerCounts& counts, const std::vector<const frontend::Frontend*>& frontends) {
   Unjudged sum{.failed = counts.faults + counts.overlong, .denied = {}};
-  for (std::size_t i = 0; i < sum.denied.size(); ++i) sum.denied[i].reason = door::unread_names[i];
-  for (const auto& station : stations) {
-    const door::UnjudgedCounts& own = door == "http" ? station->http()->unjudged() : station->rls()->unjudged();
+  for (std::size_t i = 0; i < sum.denied.size(); ++i) sum.denied[i].reason = frontend::unread_names[i];
+  for (const frontend::Frontend* frontend : frontends) {
+    const frontend::UnevaluatedCounts& own = *frontend->unevaluated();
     sum.failed += own.failed.value();
     for (std::size_t i = 0; i < sum.denied.size(); ++i) sum.denied[i].count += own.denied[i].value();
   }
@@ -71,36 +69,26 @@ std::uint64_t total(const engine::EventTotals& totals, engine::Event event) noex
 
 }  // namespace
 
-std::uint64_t Server::requests_of(std::string_view door) const {
-  std::uint64_t sum = 0;
-  for (const auto& station : stations_) {
-    if (door == "http") sum += station->http()->requests();
-    if (door == "rls") sum += station->rls()->requests();
-    if (door == "resp") sum += station->resp()->requests();
-    if (door == "admin") sum += station->admin()->requests();
-  }
-  return sum;
-}
-
 std::string Server::metrics() {
   std::vector<const observe::Recorder*> recorders;
-  for (const auto& station : stations_) recorders.push_back(&station->recorder());
+  for (const auto& worker : workers_) recorders.push_back(&worker->recorder());
   std::vector<Ended> outcomes;
-  outcomes.reserve(doors_.size());
+  outcomes.reserve(listeners_.size());
   std::vector<Unjudged> unjudged;
-  unjudged.reserve(doors_.size());
-  std::vector<observe::DoorFigures> doors;
-  for (const Door& door : doors_) {
-    const net::ListenerCounts counts = counts_of(door.listeners);
+  unjudged.reserve(listeners_.size());
+  std::vector<observe::ListenerFigures> listeners;
+  for (const OpenListener& listener : listeners_) {
+    const net::ListenerCounts counts = counts_of(listener.sockets);
     outcomes.push_back(outcomes_of(counts));
-    doors.push_back({.door = door.name,
-                     .open_connections = counts.open,
-                     .requests = requests_of(door.name),
-                     .connections = outcomes.back()});
-    if (door.name != "http" && door.name != "rls") continue;
-    unjudged.push_back(unjudged_of(door.name, counts, stations_));
-    doors.back().unjudged = unjudged.back().failed;
-    doors.back().denied_unread = unjudged.back().denied;
+    listeners.push_back({.listener = listener.protocol->name(),
+                         .open_connections = counts.open,
+                         .requests = listener.protocol->requests(),
+                         .connections = outcomes.back()});
+    const auto& frontends = listener.protocol->frontends();
+    if (frontends.front()->unevaluated() == nullptr) continue;
+    unjudged.push_back(unjudged_of(counts, frontends));
+    listeners.back().unjudged = unjudged.back().failed;
+    listeners.back().denied_unread = unjudged.back().denied;
   }
   observe::ReloadFigures reloads;
   {
@@ -113,13 +101,13 @@ std::string Server::metrics() {
   observe::MetricsPage page;
   observe::append_metrics(page, {.engine = *engine_,
                                  .recorders = recorders,
-                                 .doors = doors,
+                                 .listeners = listeners,
                                  .reloads = reloads,
                                  .log_lines_dropped = writer_->dropped(),
                                  .version = version_,
                                  .started = started_,
                                  .now = clock_.now()});
-  if (throttle_) append_throttle_metrics(page);
+  for (const auto& protocol : protocols_) protocol->append_metrics(page);
   if (!store_counts_.empty()) append_store_metrics(page);
   return page.take();
 }
@@ -127,37 +115,8 @@ std::string Server::metrics() {
 observe::TrafficTotals Server::traffic_totals(const engine::Engine::Tally& tally) const {
   observe::TrafficTotals totals;
   totals.add(tally);
-  for (const Door& door : doors_) {
-    if (door.name != "admin") totals.requests += requests_of(door.name);
-  }
-  if (!throttle_) return totals;
-  observe::TrafficCounts& throttles = totals.by_limit["CL.THROTTLE"];
-  for (const auto& station : stations_) {
-    const door::ThrottleCounts& counts = station->resp()->throttle_counts();
-    throttles.decisions += counts.allowed.value() + counts.limited.value();
-    throttles.denied += counts.limited.value();
-  }
+  for (const auto& protocol : protocols_) protocol->add_traffic(totals);
   return totals;
-}
-
-// CL.THROTTLE has no limits of the policy, so it has figures of its own.
-void Server::append_throttle_metrics(observe::MetricsPage& page) const {
-  using Type = observe::MetricsPage::Type;
-  std::uint64_t allowed = 0;
-  std::uint64_t limited = 0;
-  for (const auto& station : stations_) {
-    const door::ThrottleCounts& counts = station->resp()->throttle_counts();
-    allowed += counts.allowed.value();
-    limited += counts.limited.value();
-  }
-  page.family("weir_throttle_decisions_total", Type::counter, "Decisions by CL.THROTTLE.");
-  page.sample({{"outcome", "admitted"}}, allowed);
-  page.sample({{"outcome", "denied"}}, limited);
-  page.family("weir_throttle_table_bytes", Type::gauge, "Memory of CL.THROTTLE's states.");
-  page.sample({}, throttle_->bytes_used());
-  page.family("weir_throttle_overflowed_total", Type::counter,
-              "Decisions by CL.THROTTLE on shared states, for want of memory.");
-  page.sample({}, throttle_->overflowed());
 }
 
 void Server::append_store_metrics(observe::MetricsPage& page) const {
@@ -167,8 +126,8 @@ void Server::append_store_metrics(observe::MetricsPage& page) const {
 }
 
 // Every loop has connections of its own to the same servers: what is told is of the loop that has it worst.
-door::AdminStatus::Store Server::store_status() const {
-  door::AdminStatus::Store told{.kind = "redis"};
+frontend::AdminStatus::Store Server::store_status() const {
+  frontend::AdminStatus::Store told{.kind = "redis"};
   for (const store::redis::Url& url : began_with_.store.redis->urls) told.urls.push_back(shown(url));
   told.connected = std::numeric_limits<std::uint64_t>::max();
   auto worst = store::BreakerState::closed;
@@ -188,10 +147,10 @@ door::AdminStatus::Store Server::store_status() const {
   return told;
 }
 
-door::AdminStatus Server::status() {
-  door::AdminStatus status;
+frontend::AdminStatus Server::status() {
+  frontend::AdminStatus status;
   const Instant now = clock_.now();
-  const auto plan = engine_->plan();
+  const auto plan = engine_->bindings();
   const auto tally = engine_->totals().by_limit_and_route;
   const observe::TrafficTotals totals = traffic_totals(tally);
   {
@@ -208,19 +167,19 @@ door::AdminStatus Server::status() {
   status.version = version_;
   status.state.hash_key_id = names_->hash_of("");
   status.started_at = started_;
-  for (const Door& door : doors_) {
-    door::AdminStatus::Door& told = status.doors.emplace_back();
-    told.name = door.name;
-    told.connections = counts_of(door.listeners).open;
-    for (const auto& listener : door.listeners) told.listen.push_back(listener->bound().text());
+  for (const OpenListener& listener : listeners_) {
+    frontend::AdminStatus::Listener& told = status.listeners.emplace_back();
+    told.name = listener.protocol->name();
+    told.connections = counts_of(listener.sockets).open;
+    for (const auto& socket : listener.sockets) told.listen.push_back(socket->bound().text());
   }
-  status.memory.used = throttle_ ? throttle_->bytes_used() : 0;
+  for (const auto& frontend : protocols_) status.memory.used += frontend->state_bytes();
   for (const auto& figures : engine_->table_figures(now)) status.memory.used += figures.bytes;
   status.memory.budget = began_with_.state.memory;
   if (!store_counts_.empty()) status.store = store_status();
-  std::map<std::string, door::AdminStatus::Candidate> candidates;
+  std::map<std::string, frontend::AdminStatus::Candidate> candidates;
   for (const auto& [key, events] : tally) {
-    door::AdminStatus::Candidate& candidate = candidates[key.first];
+    frontend::AdminStatus::Candidate& candidate = candidates[key.first];
     candidate.agreed += total(events, engine::Event::candidate_agrees);
     candidate.newly_denied += total(events, engine::Event::candidate_newly_denied);
     candidate.newly_admitted += total(events, engine::Event::candidate_newly_admitted);
@@ -235,7 +194,7 @@ door::AdminStatus Server::status() {
 
 std::vector<observe::DeniedConsumer> Server::denied_most(std::size_t most) {
   std::vector<const observe::DeniedMost*> all;
-  for (const auto& station : stations_) all.push_back(&station->recorder().denied());
+  for (const auto& worker : workers_) all.push_back(&worker->recorder().denied());
   return observe::DeniedMost::top(all, most, clock_.now());
 }
 

@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,47 +12,78 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "net/descriptor.h"
-#include "server/service_manager.h"
 
 namespace weir::server {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds tick{1000};
+constexpr std::chrono::milliseconds tick_interval{1000};
 
-// Signals, and a bell that other threads ring.
-class Calls {
+// What systemd is told (sd_notify): `READY=1`, `RELOADING=1`, `STOPPING=1`. Nothing happens without NOTIFY_SOCKET.
+void notify_service_manager(std::string_view state) noexcept {
+  const char* const path = std::getenv("NOTIFY_SOCKET");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+  if (path == nullptr) return;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::size_t length = std::strlen(path);
+  if (length < 2 || length >= sizeof address.sun_path) return;
+  std::memcpy(address.sun_path, path, length);
+  if (path[0] == '@') address.sun_path[0] = '\0';  // a name that is no file
+  try {
+    std::string message(state);
+    if (state == "RELOADING=1") {
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      message +=
+          "\nMONOTONIC_USEC=" + std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    }
+    const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return;
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
+    (void)::sendto(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+                   reinterpret_cast<const sockaddr*>(&address), size);
+    ::close(socket);
+  } catch (...) {  // out of memory: it is not told
+  }
+}
+
+// Signals, and an event that other threads raise.
+class Wakeups {
  public:
-  Calls() {
+  Wakeups() {
     sigset_t set;
     sigemptyset(&set);
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     signals_ = net::Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-    bell_ = net::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    event_ = net::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   }
 
-  [[nodiscard]] bool opened() const noexcept { return signals_.open() && bell_.open(); }
+  [[nodiscard]] bool opened() const noexcept { return signals_.open() && event_.open(); }
 
-  void ring() const noexcept {
+  void raise() const noexcept {
     const std::uint64_t one = 1;
-    (void)!::write(bell_.number(), &one, sizeof one);
+    (void)!::write(event_.number(), &one, sizeof one);
   }
 
-  // A signal; 0 if it was the bell, or nothing until then.
+  // A signal; 0 if it was the event, or nothing until then.
   [[nodiscard]] int wait(SteadyClock::time_point until) const noexcept {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now());
-    std::array<pollfd, 2> watched{{{signals_.number(), POLLIN, 0}, {bell_.number(), POLLIN, 0}}};
+    std::array<pollfd, 2> watched{{{signals_.number(), POLLIN, 0}, {event_.number(), POLLIN, 0}}};
     (void)::poll(watched.data(), watched.size(), static_cast<int>(std::max(left.count(), std::int64_t{0})));
-    std::uint64_t rung = 0;
-    (void)!::read(bell_.number(), &rung, sizeof rung);
+    std::uint64_t raised = 0;
+    (void)!::read(event_.number(), &raised, sizeof raised);
     signalfd_siginfo signal{};
     const bool came = ::read(signals_.number(), &signal, sizeof signal) == sizeof signal;
     return came ? static_cast<int>(signal.ssi_signo) : 0;
@@ -58,7 +91,7 @@ class Calls {
 
  private:
   net::Descriptor signals_;
-  net::Descriptor bell_;
+  net::Descriptor event_;
 };
 
 class Run {
@@ -66,16 +99,16 @@ class Run {
   explicit Run(Server& server) : server_(server), saved_(SteadyClock::now()) {}
 
   // Until it is told to stop, or until then.
-  void go_on(const Calls& calls, SteadyClock::time_point end) {
-    auto next_tick = SteadyClock::now() + tick;
+  void go_on(const Wakeups& wakeups, SteadyClock::time_point end) {
+    auto next_tick = SteadyClock::now() + tick_interval;
     while (SteadyClock::now() < end) {
-      const int signal = calls.wait(std::min(next_tick, end));
+      const int signal = wakeups.wait(std::min(next_tick, end));
       server_.answer_requests();
       if (signal == SIGTERM || signal == SIGINT) return;
       if (signal == SIGHUP) reload("asked to");
       if (signal == SIGUSR1) reopen_log();
       if (SteadyClock::now() < next_tick) continue;
-      next_tick = SteadyClock::now() + tick;
+      next_tick = SteadyClock::now() + tick_interval;
       on_tick();
     }
   }
@@ -109,19 +142,19 @@ class Run {
 
 Result<void> serve(Sources sources, Loaded loaded, std::string version,
                    const std::function<void(const Server&)>& on_ready) {
-  const Calls calls;
-  if (!calls.opened()) return failure("signals", "cannot be waited for: " + std::generic_category().message(errno));
+  const Wakeups wakeups;
+  if (!wakeups.opened()) return failure("signals", "cannot be waited for: " + std::generic_category().message(errno));
   auto server = Server::start(std::move(sources), std::move(loaded), std::move(version));
   if (!server) return tl::unexpected(server.error());
-  (*server)->on_request([&calls] { calls.ring(); });
+  (*server)->on_request([&wakeups] { wakeups.raise(); });
   on_ready(**server);
   notify_service_manager("READY=1");
   Run run(**server);
-  run.go_on(calls, SteadyClock::time_point::max());
+  run.go_on(wakeups, SteadyClock::time_point::max());
   notify_service_manager("STOPPING=1");
   if (const Duration grace = (*server)->config().grace; grace > Duration::zero()) {
     (*server)->announce_stop();
-    run.go_on(calls, SteadyClock::now() + grace);
+    run.go_on(wakeups, SteadyClock::now() + grace);
   }
   (*server)->stop();
   return {};

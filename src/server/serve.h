@@ -12,7 +12,7 @@
 namespace weir::server {
 
 // Call it from the program's first thread, before there are others: from then on signals are waited for, not handled.
-// `on_ready` is called once the doors are open.
+// `on_ready` is called once the listeners are open.
 [[nodiscard]] Result<void> serve(Sources sources, Loaded loaded, std::string version,
                                  const std::function<void(const Server&)>& on_ready);
 

@@ -4,12 +4,9 @@
 #include <thread>
 #include <utility>
 
-#include "observe/hash_key_file.h"
-#include "policy/roster.h"
+#include "observe/consumer_names.h"
 #include "policy/words.h"
-#include "server/admin_token.h"
-#include "server/memory_shares.h"
-#include "store/local/snapshot_folder.h"
+#include "server/secrets.h"
 #include "table/hash_key.h"
 
 namespace weir::server {
@@ -20,26 +17,8 @@ namespace fs = std::filesystem;
 constexpr auto states_folder = "states";
 
 observe::DecisionLog::Options decision_options(const DenialLogConfig& config) {
-  return {.sampling = {config.sample.part, config.sample.whole}, .lines_per_second = config.per_second};
-}
-
-// The door's own words about a request that does not end come before the connection is closed for it.
-net::ConnectionOptions answering_late_requests(net::ConnectionOptions options) {
-  options.timeouts.incomplete += std::chrono::seconds(2);
-  return options;
-}
-
-// A connection that takes messages of that size.
-net::ConnectionOptions holding(std::size_t message) {
-  net::ConnectionOptions options;
-  options.input_bound = std::max(options.input_bound, message);
-  return options;
-}
-
-// Whose clients keep connections for when they need them.
-net::ConnectionOptions long_lived(net::ConnectionOptions options) {
-  options.timeouts.idle = std::chrono::hours(1);
-  return options;
+  return {.sampling = {config.sample.part, config.sample.whole},
+          .lines_per_second = static_cast<std::uint32_t>(config.per_second)};
 }
 
 std::size_t loop_count(const Config& config) noexcept {
@@ -55,20 +34,21 @@ Server::Server(Sources sources, Loaded loaded, std::string version)
       began_with_(config_),
       watch_(std::move(loaded.watch)),
       first_ruleset_(std::move(loaded.ruleset)),
-      started_(clock_.now()) {
+      started_(clock_.now()),
+      protocols_(make_protocols(config_)) {
   reloads_.loaded_at = started_;
   reloads_.policy_file = config_.policy.value_or(fs::path()).string();
 }
 
 Server::~Server() {
-  doors_.clear();
+  listeners_.clear();
   if (loops_) loops_->stop();
 }
 
 Result<std::unique_ptr<Server>> Server::start(Sources sources, Loaded loaded, std::string version) {
-  const std::vector<policy::Problem> problems = std::move(loaded.problems);
+  const std::vector<text::Problem> problems = std::move(loaded.problems);
   std::unique_ptr<Server> server(new Server(std::move(sources), std::move(loaded), std::move(version)));
-  for (const auto step : {&Server::open_log, &Server::open_state, &Server::open_stations, &Server::open_doors}) {
+  for (const auto step : {&Server::open_log, &Server::open_state, &Server::open_workers, &Server::open_listeners}) {
     if (const auto done = (*server.*step)(); !done) return tl::unexpected(done.error());
   }
   server->log_warnings(problems);
@@ -106,8 +86,8 @@ Result<void> Server::open_state() {
   return restore_states();
 }
 
-// In a container the home directory may not be there, or not be writable. Whoever names a directory, or wants
-// snapshots, is told that it cannot be used; others are served without one.
+// In a container the home directory may not be there, or not be writable. A directory that weir.yaml names, or that is
+// needed for snapshots, has to be usable; otherwise the server goes without one.
 void Server::drop_unusable_directory() {
   StateConfig& state = config_.state;
   if (state.is_named || state.snapshot_every) return;
@@ -147,22 +127,13 @@ Result<void> Server::restore_states() {
       log_->info("restored the states of " + std::to_string(restored->names.size()) + " tables");
     }
   }
-  return config_.doors.resp ? open_throttle(throttle_memory(config_)) : Result<void>();
-}
-
-Result<void> Server::open_throttle(std::size_t memory) {
-  std::error_code error;
-  if (config_.state.snapshot_every && fs::exists(throttle_path(), error)) {
-    auto restored = store::ThrottleTable::restore(throttle_path(), memory, clock_.now());
-    if (restored) {
-      throttle_ = std::move(*restored);
-      return {};
-    }
-    log_->warning(restored.error().message());
+  const Protocol::StateOptions state{.memory = config_.state.memory,
+                                     .folder = config_.state.snapshot_every ? states_path() : fs::path(),
+                                     .hash_key = engine_->hash_key(),
+                                     .now = clock_.now()};
+  for (const auto& protocol : protocols_) {
+    if (auto opened = protocol->open_state(state, *log_); !opened) return opened;
   }
-  auto made = store::ThrottleTable::create(memory, engine_->hash_key());
-  if (!made) return tl::unexpected(made.error());
-  throttle_ = std::move(*made);
   return {};
 }
 
@@ -170,97 +141,92 @@ fs::path Server::states_path() const {
   return config_.state.directory / states_folder;
 }
 
-fs::path Server::throttle_path() const {
-  return store::SnapshotFolder(states_path()).file("throttle");
+Result<WorkerOptions> Server::worker_options(const Config& config) const {
+  WorkerOptions options{.settings = {config.fields.choice, config.fields.retry_jitter}, .frontends = {}};
+  for (const auto& protocol : protocols_) {
+    auto& own = options.frontends.emplace_back();
+    const ListenerConfig* const listener = config.listener(protocol->name());
+    if (listener == nullptr) continue;
+    auto read = frontend_options(*listener, admin_token_, loops_->size());
+    if (!read) return tl::unexpected(read.error());
+    own = *std::move(read);
+  }
+  return options;
 }
 
-Result<void> Server::open_stations() {
+Result<void> Server::open_workers() {
   const std::size_t count = loop_count(config_);
   auto loops = net::Loops::make(count);
   if (!loops) return tl::unexpected(loops.error());
   loops_ = std::move(*loops);
-  const auto options = door_options(config_, admin_token_, count);
+  const auto options = worker_options(config_);
   if (!options) return tl::unexpected(options.error());
-  const Premises premises{.engine = *engine_,
-                          .clock = clock_,
-                          .health = health_,
-                          .names = *names_,
-                          .log = decisions_ ? &*decisions_ : nullptr,
-                          .throttle = throttle_.get(),
-                          .backend = *this,
-                          .redis = shared_limits_ ? &shared_limits_->options : nullptr};
+  const WorkerContext context{.engine = *engine_,
+                              .clock = clock_,
+                              .health = health_,
+                              .names = *names_,
+                              .log = decisions_ ? &*decisions_ : nullptr,
+                              .backend = *this,
+                              .redis = shared_limits_ ? &shared_limits_->options : nullptr};
   for (std::size_t i = 0; i < count; ++i) {
     if (shared_limits_) store_counts_.push_back(std::make_unique<store::StoreCounts>());
     store::StoreCounts* const counts = shared_limits_ ? store_counts_.back().get() : nullptr;
-    stations_.push_back(std::make_unique<Station>(premises, *options, (*loops_)[i], counts));
+    workers_.push_back(std::make_unique<Worker>(context, protocols_, *options, (*loops_)[i], counts));
   }
   return {};
 }
 
-Result<void> Server::open_doors() {
-  if (const auto& http = config_.doors.http) {
-    const auto bounds =
-        answering_late_requests(holding(wire::http1::Limits{.body_bytes = http->max_body}.largest_request()));
-    if (auto opened = open_door("http", *http, {"http/1.1"}, bounds, &Station::http); !opened) return opened;
-  }
-  if (const auto& rls = config_.doors.rls) {
-    if (auto opened = open_door("rls", *rls, {"h2"}, long_lived({}), &Station::rls); !opened) return opened;
-  }
-  if (const auto& resp = config_.doors.resp) {
-    const auto bounds = long_lived(holding(2 * wire::resp::CommandLimits().command_length));
-    if (auto opened = open_door("resp", *resp, {}, bounds, &Station::resp); !opened) return opened;
-  }
-  if (const auto& admin = config_.doors.admin) {
-    const auto bounds = answering_late_requests(holding(wire::http1::Limits().largest_request()));
-    if (auto opened = open_door("admin", *admin, {"http/1.1"}, bounds, &Station::admin); !opened) return opened;
+Result<void> Server::open_listeners() {
+  for (std::size_t i = 0; i < protocols_.size(); ++i) {
+    if (auto opened = open_listener(i); !opened) {
+      return failure("listeners." + protocols_[i]->name(), opened.error().message());
+    }
   }
   return {};
 }
 
-template <class Choose>
-Result<void> Server::open_door(std::string_view name, const DoorConfig& config,
-                               const std::vector<std::string>& applications, const net::ConnectionOptions& bounds,
-                               Choose choose) {
-  Door door{.name = name, .tls = nullptr, .listeners = {}};
+Result<void> Server::open_listener(std::size_t protocol) {
+  OpenListener open{.protocol = protocols_[protocol].get(), .tls = nullptr, .sockets = {}};
+  const ListenerConfig& config = *config_.listener(open.protocol->name());
   if (config.tls) {
-    auto tls = net::TlsContext::load(*config.tls, applications);
-    if (!tls) return failure("doors." + std::string(name), tls.error().message());
-    door.tls = std::move(*tls);
+    auto tls = net::TlsContext::load(*config.tls, open.protocol->frontends().front()->alpn_protocols());
+    if (!tls) return tl::unexpected(tls.error());
+    open.tls = std::move(*tls);
   }
   net::ListenOptions options;
   options.max_connections = config.max_connections;
   options.unix_mode = config.unix_mode;
-  options.connection = bounds;
-  const net::MakeSession make = [this, choose](const net::Peer& peer, const net::Link& link) {
-    return ((*stations_[link.loop()->index()]).*choose)()->open(peer, link);
+  options.connection = open.protocol->frontends().front()->connection_options();
+  const net::MakeSession make = [this, protocol](const net::Peer& peer, const net::Link& link) {
+    return workers_[link.loop()->index()]->frontend(protocol).open(peer, link);
   };
   for (const net::Address& address : config.listen) {
-    options.tls = address.unix_socket() ? nullptr : door.tls;
-    auto listener = net::Listener::open(*loops_, address, options, make);
-    if (!listener) return failure("doors." + std::string(name), listener.error().message());
-    door.listeners.push_back(std::move(*listener));
+    options.tls = address.unix_socket() ? nullptr : open.tls;
+    auto socket = net::Listener::open(*loops_, address, options, make);
+    if (!socket) return tl::unexpected(socket.error());
+    open.sockets.push_back(std::move(*socket));
   }
-  doors_.push_back(std::move(door));
+  listeners_.push_back(std::move(open));
   return {};
 }
 
-void Server::log_warnings(const std::vector<policy::Problem>& problems) {
-  for (const policy::Problem& problem : problems) {
-    if (problem.severity == policy::Severity::warning) log_->warning(problem.text());
+void Server::log_warnings(const std::vector<text::Problem>& problems) {
+  for (const text::Problem& problem : problems) {
+    if (problem.severity == text::Severity::warning) log_->warning(problem.text());
   }
 }
 
 void Server::log_policy() {
-  const auto plan = engine_->plan();
-  for (const std::string& line : policy::roster(plan->ruleset())) log_->info("limit " + line);
+  const auto plan = engine_->bindings();
+  for (const std::string& line : policy::ruleset_lines(plan->ruleset())) log_->info("limit " + line);
 }
 
 std::vector<Server::Place> Server::places() const {
   std::vector<Place> places;
-  for (const Door& door : doors_) {
-    for (const auto& listener : door.listeners) {
-      const bool is_unix = listener->bound().unix_socket();
-      places.push_back({door.name, listener->bound(), door.tls != nullptr && !is_unix});
+  for (const OpenListener& listener : listeners_) {
+    for (const auto& socket : listener.sockets) {
+      const bool is_unix = socket->bound().unix_socket();
+      places.push_back({listener.protocol->name(), socket->bound(), listener.tls != nullptr && !is_unix});
     }
   }
   return places;
@@ -279,11 +245,13 @@ void Server::save() {
   if (!config_.state.snapshot_every || config_.state.directory.empty()) return;
   const Instant now = clock_.now();
   auto saved = engine_->save(states_path(), now);
-  const auto throttles_saved = throttle_ ? throttle_->save(throttle_path(), now) : Result<void>();
-  if (saved) saved = throttles_saved;
+  for (const auto& protocol : protocols_) {
+    const auto own = protocol->save_state(states_path(), now);
+    if (saved) saved = own;
+  }
   if (!saved) log_->error("what was counted could not be saved: " + saved.error().message());
   const std::lock_guard guard(mutex_);
-  last_saved_ = door::AdminStatus::Snapshot{.at = now, .error = saved ? std::string() : saved.error().message()};
+  last_saved_ = frontend::AdminStatus::Snapshot{.at = now, .error = saved ? std::string() : saved.error().message()};
 }
 
 void Server::announce_stop() {
@@ -296,15 +264,15 @@ void Server::stop() {
   refuse_requests();
   log_->info("stopping: no new connections, and what is under way is finished");
   const auto deadline = net::Moment::clock::now() + config_.drain;
-  for (Door& door : doors_) {
-    for (const auto& listener : door.listeners) listener->start_drain();
+  for (const OpenListener& listener : listeners_) {
+    for (const auto& socket : listener.sockets) socket->start_drain();
   }
   std::size_t cut = 0;
-  for (Door& door : doors_) {
-    for (const auto& listener : door.listeners) cut += listener->await_drained(deadline);
+  for (const OpenListener& listener : listeners_) {
+    for (const auto& socket : listener.sockets) cut += socket->await_drained(deadline);
   }
   if (cut > 0) log_->warning(std::to_string(cut) + " connections were cut off: they were not idle in time");
-  doors_.clear();
+  listeners_.clear();
   loops_->stop();
   save();
   log_->info("stopped");

@@ -1,4 +1,4 @@
-// One process: an engine, loops with a station on each, listeners in front of them; reloads and snapshots.
+// One process: an engine, loops with a worker on each, listeners in front of them; reloads and snapshots.
 //
 //   auto server = Server::start(sources, loaded, version);   // it serves
 //   (*server)->reload();                                      // from one thread, like all that is not said otherwise
@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "door/admin/backend.h"
-#include "door/health.h"
 #include "engine/engine.h"
+#include "frontend/admin/backend.h"
+#include "frontend/frontend.h"
 #include "net/listener.h"
 #include "net/loop.h"
 #include "net/tls_context.h"
@@ -30,16 +30,17 @@
 #include "server/config.h"
 #include "server/example_request.h"
 #include "server/log.h"
+#include "server/protocols.h"
 #include "server/shared_limits.h"
 #include "server/sources.h"
-#include "server/station.h"
-#include "store/shared/store_counts.h"
+#include "server/worker.h"
+#include "store/store_counts.h"
 #include "weir/clock.h"
 #include "weir/result.h"
 
 namespace weir::server {
 
-class Server final : private door::AdminBackend {
+class Server final : private frontend::AdminBackend {
  public:
   // `loaded` is complete.
   [[nodiscard]] static Result<std::unique_ptr<Server>> start(Sources sources, Loaded loaded, std::string version);
@@ -51,7 +52,7 @@ class Server final : private door::AdminBackend {
   // Whether a file is another than when it was read; true once for each change.
   [[nodiscard]] bool files_changed() { return watch_.changed(); }
 
-  // What administrators asked for since: does it, and tells them.
+  // Does what administrators asked for since, and answers them.
   void answer_requests();
   // Called, from any thread, when there is something for answer_requests.
   void on_request(std::function<void()> wake);
@@ -60,27 +61,28 @@ class Server final : private door::AdminBackend {
   void tick();
   void save();
 
-  // Says that it is about to stop to whoever asks whether it is ready, and goes on.
+  // From now on the server says that it is not ready; it still serves.
   void announce_stop();
-  // Stops accepting, finishes what is under way, saves. Final.
+  // Stops accepting, finishes what is in flight, saves. Final.
   void stop();
 
-  // Where each door listens: `http`, `127.0.0.1:8080`.
+  // Where each frontend listens: `http`, `127.0.0.1:8080`.
   struct Place {
-    std::string_view door;
+    std::string_view listener;
     net::Address address;
     bool tls;
   };
   [[nodiscard]] std::vector<Place> places() const;
   [[nodiscard]] const Config& config() const noexcept { return config_; }
-  [[nodiscard]] ExampleRequest example() const { return example_request(*engine_->plan()); }
+  [[nodiscard]] ExampleRequest example() const { return example_request(engine_->bindings()->matcher()); }
   [[nodiscard]] Log& log() noexcept { return *log_; }
 
  private:
-  struct Door {
-    std::string_view name;
+  // Of one frontend.
+  struct OpenListener {
+    const Protocol* protocol;
     std::shared_ptr<net::TlsContext> tls;  // null: plain
-    std::vector<std::unique_ptr<net::Listener>> listeners;
+    std::vector<std::unique_ptr<net::Listener>> sockets;
   };
 
   Server(Sources sources, Loaded loaded, std::string version);
@@ -90,31 +92,27 @@ class Server final : private door::AdminBackend {
   Result<void> open_state();
   void drop_unusable_directory();
   Result<void> restore_states();
-  Result<void> open_throttle(std::size_t memory);
-  Result<void> open_stations();
-  Result<void> open_doors();
+  Result<void> open_workers();
+  Result<void> open_listeners();
 
-  template <class Choose>
-  Result<void> open_door(std::string_view name, const DoorConfig& config, const std::vector<std::string>& applications,
-                         const net::ConnectionOptions& bounds, Choose choose);
+  Result<void> open_listener(std::size_t protocol);
+  // Reads the tokens. A frontend whose listener is not in the configuration stays as it is.
+  [[nodiscard]] Result<WorkerOptions> worker_options(const Config& config) const;
   void log_policy();
-  void log_warnings(const std::vector<policy::Problem>& problems);
+  void log_warnings(const std::vector<text::Problem>& problems);
   // What needs a restart; empty: nothing.
   Result<std::string> apply(Loaded loaded);
   void refuse_requests();
 
   [[nodiscard]] std::filesystem::path states_path() const;
-  [[nodiscard]] std::filesystem::path throttle_path() const;
 
-  [[nodiscard]] std::uint64_t requests_of(std::string_view door) const;
   [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Tally& tally) const;
-  void append_throttle_metrics(observe::MetricsPage& page) const;
   void append_store_metrics(observe::MetricsPage& page) const;
-  [[nodiscard]] door::AdminStatus::Store store_status() const;
+  [[nodiscard]] frontend::AdminStatus::Store store_status() const;
 
   // AdminBackend, from the loops.
   [[nodiscard]] std::string metrics() override;
-  [[nodiscard]] door::AdminStatus status() override;
+  [[nodiscard]] frontend::AdminStatus status() override;
   [[nodiscard]] std::vector<observe::DeniedConsumer> denied_most(std::size_t most) override;
   void reload(Reloaded done) override;
 
@@ -126,7 +124,7 @@ class Server final : private door::AdminBackend {
   std::shared_ptr<const policy::Ruleset> first_ruleset_;  // until the engine has it
   WallClock clock_;
   const Instant started_;
-  door::Health health_;
+  frontend::Health health_;
 
   std::unique_ptr<observe::LogWriter> writer_;
   std::optional<Log> log_;
@@ -135,21 +133,21 @@ class Server final : private door::AdminBackend {
   std::string admin_token_;
   std::optional<SharedLimits> shared_limits_;  // none: all states are this process's own
   std::unique_ptr<engine::Engine> engine_;
-  std::unique_ptr<store::ThrottleTable> throttle_;                 // null: the Redis protocol's door is off
+  std::vector<std::unique_ptr<Protocol>> protocols_;               // those that are on
   std::vector<std::unique_ptr<store::StoreCounts>> store_counts_;  // one for each loop; none: states are here
   std::unique_ptr<net::Loops> loops_;
-  std::vector<std::unique_ptr<Station>> stations_;
-  std::vector<Door> doors_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // one for each loop
+  std::vector<OpenListener> listeners_;
 
   mutable std::mutex mutex_;  // guards what follows
   struct Reloads {
     std::uint64_t applied = 0;
     std::uint64_t refused = 0;
-    std::optional<door::AdminStatus::Reload> last;
+    std::optional<frontend::AdminStatus::Reload> last;
     Instant loaded_at{};  // the policy in force
     std::string policy_file;
   } reloads_;
-  std::optional<door::AdminStatus::Snapshot> last_saved_;
+  std::optional<frontend::AdminStatus::Snapshot> last_saved_;
   observe::RecentTraffic traffic_{started_};
   std::vector<Reloaded> waiting_;  // for a reload
   std::function<void()> wake_;

@@ -1,4 +1,5 @@
-// What the stations need to share their limits through Redis.
+// What it takes to share limits through Redis: the secrets and certificates that weir.yaml names, the options of the
+// store, and its messages in the log.
 #pragma once
 
 #include <array>
@@ -8,15 +9,42 @@
 #include <mutex>
 #include <string>
 
+#include "net/address.h"
+#include "net/tls_context.h"
+#include "server/config.h"
 #include "server/log.h"
-#include "server/store_config.h"
 #include "store/redis/redis_options.h"
-#include "store/shared/shared_keys.h"
+#include "store/redis/server_connection.h"
+#include "store/shared_keys.h"
 #include "weir/result.h"
 
 namespace weir::server {
 
-// What the stores of all loops say, once: each has connections of its own to the same servers. From any thread.
+struct StoreAccess {
+  struct Login {
+    std::string user;      // empty: the default one
+    std::string password;  // empty: none
+  };
+
+  Login servers;
+  Login sentinels;
+  std::shared_ptr<const net::TlsClientContext> tls;  // null: plain
+  std::string key_secret;                            // empty: keys are readable
+};
+
+// An error names the file that is bad, never what is in it.
+[[nodiscard]] Result<StoreAccess> open_store_access(const RedisConfig& redis);
+
+// How to connect to one of the servers, or of the sentinels (which have no databases).
+[[nodiscard]] store::redis::ServerConnection::Options server_options(const RedisConfig& redis,
+                                                                     const StoreAccess& access,
+                                                                     const net::Endpoint& endpoint);
+[[nodiscard]] store::redis::ServerConnection::Options sentinel_options(const RedisConfig& redis,
+                                                                       const StoreAccess& access,
+                                                                       const net::Endpoint& endpoint);
+
+// Writes what the stores of all loops report, once: each has connections of its own to the same servers. From any
+// thread.
 class StoreLog {
  public:
   explicit StoreLog(Log& log) noexcept : log_(log) {}

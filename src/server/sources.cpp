@@ -1,28 +1,65 @@
 #include "server/sources.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include <fmt/core.h>
+
 #include "policy/load.h"
-#include "server/config_load.h"
-#include "server/default_policy.h"
-#include "server/store_fit.h"
+#include "policy/vocabulary.h"
+#include "text/yaml/scalar.h"
 
 namespace weir::server {
 namespace {
 
-std::vector<std::filesystem::path> files_named_by(const Config& config) {
-  std::vector<std::filesystem::path> files;
+namespace fs = std::filesystem;
+
+// Empty: it cannot be looked at.
+std::string identity_of(const fs::path& file) {
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0) return {};
+  std::string text;
+  for (const auto number : {static_cast<long long>(found.st_dev), static_cast<long long>(found.st_ino),
+                            static_cast<long long>(found.st_size), static_cast<long long>(found.st_mtim.tv_sec),
+                            static_cast<long long>(found.st_mtim.tv_nsec)}) {
+    text += std::to_string(number) + ' ';
+  }
+  return text;
+}
+
+std::vector<fs::path> files_in(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    files.push_back(entry->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// With what is in it, if it is a directory.
+std::string look(const fs::path& file) {
+  std::string all = identity_of(file);
+  std::error_code error;
+  if (all.empty() || !fs::is_directory(file, error)) return all;
+  for (const fs::path& inside : files_in(file)) all += inside.filename().string() + ' ' + identity_of(inside);
+  return all;
+}
+
+std::vector<fs::path> files_named_by(const Config& config) {
+  std::vector<fs::path> files;
   if (config.policy) files.push_back(*config.policy);
-  const auto add_door = [&](const auto& door) {
-    if (!door) return;
-    if (door->token_file) files.push_back(*door->token_file);
-    if (!door->tls) return;
-    files.emplace_back(door->tls->certificate_chain);
-    files.emplace_back(door->tls->key);
-    if (!door->tls->client_ca.empty()) files.emplace_back(door->tls->client_ca);
-  };
-  add_door(config.doors.http);
-  add_door(config.doors.rls);
-  add_door(config.doors.resp);
-  add_door(config.doors.admin);
+  for (const Listener& listener : config.listeners) {
+    if (!listener.config) continue;
+    if (listener.config->token_file) files.push_back(*listener.config->token_file);
+    if (!listener.config->tls) continue;
+    files.emplace_back(listener.config->tls->certificate_chain);
+    files.emplace_back(listener.config->tls->key);
+    if (!listener.config->tls->client_ca.empty()) files.emplace_back(listener.config->tls->client_ca);
+  }
   return files;
 }
 
@@ -36,27 +73,54 @@ void refuse_misfits(Loaded& loaded) {
 void choose_policy(const Sources& sources, Config& config) {
   if (sources.policy_file) {
     config.policy = sources.policy_file;
-    config.origins.policy = "--policy";
+    config.policy_origin = "--policy";
   } else if (!sources.environment.policy.empty()) {
     config.policy = sources.environment.policy;
-    config.origins.policy = "WEIR_POLICY";
+    config.policy_origin = "WEIR_POLICY";
   }
 }
 
 }  // namespace
 
-FoundConfig find_config(const std::optional<std::filesystem::path>& flag, const Environment& environment) {
+void FileWatch::add(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) files_.push_back({file, look(file)});
+}
+
+bool FileWatch::changed() {
+  bool any = false;
+  for (Watched& one : files_) {
+    std::string now = look(one.file);
+    if (now.empty() || now == one.seen) continue;
+    one.seen = std::move(now);
+    any = true;
+  }
+  return any;
+}
+
+std::vector<text::Problem> misfits(const policy::Ruleset& ruleset, const StoreConfig& store, const std::string& file) {
+  text::Problems problems(file);
+  if (!store.redis) return {};
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    if (limit.consistency == policy::Consistency::exact) continue;
+    problems.error(limit.at, fmt::format("limit {}: 'consistency: {}' is not there yet for limits in Redis: write "
+                                         "'consistency: exact', or leave it out",
+                                         text::in_quotes(limit.name), name_of(limit.consistency)));
+  }
+  return problems.sorted();
+}
+
+FoundConfig find_config(const std::optional<fs::path>& flag, const Environment& environment) {
   if (flag) return {*flag, "--config"};
   if (!environment.config.empty()) return {environment.config, "WEIR_CONFIG"};
   std::error_code error;
-  if (std::filesystem::exists(service_config, error)) return {service_config, "default"};
+  if (fs::exists(service_config, error)) return {service_config, "default"};
   return {std::nullopt, "default"};
 }
 
 std::string Loaded::errors() const {
   std::string lines = flag_error ? flag_error->message() : "";
-  for (const policy::Problem& problem : problems) {
-    if (problem.severity == policy::Severity::error) lines += (lines.empty() ? "" : "\n") + problem.text();
+  for (const text::Problem& problem : problems) {
+    if (problem.severity == text::Severity::error) lines += (lines.empty() ? "" : "\n") + problem.text();
   }
   return lines;
 }
@@ -74,7 +138,7 @@ Loaded load(const Sources& sources) {
   } else {
     loaded.config = default_config(sources.environment);
   }
-  if (const auto applied = apply(sources.doors, *loaded.config); !applied) {
+  if (const auto applied = apply(sources.listeners, *loaded.config); !applied) {
     loaded.flag_error = applied.error();
     loaded.config.reset();
     return loaded;

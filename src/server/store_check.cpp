@@ -1,5 +1,4 @@
-#include "server/store_check.h"
-
+// The part of a check that visits Redis.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -13,11 +12,11 @@
 
 #include "net/loop.h"
 #include "policy/words.h"
+#include "server/check.h"
 #include "server/redis_facts.h"
-#include "server/redis_inquiry.h"
-#include "server/store_access.h"
-#include "store/redis/cluster_map.h"
-#include "store/redis/sentinel_replies.h"
+#include "server/shared_limits.h"
+#include "store/redis/cluster.h"
+#include "store/redis/replies.h"
 
 namespace weir::server {
 namespace {
@@ -27,7 +26,6 @@ using store::redis::ClusterMap;
 using store::redis::ServerRole;
 using wire::resp::Reply;
 using wire::resp::ReplyType;
-using Options = store::redis::ServerConnection::Options;
 
 constexpr auto patience = std::chrono::seconds(2);      // with one server
 constexpr auto all_patience = std::chrono::seconds(8);  // with all of them: beyond, no other is begun with
@@ -80,18 +78,18 @@ class StoreInspection {
   [[nodiscard]] bool in_time() const { return steady_clock::now() < deadline_; }
 
   // Connected; otherwise none, and why.
-  Result<std::unique_ptr<RedisInquiry>> open(Options options) {
+  Result<std::unique_ptr<RedisProbe>> open(store::redis::ServerConnection::Options options) {
     if (!in_time()) return failure(options.endpoint.text(), "not tried: the others have taken too long");
     options.patience = patience;
-    auto inquiry = std::make_unique<RedisInquiry>(loop_, std::move(options));
-    if (auto connected = inquiry->connect(); !connected) return tl::unexpected(connected.error());
-    return inquiry;
+    auto probe = std::make_unique<RedisProbe>(loop_, std::move(options));
+    if (auto connected = probe->connect(); !connected) return tl::unexpected(connected.error());
+    return probe;
   }
 
   // None, and said, if it cannot hold limits.
   std::optional<RedisFacts> inspect(const net::Endpoint& endpoint) {
-    auto inquiry = open(server_options(redis_, access_, endpoint));
-    auto facts = inquiry ? gather_facts(**inquiry, redis_.prefix) : Result<RedisFacts>(tl::unexpected(inquiry.error()));
+    auto probe = open(server_options(redis_, access_, endpoint));
+    auto facts = probe ? gather_facts(**probe, redis_.prefix) : Result<RedisFacts>(tl::unexpected(probe.error()));
     if (!facts) {
       fail(facts.error().message());
       return {};
@@ -162,10 +160,10 @@ class StoreInspection {
 
   // None: it is not one of a cluster.
   Result<std::optional<Cluster>> cluster_by(const net::Endpoint& server) {
-    auto inquiry = open(server_options(redis_, access_, server));
-    if (!inquiry) return tl::unexpected(inquiry.error());
+    auto probe = open(server_options(redis_, access_, server));
+    if (!probe) return tl::unexpected(probe.error());
     Result<std::optional<Cluster>> found;
-    const auto asked = (*inquiry)->ask({"CLUSTER", "SLOTS"}, [&](const Reply& reply) {
+    const auto sent = (*probe)->send({"CLUSTER", "SLOTS"}, [&](const Reply& reply) {
       if (reply.is(ReplyType::error)) return;
       auto map = ClusterMap::read(reply, server);
       if (!map) {
@@ -174,7 +172,7 @@ class StoreInspection {
         found = Cluster{*std::move(map), replicas_in(reply)};
       }
     });
-    if (!asked) return tl::unexpected(asked.error());
+    if (!sent) return tl::unexpected(sent.error());
     return found;
   }
 
@@ -237,14 +235,14 @@ class StoreInspection {
   }
 
   Result<net::Endpoint> master_by(const net::Endpoint& sentinel) {
-    auto inquiry = open(sentinel_options(redis_, access_, sentinel));
-    if (!inquiry) return tl::unexpected(inquiry.error());
+    auto probe = open(sentinel_options(redis_, access_, sentinel));
+    if (!probe) return tl::unexpected(probe.error());
     Result<net::Endpoint> found;
     const std::string& name = redis_.sentinel->master;
-    auto asked = (*inquiry)->ask({"SENTINEL", "get-master-addr-by-name", name}, [&](const Reply& reply) {
+    auto sent = (*probe)->send({"SENTINEL", "get-master-addr-by-name", name}, [&](const Reply& reply) {
       found = store::redis::read_master_address(reply, name, sentinel);
     });
-    if (!asked) return tl::unexpected(asked.error());
+    if (!sent) return tl::unexpected(sent.error());
     return found;
   }
 

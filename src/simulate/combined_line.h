@@ -13,11 +13,22 @@
 #include <string>
 #include <string_view>
 
-#include "simulate/line_fault.h"
+#include <tl/expected.hpp>
+
 #include "simulate/log_entry.h"
 #include "simulate/log_time.h"
 
 namespace weir::simulate {
+
+// The request as logs quote it: "GET /x?y HTTP/1.1".
+struct RequestLine {
+  std::string_view method;
+  std::string_view target;
+};
+
+// Views into `request`. The protocol may be missing (HTTP/0.9), and a target may contain spaces, since some
+// servers accept that. Faults: no_request, bad_request.
+[[nodiscard]] tl::expected<RequestLine, Fault> split_request(std::string_view request) noexcept;
 
 // What becomes of the two quoted texts at the end of a combined line: as headers they can be keys of limits.
 enum class Tail : std::uint8_t { skipped, as_headers };

@@ -1,8 +1,8 @@
-// What one consumer asked of a limit at its worst, as if nothing had been denied: the smallest number with which the
-// limit would have admitted it all.
+// What consumers needed of a limit. Of one consumer, at its worst, as if nothing had been denied: the smallest
+// number with which the limit would have admitted it all.
 //
 //   buckets           the burst, exactly: the deepest backlog of a bucket that drains at the limit's rate; also at
-//                     twice and at four times that rate, since a consumer who asks for more than the rate on the
+//                     twice and at four times that rate, since a consumer that uses more than the rate on the
 //                     whole needs a higher rate, and no burst in the world
 //   fixed window      the limit, exactly: the most in any one window
 //   sliding counter   the limit, exactly: by the algorithm's own estimate
@@ -16,7 +16,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
+#include "policy/ruleset.h"
+#include "policy/words.h"
+#include "simulate/consumer_sample.h"
+#include "simulate/report.h"
 #include "weir/cost.h"
 #include "weir/limit.h"
 #include "weir/time.h"
@@ -75,5 +83,51 @@ class SlidingLogDemand {
   std::array<std::uint32_t, parts + 1> counts_{};
   std::uint32_t peak_ = 0;
 };
+
+// What the consumers of one limit needed, by tier. One thread.
+class LimitDemand {
+ public:
+  // At most `most_consumers` are looked at in each tier. The limits outlive this.
+  LimitDemand(const policy::TieredLimit& limits, std::size_t most_consumers);
+
+  // What add() will read first; may be null.
+  [[nodiscard]] const void* home_of(std::uint32_t tier, std::uint64_t consumer) const noexcept {
+    const auto& of = tiers_[tier];
+    return of ? std::visit([&](const auto& sample) { return sample.home_of(consumer); }, of->sample) : nullptr;
+  }
+
+  // A request that the limit covers, admitted or not. A consumer that changes its tier is another one there.
+  void add(std::uint32_t tier, std::uint64_t consumer, Cost cost, Instant now) {
+    if (auto& of = tiers_[tier]) of->add(consumer, cost, now);
+  }
+
+  // Of the tiers that had consumers.
+  [[nodiscard]] std::vector<Demand> report(const std::vector<std::string>& tier_names) const;
+
+ private:
+  struct OfTier {
+    policy::Spelled numbers;
+    std::variant<ConsumerSample<BucketDemand>, ConsumerSample<FixedWindowDemand>, ConsumerSample<SlidingCounterDemand>,
+                 ConsumerSample<SlidingLogDemand>>
+        sample;
+
+    void add(std::uint64_t consumer, Cost cost, Instant now);
+  };
+
+  static OfTier track(const policy::Spelled& numbers, std::size_t most_consumers);
+  static Demand report_of(const OfTier& tier);
+
+  std::vector<std::optional<OfTier>> tiers_;  // empty: unlimited, or banned
+};
+
+// The smallest of `sorted`, which is not empty, that at least `share` of them do not exceed.
+[[nodiscard]] std::uint64_t quantile(const std::vector<std::uint64_t>& sorted, double share) noexcept;
+
+// The bars of a histogram on a logarithmic scale, two to the octave: [0], [1], [2], [3], [4, 5], [6, 7], [8, 11], ...
+// From the one that holds `lowest` to the one that holds `highest`, all empty.
+[[nodiscard]] std::vector<Demand::Bar> bars_between(std::uint64_t lowest, std::uint64_t highest);
+
+// These bars with the values in them; `sorted` is not empty.
+[[nodiscard]] std::vector<Demand::Bar> bars_of(const std::vector<std::uint64_t>& sorted);
 
 }  // namespace weir::simulate

@@ -1,6 +1,7 @@
 #include "simulate/json_line.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <optional>
@@ -9,14 +10,60 @@
 
 #include <simdjson.h>
 
+#include "simulate/combined_line.h"
 #include "simulate/log_time.h"
-#include "simulate/request_line.h"
 
 namespace weir::simulate {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
 using Node = FieldMap::Node;
+
+struct KnownField {
+  std::string_view name;   // in assignments
+  std::string_view known;  // names in lines, the first that is there counts
+};
+
+constexpr std::array<KnownField, field_count> known_fields{{
+    {"time", "time timestamp ts @timestamp msec time_iso8601 time_local StartUTC start_time datetime date"},
+    {"ip",
+     "remote_addr ip client_ip clientip remote_ip request.client_ip request.remote_ip source.ip ClientHost "
+     "downstream_remote_address client remote_host"},
+    {"user", "user remote_user user_id username user.id user.name ClientUsername"},
+    {"api_key", "api_key apikey api_key_id"},
+    {"tier", "tier plan"},
+    {"method", "method request_method http_method request.method http.request.method RequestMethod"},
+    {"target", "request_uri uri url path target request.uri url.original url.path RequestPath"},
+    {"request", "request request_line"},
+    {"status", "status status_code response_code http.response.status_code DownstreamStatus"},
+}};
+
+constexpr std::string_view header_prefix = "header:";
+
+std::optional<Field> field_named(std::string_view name) noexcept {
+  if (name == "path") return Field::target;
+  for (std::size_t i = 0; i < known_fields.size(); ++i) {
+    if (known_fields[i].name == name) return static_cast<Field>(i);
+  }
+  return {};
+}
+
+bool is_path(std::string_view path) noexcept {
+  if (path.empty() || path.size() > FieldMap::longest_name) return false;
+  if (path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string_view::npos) return false;
+  return std::ranges::count(path, '.') < static_cast<std::ptrdiff_t>(FieldMap::deepest);
+}
+
+std::size_t length_of(const Node& node) noexcept {
+  return node.name.size();
+}
+
+Node& child_of(Node& parent, std::string_view name) {
+  const auto found = std::ranges::find(parent.children, name, &Node::name);
+  if (found != parent.children.end()) return *found;
+  const auto place = std::ranges::upper_bound(parent.children, name.size(), {}, length_of);
+  return *parent.children.insert(place, Node{std::string(name), {}, {}});
+}
 
 constexpr std::size_t no_rank = static_cast<std::size_t>(-1);
 
@@ -42,13 +89,88 @@ std::string_view without_port(std::string_view address) noexcept {
   return one_colon ? address.substr(0, colon) : address;
 }
 
-std::uint16_t status_of(std::string_view text) noexcept {
+std::uint16_t whole_status(std::string_view text) noexcept {
   std::uint16_t status = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
   return error == std::errc{} && end == text.data() + text.size() && status < 1000 ? status : std::uint16_t{0};
 }
 
 }  // namespace
+
+const FieldMap::Node* FieldMap::Node::child(std::string_view key) const noexcept {
+  auto node = std::ranges::lower_bound(children, key.size(), {}, length_of);
+  while (node != children.end() && node->name.size() == key.size()) {
+    if (node->name == key) return &*node;
+    ++node;
+  }
+  return nullptr;
+}
+
+FieldMap::FieldMap() {
+  for (std::size_t i = 0; i < field_count; ++i) add_known(static_cast<Field>(i));
+}
+
+Result<FieldMap> FieldMap::with(std::span<const std::string> assignments) {
+  FieldMap map{Nothing{}};
+  std::array<bool, field_count> assigned{};
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    const std::string_view name = std::string_view(assignment).substr(0, equals);
+    const std::string_view path =
+        equals == std::string::npos ? std::string_view{} : std::string_view(assignment).substr(equals + 1);
+    if (!is_path(path)) {
+      return failure(assignment, "is not FIELD=PATH; write for example time=ts or user=request.headers.x-user");
+    }
+    if (name.starts_with(header_prefix)) {
+      const std::string_view header = name.substr(header_prefix.size());
+      if (header.empty() || header.size() > longest_name) return failure(assignment, "names no header");
+      if (map.header_names_.size() == most_headers) {
+        return failure(assignment, "is one header too many; at most " + std::to_string(most_headers) + " are read");
+      }
+      map.add(path, {map.slot_count(), 0});
+      map.header_names_.emplace_back(header);
+      continue;
+    }
+    const auto field = field_named(name);
+    if (!field) {
+      return failure(assignment,
+                     "has no known field before the '='; there are time, ip, user, api_key, tier, method, "
+                     "target, request, status and header:NAME");
+    }
+    const auto slot = static_cast<std::size_t>(*field);
+    if (assigned[slot]) return failure(assignment, "assigns " + std::string(name) + " a second time");
+    assigned[slot] = true;
+    map.add(path, {slot, 0});
+  }
+  for (std::size_t i = 0; i < field_count; ++i) {
+    if (!assigned[i]) map.add_known(static_cast<Field>(i));
+  }
+  return map;
+}
+
+void FieldMap::add_known(Field field) {
+  const auto slot = static_cast<std::size_t>(field);
+  std::string_view names = known_fields[slot].known;
+  for (std::size_t rank = 0; !names.empty(); ++rank) {
+    const std::string_view name = names.substr(0, names.find(' '));
+    add(name, {slot, rank});
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+  }
+}
+
+// A path with dots is known in both readings: nested, and as one name.
+void FieldMap::add(std::string_view path, Place place) {
+  child_of(root_, path).places.push_back(place);
+  if (path.find('.') == std::string_view::npos) return;
+  Node* node = &root_;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    node = &child_of(*node, path.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    path.remove_prefix(dot + 1);
+  }
+  node->places.push_back(place);
+}
 
 class JsonLines::Document {
  public:
@@ -64,9 +186,9 @@ class JsonLines::Document {
     std::size_t rank = no_rank;
   };
 
-  simdjson::error_code read(std::string_view line);
-  simdjson::error_code read_object(ondemand::object object, const Node& node);
-  simdjson::error_code read_value(ondemand::value value, const Node& node);
+  [[nodiscard]] bool read(std::string_view line);
+  void read_object(ondemand::object object, const Node& node);
+  void read_value(ondemand::value value, const Node& node);
   void store(std::string_view text, const Node& node) noexcept;
   [[nodiscard]] std::string_view operator[](Field field) const noexcept {
     return slots_[static_cast<std::size_t>(field)].text;
@@ -82,76 +204,49 @@ class JsonLines::Document {
 
 Parsed JsonLines::Document::parse(std::string_view line) {
   std::ranges::fill(slots_, Slot{});
-  if (read(line) != simdjson::SUCCESS) return tl::unexpected(Fault::not_json);
+  try {
+    if (!read(line)) return tl::unexpected(Fault::not_json);
+  } catch (const simdjson::simdjson_error&) {
+    return tl::unexpected(Fault::not_json);
+  }
   return entry();
 }
 
-simdjson::error_code JsonLines::Document::read(std::string_view line) {
+// False: something follows the object.
+bool JsonLines::Document::read(std::string_view line) {
   const std::size_t needed = line.size() + simdjson::SIMDJSON_PADDING;
   if (text_.size() < needed) text_.resize(std::max(needed, 2 * text_.size()));
   const auto padding = std::ranges::copy(line, text_.begin()).out;
   std::fill_n(padding, simdjson::SIMDJSON_PADDING, ' ');
-
-  ondemand::document document;
-  ondemand::object object;
-  if (const auto error = parser_.iterate(text_.data(), line.size(), text_.size()).get(document)) return error;
-  if (const auto error = document.get_object().get(object)) return error;
-  if (const auto error = read_object(object, fields_.root())) return error;
-  const bool at_end = document.current_location().error() == simdjson::OUT_OF_BOUNDS;
-  return at_end ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+  ondemand::document document = parser_.iterate(text_.data(), line.size(), text_.size());
+  read_object(document.get_object(), fields_.root());
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
 }
 
-simdjson::error_code JsonLines::Document::read_object(ondemand::object object, const Node& node) {
+void JsonLines::Document::read_object(ondemand::object object, const Node& node) {
   for (auto field : object) {
-    std::string_view key;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    const Node* child = node.child(key);
-    if (child == nullptr) continue;
-    ondemand::value value;
-    if (const auto error = field.value().get(value)) return error;
-    if (const auto error = read_value(value, *child)) return error;
+    const std::string_view key = field.unescaped_key();
+    if (const Node* child = node.child(key)) read_value(field.value(), *child);
   }
-  return simdjson::SUCCESS;
 }
 
-simdjson::error_code JsonLines::Document::read_value(ondemand::value value, const Node& node) {
-  ondemand::json_type type{};
-  if (const auto error = value.type().get(type)) return error;
-  switch (type) {
-    case ondemand::json_type::string: {
-      std::string_view text;
-      if (const auto error = value.get_string().get(text)) return error;
-      store(text, node);
-      return simdjson::SUCCESS;
+void JsonLines::Document::read_value(ondemand::value value, const Node& node) {
+  const ondemand::json_type type = value.type();
+  if (type == ondemand::json_type::string) {
+    store(value.get_string(), node);
+  } else if (type == ondemand::json_type::number) {
+    const std::string_view text = trimmed(value.raw_json_token());
+    if (!is_number(text)) throw simdjson::simdjson_error(simdjson::NUMBER_ERROR);
+    store(text, node);
+  } else if (type == ondemand::json_type::object) {
+    read_object(value.get_object(), node);
+  } else if (type == ondemand::json_type::array) {
+    bool first = true;
+    for (ondemand::value element : value.get_array()) {
+      const ondemand::json_type inner = element.type();
+      const bool scalar = inner != ondemand::json_type::array && inner != ondemand::json_type::object;
+      if (std::exchange(first, false) && scalar) read_value(element, node);
     }
-    case ondemand::json_type::number: {
-      const std::string_view text = trimmed(value.raw_json_token());
-      if (!is_number(text)) return simdjson::NUMBER_ERROR;
-      store(text, node);
-      return simdjson::SUCCESS;
-    }
-    case ondemand::json_type::object: {
-      ondemand::object object;
-      if (const auto error = value.get_object().get(object)) return error;
-      return read_object(object, node);
-    }
-    case ondemand::json_type::array: {
-      ondemand::array array;
-      if (const auto error = value.get_array().get(array)) return error;
-      bool first = true;
-      for (auto element : array) {
-        ondemand::value inner;
-        if (const auto error = element.get(inner)) return error;
-        ondemand::json_type inner_type{};
-        if (const auto error = inner.type().get(inner_type)) return error;
-        const bool scalar = inner_type != ondemand::json_type::array && inner_type != ondemand::json_type::object;
-        if (!std::exchange(first, false) || !scalar) continue;
-        if (const auto error = read_value(inner, node)) return error;
-      }
-      return simdjson::SUCCESS;
-    }
-    default:
-      return simdjson::SUCCESS;
   }
 }
 
@@ -190,7 +285,7 @@ Parsed JsonLines::Document::entry() {
                   .method = request.method,
                   .target = request.target,
                   .headers = headers_,
-                  .status = status_of(found[Field::status]),
+                  .status = whole_status(found[Field::status]),
                   .grain = stamp->grain};
 }
 

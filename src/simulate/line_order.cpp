@@ -1,11 +1,37 @@
 #include "simulate/line_order.h"
 
 #include <algorithm>
+#include <array>
+#include <new>
+#include <type_traits>
 
 namespace weir::simulate {
 namespace {
 
 using std::chrono::seconds;
+
+constexpr std::size_t chunk_size = std::size_t{256} << 10;
+
+static_assert(std::is_trivially_destructible_v<LogEntry> && std::is_trivially_destructible_v<Header>);
+static_assert(alignof(LogEntry) % alignof(Header) == 0 && sizeof(LogEntry) % alignof(Header) == 0);
+
+constexpr std::array texts_of_entry{&LogEntry::ip,   &LogEntry::user,   &LogEntry::api_key,
+                                    &LogEntry::tier, &LogEntry::method, &LogEntry::target};
+
+std::size_t size_of(const LogEntry& entry) noexcept {
+  std::size_t size = sizeof(LogEntry) + entry.headers.size_bytes();
+  for (const auto text : texts_of_entry) size += (entry.*text).size();
+  for (const Header& header : entry.headers) size += header.name.size() + header.value.size();
+  constexpr std::size_t alignment = alignof(LogEntry);
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+// Copies `text` to `to`, which moves behind it.
+void move_in(std::string_view& text, char*& to) noexcept {
+  const std::size_t size = text.copy(to, text.size());
+  text = {to, size};
+  to += size;
+}
 
 // How long entries wait. To spread a second, all of it must have come: also what comes a whole span after it.
 Duration hold_for(const OrderBounds& bounds, WholeSeconds whole_seconds) noexcept {
@@ -14,6 +40,59 @@ Duration hold_for(const OrderBounds& bounds, WholeSeconds whole_seconds) noexcep
 }
 
 }  // namespace
+
+EntryStore::Kept EntryStore::keep(const LogEntry& entry) {
+  const std::size_t size = size_of(entry);
+  Chunk* const chunk = chunk_with_room(size);
+  std::byte* const place = chunk->memory.get() + chunk->used;
+  chunk->used += size;
+  if (chunk->kept++ == 0) bytes_in_use_ += chunk->capacity;
+
+  auto* const copy = new (place) LogEntry(entry);
+  auto* texts = reinterpret_cast<char*>(place + sizeof(LogEntry) + entry.headers.size_bytes());
+  for (const auto text : texts_of_entry) move_in(copy->*text, texts);
+  if (!entry.headers.empty()) {
+    auto* const headers = reinterpret_cast<Header*>(place + sizeof(LogEntry));
+    for (std::size_t i = 0; i < entry.headers.size(); ++i) {
+      new (headers + i) Header(entry.headers[i]);
+      move_in(headers[i].name, texts);
+      move_in(headers[i].value, texts);
+    }
+    copy->headers = {headers, entry.headers.size()};
+  }
+  return {copy, chunk};
+}
+
+void EntryStore::release(Kept kept) noexcept {
+  Chunk* const chunk = kept.chunk;
+  if (--chunk->kept > 0) return;
+  bytes_in_use_ -= chunk->capacity;
+  chunk->used = 0;
+  if (chunk != filling_) retire(chunk);
+}
+
+// An empty chunk: for later, or, if it was made for one large entry, away.
+void EntryStore::retire(Chunk* chunk) noexcept {
+  if (chunk->capacity == chunk_size) {
+    free_.push_back(chunk);
+  } else {
+    std::erase_if(chunks_, [chunk](const auto& owned) { return owned.get() == chunk; });
+  }
+}
+
+EntryStore::Chunk* EntryStore::chunk_with_room(std::size_t size) {
+  if (filling_ != nullptr && filling_->capacity - filling_->used >= size) return filling_;
+  if (filling_ != nullptr && filling_->kept == 0) retire(filling_);
+  if (size <= chunk_size && !free_.empty()) {
+    filling_ = free_.back();
+    free_.pop_back();
+  } else {
+    chunks_.push_back(std::make_unique<Chunk>(std::max(size, chunk_size)));
+    free_.reserve(chunks_.size());  // so that retiring one cannot fail
+    filling_ = chunks_.back().get();
+  }
+  return filling_;
+}
 
 LineOrder::LineOrder(OrderBounds bounds, WholeSeconds seconds) noexcept
     : bounds_(bounds), seconds_(seconds), hold_(hold_for(bounds, seconds)) {}

@@ -17,13 +17,11 @@
 //
 // Whole seconds. Common and combined logs stamp to the second, and a limit with a burst is sensitive to
 // where in the second a request falls:
-//   spread (default)  the n entries of a second, in the log's order, come 1/n second apart. The log's order is
-//                     knowledge about the time within the second, and on a busy log this is close to what
-//                     happened: a client's burst, lines that follow each other, stays a burst. On a quiet log a
-//                     burst of n requests is drawn out over the second, so denials may be understated.
-//   stacked           all come at the second's start. Makes a burst of whatever a client did within a second:
-//                     an upper bound of what a limit denies, and far over it for limits of a few per second.
-// A report should say which it was. Entries with finer times are not moved.
+//   spread (default)  the n entries of a second, in the log's order, come 1/n second apart. On a busy log this is
+//                     close to what happened; on a quiet one a burst is drawn out, so denials may be understated.
+//   stacked           all come at the second's start: an upper bound of what a limit denies, and far over it for
+//                     limits of a few per second.
+// Entries with finer times are not moved.
 //
 // Entries in order cost one copy of their texts and a place in a queue; only those out of order go through a heap.
 // One thread.
@@ -32,12 +30,51 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string_view>
 #include <vector>
 
-#include "simulate/entry_store.h"
 #include "simulate/log_entry.h"
 
 namespace weir::simulate {
+
+// Entries that are kept for a while, and their texts, in chunks of memory that are used again: a log that is nearly in
+// order frees them nearly in the order in which it filled them. Each chunk counts the entries in it that are still
+// kept; at zero it is free.
+class EntryStore {
+ public:
+  struct Chunk {
+    explicit Chunk(std::size_t size) : memory(std::make_unique_for_overwrite<std::byte[]>(size)), capacity(size) {}
+
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t capacity;
+    std::size_t used = 0;
+    std::size_t kept = 0;
+  };
+
+  struct Kept {
+    LogEntry* entry = nullptr;
+    Chunk* chunk = nullptr;
+  };
+
+  // A copy with texts of its own.
+  [[nodiscard]] Kept keep(const LogEntry& entry);
+
+  // `kept` is from keep(), and is given back once.
+  void release(Kept kept) noexcept;
+
+  // Of all chunks with an entry in them.
+  [[nodiscard]] std::size_t bytes_in_use() const noexcept { return bytes_in_use_; }
+
+ private:
+  [[nodiscard]] Chunk* chunk_with_room(std::size_t size);
+  void retire(Chunk* chunk) noexcept;
+
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Chunk*> free_;
+  Chunk* filling_ = nullptr;
+  std::size_t bytes_in_use_ = 0;
+};
 
 enum class WholeSeconds : std::uint8_t { spread, stacked };
 
@@ -53,7 +90,7 @@ class LineOrder {
 
   void push(const LogEntry& entry);
 
-  // How many entries that have left are kept for those who work on several at once.
+  // How many entries that have left are kept, for callers that work on several at once.
   static constexpr std::size_t most_lent = 32;
 
   // The next entry that may leave; null if there is none yet. It holds until `most_lent` others have left.

@@ -18,8 +18,8 @@ const LogEntry* LogReader::next() {
     if (std::holds_alternative<std::monostate>(parser_)) choose_parser(*line);
     if (auto* const combined = std::get_if<CombinedLines>(&parser_)) {
       current_ = combined->parse(*line);
-    } else {
-      current_ = std::get_if<JsonLines>(&parser_)->parse(*line);
+    } else if (auto* const json = std::get_if<JsonLines>(&parser_)) {
+      current_ = json->parse(*line);
     }
     if (current_) {
       ++entries_;

@@ -7,11 +7,9 @@
 #include <variant>
 
 #include "simulate/combined_line.h"
-#include "simulate/field_map.h"
 #include "simulate/json_line.h"
-#include "simulate/line_fault.h"
 #include "simulate/line_order.h"
-#include "simulate/log_format.h"
+#include "simulate/log_entry.h"
 #include "simulate/log_source.h"
 #include "weir/result.h"
 

@@ -11,21 +11,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "simulate/byte_input.h"
 #include "weir/result.h"
 
 namespace weir::simulate {
+
+// How much of the file has been read, for a progress bar: compressed bytes, where it is compressed.
+struct Progress {
+  std::uint64_t consumed = 0;
+  std::optional<std::uint64_t> total;  // unknown for a pipe
+};
 
 class LogSource {
  public:
   static constexpr std::size_t longest_line = std::size_t{64} << 10;
 
+  // Refuses folders, and what is compressed in another way than gzip.
   [[nodiscard]] static Result<LogSource> open(const std::string& path);
+  ~LogSource();
+  LogSource(LogSource&&) noexcept;
+  LogSource& operator=(LogSource&&) = delete;
 
   // A view that holds until the next call. Empty at the end.
   [[nodiscard]] std::optional<std::string_view> next();
@@ -34,16 +44,18 @@ class LogSource {
   [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
   [[nodiscard]] std::uint64_t overlong_lines() const noexcept { return overlong_lines_; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
-  [[nodiscard]] Progress progress() const noexcept { return input_.progress(); }
+  [[nodiscard]] Progress progress() const noexcept;
 
  private:
-  explicit LogSource(ByteInput input);
+  class Bytes;
+
+  explicit LogSource(std::unique_ptr<Bytes> bytes);
 
   [[nodiscard]] bool refill();
   [[nodiscard]] std::optional<std::string_view> last_line();
   [[nodiscard]] bool accept(std::string_view& line);
 
-  ByteInput input_;
+  std::unique_ptr<Bytes> bytes_;
   std::vector<char> block_;
   std::size_t begin_ = 0;  // what is in the block and has not been handed out
   std::size_t end_ = 0;

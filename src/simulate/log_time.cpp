@@ -19,10 +19,6 @@ using namespace std::chrono_literals;
 constexpr Instant first_instant = sys_days{0y / 1 / 1};
 constexpr Instant last_instant = sys_days{9999y / 12 / 31} + 24h - 1us;
 
-constexpr bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
 std::optional<Instant> within_the_years(Instant instant) noexcept {
   if (instant < first_instant || instant > last_instant) return {};
   return instant;
@@ -69,6 +65,14 @@ class TimeReader {
     }
     if (fits_) rest_.remove_prefix(digits);
     return value;
+  }
+
+  void time_of_day(Parts& parts) noexcept {
+    parts.hour = number(2);
+    literal(":");
+    parts.minute = number(2);
+    literal(":");
+    parts.second = number(2);
   }
 
   // From 1; 0 where no month stands.
@@ -143,11 +147,7 @@ std::optional<Instant> parse_clf_time(std::string_view text) noexcept {
   reader.literal("/");
   parts.year = reader.number(4);
   reader.literal(":");
-  parts.hour = reader.number(2);
-  reader.literal(":");
-  parts.minute = reader.number(2);
-  reader.literal(":");
-  parts.second = reader.number(2);
+  reader.time_of_day(parts);
   reader.literal(" ");
   parts.zone = reader.zone("");
   return reader.fits_to_the_end() ? parts.instant() : std::nullopt;
@@ -163,11 +163,7 @@ std::optional<Stamp> parse_rfc3339(std::string_view text) noexcept {
   reader.literal("-");
   parts.day = reader.number(2);
   reader.literal("Tt ");
-  parts.hour = reader.number(2);
-  reader.literal(":");
-  parts.minute = reader.number(2);
-  reader.literal(":");
-  parts.second = reader.number(2);
+  reader.time_of_day(parts);
   if (reader.take_one_of(".,")) {
     parts.fraction = reader.fraction();
     grain = Grain::finer;

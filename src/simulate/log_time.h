@@ -17,6 +17,10 @@
 
 namespace weir::simulate {
 
+[[nodiscard]] constexpr bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
 struct Stamp {
   Instant at{};
   Grain grain = Grain::second;

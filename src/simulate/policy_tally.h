@@ -15,14 +15,13 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/plan.h"
-#include "engine/query.h"
+#include "engine/bindings.h"
+#include "match/query.h"
 #include "engine/verdict.h"
-#include "simulate/limit_demand.h"
+#include "simulate/demand.h"
 #include "simulate/ranking.h"
-#include "simulate/rate_peak.h"
+#include "simulate/rates.h"
 #include "simulate/report.h"
-#include "simulate/timeline.h"
 #include "weir/time.h"
 
 namespace weir::simulate {
@@ -47,7 +46,7 @@ struct Stretch {
 class PolicyTally {
  public:
   // `most_consumers` is what the samples of all limits together may hold.
-  PolicyTally(const engine::Plan& plan, Names names, HashedName hashed_name, std::size_t most_consumers);
+  PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name, std::size_t most_consumers);
 
   // In the order of time. Each list has an element for each request.
   void add(std::span<const engine::Query> queries, std::span<const engine::Verdict> verdicts,
@@ -96,7 +95,7 @@ class PolicyTally {
   [[nodiscard]] LimitReport limit_report(std::size_t limit, const engine::Engine::Tally& counted,
                                          const Stretch& stretch) const;
 
-  const engine::Plan& plan_;
+  const engine::Bindings& bindings_;
   HashedName hashed_name_;       // may be empty
   std::deque<OfLimit> limits_;   // a ranking stays where it is
   std::vector<OfRoute> routes_;  // by Plan::labels

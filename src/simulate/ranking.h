@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/distinct_estimate.h"
+#include "engine/distinct.h"
 
 namespace weir::simulate {
 

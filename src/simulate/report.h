@@ -1,5 +1,5 @@
-// What a simulation found, as a value. report_text.h, report_json.h and report_html.h show it; nothing here decides
-// how. Texts that come from a log have been through display_text().
+// What a simulation found, as a value, and the three ways to show it. Texts that come from a log have been through
+// display_text().
 #pragma once
 
 #include <array>
@@ -9,12 +9,9 @@
 #include <vector>
 
 #include "engine/counters.h"
-#include "simulate/demand.h"
-#include "simulate/line_fault.h"
 #include "simulate/line_order.h"
-#include "simulate/log_format.h"
-#include "simulate/rate_peak.h"
-#include "simulate/timeline.h"
+#include "simulate/log_entry.h"
+#include "simulate/rates.h"
 #include "weir/time.h"
 
 namespace weir::simulate {
@@ -141,7 +138,7 @@ struct PolicyReport {
   std::uint64_t uncovered = 0;  // of the admitted: no limit said anything
   std::uint64_t ignored_headers = 0;
   std::uint64_t unknown_tiers = 0;
-  std::uint64_t overflowed = 0;     // judged on shared states, for want of memory
+  std::uint64_t overflowed = 0;     // decided on shared states, for want of memory
   std::vector<LimitReport> limits;  // in file order
   std::vector<RouteReport> routes;  // the busiest first
   Timeline timeline;
@@ -195,5 +192,17 @@ struct Report {
   std::optional<Comparison> comparison;
   bool shows_keys = false;  // consumers by name; otherwise by keyed hashes
 };
+
+// Whether to write escape sequences for a terminal.
+enum class Colour : std::uint8_t { off, on };
+
+// For the terminal: tables of at most about 120 columns.
+[[nodiscard]] std::string report_text(const Report& report, Colour colour = Colour::off);
+
+// report_json.cpp lists the fields. Their names are stable: new ones may come, none changes its meaning in a version.
+[[nodiscard]] std::string report_json(const Report& report);
+
+// One page with charts that loads nothing.
+[[nodiscard]] std::string report_html(const Report& report);
 
 }  // namespace weir::simulate

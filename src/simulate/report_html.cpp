@@ -1,13 +1,13 @@
-#include "simulate/report_html.h"
-
+// A report as one page: no script, nothing loaded from anywhere, light or dark as the reader's system is.
+// Everything in it that comes from a log or a policy is escaped.
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/core.h>
 
-#include "simulate/html/charts.h"
-#include "simulate/html/escape.h"
-#include "simulate/html/style.h"
-#include "simulate/html/tables.h"
+#include "simulate/html_charts.h"
+#include "simulate/html_style.h"
+#include "simulate/report.h"
 #include "simulate/report_words.h"
 
 namespace weir::simulate {
@@ -17,6 +17,84 @@ using engine::Event;
 using html::escaped;
 
 constexpr std::size_t most_rows = 100;
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string details(const std::string& inside) {
+  return "<details><summary>The numbers</summary><div class=\"scroll\">" + inside + "</div></details>\n";
+}
+
+// `columns` are titles, each with a class after a colon: "l" is on the left, "l name" for long texts, "l bars";
+// otherwise the column is on the right. Cells are HTML: the caller escapes.
+std::string html_table(std::string_view columns, const Rows& rows) {
+  std::string text = "<div class=\"scroll\"><table><thead><tr>";
+  std::vector<std::string> classes;
+  while (!columns.empty()) {
+    const std::string_view column = columns.substr(0, columns.find('|'));
+    columns.remove_prefix(std::min(column.size() + 1, columns.size()));
+    const std::size_t colon = std::min(column.find(':'), column.size());
+    classes.push_back(escaped(column.substr(std::min(colon + 1, column.size()))));
+    text += fmt::format(R"(<th scope="col" class="{}">{}</th>)", classes.back(), escaped(column.substr(0, colon)));
+  }
+  text += "</tr></thead><tbody>\n";
+  for (const auto& row : rows) {
+    text += "<tr>";
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      text += fmt::format(R"(<td class="{}">{}</td>)", classes[i], i < row.size() ? row[i] : "");
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+// What a chart shows, in numbers, folded away at first.
+std::string numbers_of(const Timeline& timeline) {
+  Rows rows;
+  for (std::size_t i = 0; i < timeline.bins().size(); ++i) {
+    const Timeline::Bin& bin = timeline.bins()[i];
+    const Instant at = timeline.start() + timeline.width() * static_cast<Duration::rep>(i);
+    rows.push_back({time_text(at), grouped(bin.admitted), grouped(bin.denied)});
+  }
+  return details(html_table("from (UTC):l|admitted|denied", rows));
+}
+
+std::string numbers_of(const Demand& demand) {
+  Rows rows;
+  for (const Demand::Bar& bar : demand.bars) {
+    rows.push_back({grouped(bar.from), grouped(bar.to), grouped(bar.consumers)});
+  }
+  return details(html_table(demand.word + " needed, from|to|consumers", rows));
+}
+
+// What it would take, at each rate.
+std::string needs_table(const Demand& demand) {
+  Rows rows;
+  for (const Demand::AtRate& rate : demand.rates) {
+    rows.push_back({escaped(rate.rate), escaped(need_text(demand, rate.number.half)),
+                    escaped(need_text(demand, rate.number.p99)), escaped(need_text(demand, rate.number.p999)),
+                    escaped(need_text(demand, rate.number.all))});
+  }
+  return html_table("at a rate of:l|for 50 %|for 99 %|for 99.9 %|for all", rows);
+}
+
+// A heading and the consumers, with bars of that class; nothing if there are none.
+std::string consumers_table(const std::string& title, const HardestHit& hit, const char* bar_class) {
+  if (hit.consumers.empty()) return {};
+  std::uint64_t most = 1;
+  for (const auto& consumer : hit.consumers) most = std::max(most, consumer.count);
+  Rows rows;
+  for (const auto& consumer : hit.consumers) {
+    const std::string error = consumer.error > 0 ? " to " + grouped(consumer.count + consumer.error) : "";
+    rows.push_back(
+        {"<code>" + escaped(consumer.name) + "</code>",
+         html::stacked_bar({{bar_class, consumer.count, "requests"}, {"rest", most - consumer.count, "fewer"}}),
+         grouped(consumer.count) + error, percent(consumer.count, hit.total)});
+  }
+  return fmt::format("<h4>{}</h4><p class=\"small soft\">{} of {}{} {}</p>", escaped(title),
+                     counted(hit.total, "request", "requests"), hit.exact ? "" : "about ", grouped(hit.affected),
+                     hit.affected == 1 ? "consumer" : "consumers") +
+         html_table("consumer:l name|:l bars|requests|share", rows);
+}
 
 class Page {
  public:
@@ -81,7 +159,7 @@ class Page {
         "<h2>Admitted and denied over time</h2>\n<section class=\"card\"><div class=\"legend\"><span><i "
         "class=\"admitted\"></i>admitted</span><span><i class=\"denied\"></i>denied</span></div>\n";
     text_ += html::timeline_chart(report_.policy.timeline, "Admitted and denied over time");
-    text_ += html::numbers_of(report_.policy.timeline) + "</section>\n";
+    text_ += numbers_of(report_.policy.timeline) + "</section>\n";
   }
 
   void comparison(const Comparison& comparison) {
@@ -101,22 +179,20 @@ class Page {
     text_ += fmt::format("{}</span><span><i class=\"admitted\"></i>{}</span></div>\n", escaped(policy_name()),
                          escaped(candidate_name()));
     text_ += html::denials_chart(report_.policy.timeline, candidate.timeline);
-    text_ += html::numbers_of(candidate.timeline);
-    std::vector<std::vector<std::string>> rows;
-    for (std::size_t i = 0; i < std::min(comparison.rows.size(), most_rows); ++i) {
-      const Comparison::Row& row = comparison.rows[i];
+    text_ += numbers_of(candidate.timeline);
+    Rows rows;
+    for (const Comparison::Row& row : comparison.rows | std::views::take(most_rows)) {
       rows.push_back({escaped(row.limit), escaped(row.route), grouped(row.newly_denied), grouped(row.newly_admitted)});
     }
     if (!rows.empty()) {
       text_ += "<h4>Where they differ</h4>\n";
-      text_ +=
-          html::table({{"limit", "l name"}, {"route", "l name"}, {"newly denied", ""}, {"newly admitted", ""}}, rows);
+      text_ += html_table("limit:l name|route:l name|newly denied|newly admitted", rows);
     }
     for (const auto& of : comparison.newly_denied_by) {
-      text_ += html::consumers_table("Newly denied by " + of.limit, of.consumers, "denied");
+      text_ += consumers_table("Newly denied by " + of.limit, of.consumers, "denied");
     }
     for (const auto& of : comparison.newly_admitted_by) {
-      text_ += html::consumers_table("No longer denied by " + of.limit, of.consumers, "admitted");
+      text_ += consumers_table("No longer denied by " + of.limit, of.consumers, "admitted");
     }
     text_ += "</section>\n";
   }
@@ -154,7 +230,7 @@ class Page {
     for (const Demand& of : limit.demand) demand(limit, of);
     if (limit.candidate) candidate(*limit.candidate);
     routes_of(limit);
-    text_ += html::consumers_table("Denied most", limit.hardest_hit, "denied") + "</section>\n";
+    text_ += consumers_table("Denied most", limit.hardest_hit, "denied") + "</section>\n";
   }
 
   void demand(const LimitReport& limit, const Demand& demand) {
@@ -167,8 +243,8 @@ class Page {
         demand.one_in > 1 ? fmt::format(" (a sample, one in {})", grouped(demand.one_in)) : "",
         demand.upper_bound ? "; an upper bound, in steps of an eighth of the window" : "");
     if (demand.consumers > 1) text_ += html::demand_chart(demand, "Need per consumer of " + limit.name);
-    text_ += html::needs_table(demand);
-    if (demand.consumers > 1) text_ += html::numbers_of(demand);
+    text_ += needs_table(demand);
+    if (demand.consumers > 1) text_ += numbers_of(demand);
   }
 
   void candidate(const CandidateReport& candidate) {
@@ -176,20 +252,19 @@ class Page {
     agreement({{"soft-admitted", candidate.agrees, "agrees"},
                {"denied", candidate.newly_denied, "newly denied"},
                {"admitted", candidate.newly_admitted, "newly admitted"}});
-    text_ += html::consumers_table("Newly denied by the candidate", candidate.newly_denied_consumers, "denied");
-    text_ += html::consumers_table("Newly admitted by the candidate", candidate.newly_admitted_consumers, "admitted");
+    text_ += consumers_table("Newly denied by the candidate", candidate.newly_denied_consumers, "denied");
+    text_ += consumers_table("Newly admitted by the candidate", candidate.newly_admitted_consumers, "admitted");
   }
 
   void routes_of(const LimitReport& limit) {
     if (limit.routes.size() < 2) return;
-    std::vector<std::vector<std::string>> rows;
-    for (std::size_t i = 0; i < std::min(limit.routes.size(), most_rows); ++i) {
-      const auto& [route, counts] = limit.routes[i];
+    Rows rows;
+    for (const auto& [route, counts] : limit.routes | std::views::take(most_rows)) {
       rows.push_back({escaped(route), grouped(counts.judged()), grouped(counts.denied()),
                       percent(counts.denied(), counts.judged())});
     }
     text_ += "<h4>By route</h4>\n";
-    text_ += html::table({{"route", "l name"}, {"judged", ""}, {"denied", ""}, {"share", ""}}, rows);
+    text_ += html_table("route:l name|judged|denied|share", rows);
   }
 
   void routes() {
@@ -199,9 +274,8 @@ class Page {
         "<h2>Routes</h2>\n<section class=\"card\"><p class=\"small soft\">Peak over mean is how bursty a route is: its "
         "busiest second over its average.</p>\n";
     const std::uint64_t most = std::max<std::uint64_t>(1, routes.front().pace.requests);
-    std::vector<std::vector<std::string>> rows;
-    for (std::size_t i = 0; i < std::min(routes.size(), most_rows); ++i) {
-      const RouteReport& route = routes[i];
+    Rows rows;
+    for (const RouteReport& route : routes | std::views::take(most_rows)) {
       rows.push_back({escaped(route.route),
                       html::stacked_bar({{"admitted", route.admitted, "admitted"},
                                          {"denied", route.denied, "denied"},
@@ -210,15 +284,7 @@ class Page {
                       rounded(route.pace.mean_per_second), grouped(route.pace.second.count),
                       rounded(route.pace.burst_ratio())});
     }
-    text_ += html::table({{"route", "l name"},
-                          {"", "l bars"},
-                          {"requests", ""},
-                          {"denied", ""},
-                          {"share", ""},
-                          {"mean/s", ""},
-                          {"peak/s", ""},
-                          {"peak over mean", ""}},
-                         rows);
+    text_ += html_table("route:l name|:l bars|requests|denied|share|mean/s|peak/s|peak over mean", rows);
     if (routes.size() > most_rows) text_ += fmt::format("<p class=\"soft\">and {} more</p>", routes.size() - most_rows);
     text_ += "</section>\n";
   }

@@ -1,57 +1,67 @@
-#include "simulate/report_json.h"
-
+// A report as JSON. Field names are stable: new ones may come, none changes its meaning within a version.
+//
+//   version         1
+//   from, to        first and last request, RFC 3339, UTC, whole seconds
+//   pace            requests, mean_per_second, peak_second {count, at}, peak_minute {count, at}, burst_ratio
+//                   (`at`: begin; a minute is any 60 seconds in a row; burst_ratio: peak second over the mean)
+//   log             files, format, lines, entries, not_understood {total, <kind>..., examples [{line, kind, excerpt}]},
+//                   overlong_lines, late, out_of_order, left_early, whole_second_entries,
+//                   whole_seconds ("spread" | "stacked"), problems
+//   policy          name, digest, admitted, denied, warned, delayed, uncovered, ignored_headers, unknown_tiers,
+//                   overflowed,
+//                   limits [{name, algorithm, numbers, consumer_key, mode, COUNTS, pace,
+//                     routes [{route, COUNTS}],
+//                     hardest_hit RANKING,
+//                     demand [{tier, numbers, number ("burst" | "queue" | "limit"), present, upper_bound, consumers,
+//                       sampled_one_in, satisfied, needed [{rate, p50, p99, p999, max}],
+//                       histogram [{from, to, consumers}]}],
+//                     candidate {algorithm, numbers, agrees, newly_denied, newly_admitted,
+//                       newly_denied_consumers RANKING, newly_admitted_consumers RANKING} | null}],
+//                   routes [{route, admitted, denied, pace}],
+//                   timeline {start, seconds_per_bin, admitted [...], denied [...]}
+//   candidate       the second policy, like `policy`, or null
+//   comparison      both_admit, both_deny, newly_denied, newly_admitted,
+//                   by_limit_and_route [{limit, route, newly_denied, newly_admitted}],
+//                   newly_denied_consumers [{limit, consumers RANKING}], newly_admitted_consumers likewise; or null
+//   keys            "hashed" | "shown"
+//
+// COUNTS: admitted, denied, blocked (of the denied, by a penalty), uncharged (another limit denied), warned,
+// shadow_denied, skipped, shared, unlimited.
+// RANKING: total, consumers (how many; an estimate unless `exact`), exact, top [{consumer, count, error}].
 #include <array>
 #include <string_view>
 
-#include "simulate/json_writer.h"
-#include "simulate/report_words.h"
+#include "simulate/report.h"
+#include "text/json_writer.h"
 
 namespace weir::simulate {
 namespace {
-
-using engine::Event;
-
-// As Fault has them.
-constexpr std::array<std::string_view, fault_kinds> fault_names{
-    "no_address", "no_time", "bad_time", "no_quoted_request", "no_request", "bad_request", "not_json"};
 
 class ReportJson {
  public:
   [[nodiscard]] std::string write(const Report& report) {
     json_.begin_object();
-    json_.field("version", 1U);
-    json_.field("from", rfc3339(report.first));
-    json_.field("to", rfc3339(report.last));
+    json_.fields("version", 1U, "from", report.first, "to", report.last);
     pace(report.pace);
     log(report.log);
-    policy("policy", report.policy);
-    if (report.candidate) {
-      policy("candidate", *report.candidate);
-    } else {
-      json_.null("candidate");
-    }
-    if (report.comparison) {
-      comparison(*report.comparison);
-    } else {
-      json_.null("comparison");
-    }
+    policy("policy", &report.policy);
+    policy("candidate", report.candidate ? &*report.candidate : nullptr);
+    comparison(report.comparison);
     json_.field("keys", report.shows_keys ? "shown" : "hashed");
     json_.end_object();
     return json_.take();
   }
 
  private:
-  void peak(std::string_view name, const Peak& peak) {
-    json_.begin_object(name);
-    json_.field("count", peak.count);
-    json_.field("at", rfc3339(peak.at));
-    json_.end_object();
+  void texts(std::string_view name, const std::vector<std::string>& texts) {
+    json_.list(name, texts, [&](const std::string& text) { json_.element(text); });
   }
+
+  void peak(std::string_view name, const Peak& peak) { json_.object(name, "count", peak.count, "at", peak.at); }
 
   void pace(const Pace& pace) {
     json_.begin_object("pace");
-    json_.field("requests", pace.requests);
-    json_.field("mean_per_second", pace.mean_per_second);
+    json_.fields("requests", pace.requests, "mean_per_second", pace.mean_per_second);
     peak("peak_second", pace.second);
     peak("peak_minute", pace.minute);
     json_.field("burst_ratio", pace.burst_ratio());
@@ -60,122 +70,78 @@ class ReportJson {
 
   void log(const LogReport& log) {
     json_.begin_object("log");
-    json_.begin_array("files");
-    for (const std::string& file : log.files) json_.field({}, file);
-    json_.end_array();
-    if (log.format) {
-      json_.field("format", *log.format == LogFormat::json ? "json" : "combined");
-    } else {
-      json_.null("format");
-    }
-    json_.field("lines", log.lines);
-    json_.field("entries", log.entries);
+    texts("files", log.files);
+    constexpr std::array formats{"combined", "json"};
+    json_.field_or_null("format", log.format ? formats[static_cast<std::size_t>(*log.format)] : "");
+    json_.fields("lines", log.lines, "entries", log.entries);
     faults(log);
-    json_.field("overlong_lines", log.overlong_lines);
-    json_.field("late", log.late);
-    json_.field("out_of_order", log.out_of_order);
-    json_.field("left_early", log.left_early);
-    json_.field("whole_second_entries", log.whole_second_entries);
-    json_.field("whole_seconds", log.whole_seconds == WholeSeconds::spread ? "spread" : "stacked");
-    json_.begin_array("problems");
-    for (const std::string& problem : log.problems) json_.field({}, problem);
-    json_.end_array();
+    json_.fields("overlong_lines", log.overlong_lines, "late", log.late, "out_of_order", log.out_of_order, "left_early",
+                 log.left_early, "whole_second_entries", log.whole_second_entries, "whole_seconds",
+                 log.whole_seconds == WholeSeconds::spread ? "spread" : "stacked");
+    texts("problems", log.problems);
     json_.end_object();
   }
 
   void faults(const LogReport& log) {
     json_.begin_object("not_understood");
     json_.field("total", log.not_understood);
-    for (std::size_t kind = 0; kind < fault_kinds; ++kind) json_.field(fault_names[kind], log.faults[kind]);
-    json_.begin_array("examples");
-    for (const FaultTally::Example& example : log.examples) {
-      json_.begin_object();
-      json_.field("line", example.line_number);
-      json_.field("kind", fault_names[static_cast<std::size_t>(example.fault)]);
-      json_.field("excerpt", example.excerpt);
-      json_.end_object();
-    }
-    json_.end_array();
+    for (std::size_t kind = 0; kind < fault_kinds; ++kind) json_.field(fault_words[kind].name, log.faults[kind]);
+    json_.list("examples", log.examples, [&](const FaultTally::Example& example) {
+      json_.object({}, "line", example.line_number, "kind", name_of(example.fault), "excerpt", example.excerpt);
+    });
     json_.end_object();
   }
 
-  void policy(std::string_view name, const PolicyReport& policy) {
+  void policy(std::string_view name, const PolicyReport* found) {
+    if (found == nullptr) return json_.null(name);
+    const PolicyReport& policy = *found;
     json_.begin_object(name);
-    json_.field("name", policy.name);
-    json_.field("digest", policy.digest);
-    json_.field("admitted", policy.admitted);
-    json_.field("denied", policy.denied);
-    json_.field("warned", policy.warned);
-    json_.field("delayed", policy.delayed);
-    json_.field("uncovered", policy.uncovered);
-    json_.field("ignored_headers", policy.ignored_headers);
-    json_.field("unknown_tiers", policy.unknown_tiers);
-    json_.field("overflowed", policy.overflowed);
-    json_.begin_array("limits");
-    for (const LimitReport& of : policy.limits) limit(of);
-    json_.end_array();
-    json_.begin_array("routes");
-    for (const RouteReport& route : policy.routes) {
+    json_.fields("name", policy.name, "digest", policy.digest, "admitted", policy.admitted, "denied", policy.denied,
+                 "warned", policy.warned, "delayed", policy.delayed, "uncovered", policy.uncovered, "ignored_headers",
+                 policy.ignored_headers, "unknown_tiers", policy.unknown_tiers, "overflowed", policy.overflowed);
+    json_.list("limits", policy.limits, [&](const LimitReport& of) { limit(of); });
+    json_.list("routes", policy.routes, [&](const RouteReport& route) {
       json_.begin_object();
-      json_.field("route", route.route);
-      json_.field("admitted", route.admitted);
-      json_.field("denied", route.denied);
+      json_.fields("route", route.route, "admitted", route.admitted, "denied", route.denied);
       pace(route.pace);
       json_.end_object();
-    }
-    json_.end_array();
+    });
     timeline(policy.timeline);
     json_.end_object();
   }
 
   void counts(const LimitCounts& counts) {
-    json_.field("admitted", counts.of(Event::admitted));
-    json_.field("denied", counts.denied());
-    json_.field("blocked", counts.of(Event::blocked));
-    json_.field("uncharged", counts.of(Event::uncharged));
-    json_.field("warned", counts.of(Event::warned));
-    json_.field("shadow_denied", counts.of(Event::shadow_denied));
-    json_.field("skipped", counts.of(Event::skipped));
-    json_.field("shared", counts.of(Event::shared));
-    json_.field("unlimited", counts.of(Event::unlimited));
+    using engine::Event;
+    json_.fields("admitted", counts.of(Event::admitted), "denied", counts.denied(), "blocked",
+                 counts.of(Event::blocked), "uncharged", counts.of(Event::uncharged), "warned",
+                 counts.of(Event::warned), "shadow_denied", counts.of(Event::shadow_denied), "skipped",
+                 counts.of(Event::skipped), "shared", counts.of(Event::shared), "unlimited",
+                 counts.of(Event::unlimited));
   }
 
   void limit(const LimitReport& limit) {
     json_.begin_object();
-    json_.field("name", limit.name);
-    json_.field("algorithm", limit.algorithm);
-    json_.field("numbers", limit.numbers);
-    json_.field("consumer_key", limit.consumer_key);
-    json_.field("mode", limit.mode);
+    json_.fields("name", limit.name, "algorithm", limit.algorithm, "numbers", limit.numbers, "consumer_key",
+                 limit.consumer_key, "mode", limit.mode);
     counts(limit.counts);
     pace(limit.pace);
-    json_.begin_array("routes");
-    for (const LimitOnRoute& route : limit.routes) {
+    json_.list("routes", limit.routes, [&](const LimitOnRoute& route) {
       json_.begin_object();
       json_.field("route", route.route);
       counts(route.counts);
       json_.end_object();
-    }
-    json_.end_array();
+    });
     ranking("hardest_hit", limit.hardest_hit);
-    json_.begin_array("demand");
-    for (const Demand& of : limit.demand) demand(of);
-    json_.end_array();
+    json_.list("demand", limit.demand, [&](const Demand& of) { demand(of); });
     candidate(limit.candidate);
     json_.end_object();
   }
 
   void candidate(const std::optional<CandidateReport>& candidate) {
-    if (!candidate) {
-      json_.null("candidate");
-      return;
-    }
+    if (!candidate) return json_.null("candidate");
     json_.begin_object("candidate");
-    json_.field("algorithm", candidate->algorithm);
-    json_.field("numbers", candidate->numbers);
-    json_.field("agrees", candidate->agrees);
-    json_.field("newly_denied", candidate->newly_denied);
-    json_.field("newly_admitted", candidate->newly_admitted);
+    json_.fields("algorithm", candidate->algorithm, "numbers", candidate->numbers, "agrees", candidate->agrees,
+                 "newly_denied", candidate->newly_denied, "newly_admitted", candidate->newly_admitted);
     ranking("newly_denied_consumers", candidate->newly_denied_consumers);
     ranking("newly_admitted_consumers", candidate->newly_admitted_consumers);
     json_.end_object();
@@ -183,100 +149,67 @@ class ReportJson {
 
   void demand(const Demand& demand) {
     json_.begin_object();
-    json_.field("tier", demand.tier);
-    json_.field("numbers", demand.numbers);
-    json_.field("number", demand.word);
-    json_.field("present", demand.present);
-    json_.field("upper_bound", demand.upper_bound);
-    json_.field("consumers", demand.consumers);
-    json_.field("sampled_one_in", demand.one_in);
-    json_.field("satisfied", demand.satisfied);
-    json_.begin_array("needed");
-    for (const Demand::AtRate& rate : demand.rates) {
+    json_.fields("tier", demand.tier, "numbers", demand.numbers, "number", demand.word, "present", demand.present,
+                 "upper_bound", demand.upper_bound, "consumers", demand.consumers, "sampled_one_in", demand.one_in,
+                 "satisfied", demand.satisfied);
+    json_.list("needed", demand.rates, [&](const Demand::AtRate& rate) {
       json_.begin_object();
-      json_.field("rate", rate.rate);
-      json_.field("p50", rate.number.half);
-      json_.field("p99", rate.number.p99);
-      json_.field("p999", rate.number.p999);
-      json_.field("max", rate.number.all);
+      json_.fields("rate", rate.rate, "p50", rate.number.half, "p99", rate.number.p99, "p999", rate.number.p999, "max",
+                   rate.number.all);
       json_.end_object();
-    }
-    json_.end_array();
-    json_.begin_array("histogram");
-    for (const Demand::Bar& bar : demand.bars) {
-      json_.begin_object();
-      json_.field("from", bar.from);
-      json_.field("to", bar.to);
-      json_.field("consumers", bar.consumers);
-      json_.end_object();
-    }
-    json_.end_array();
+    });
+    json_.list("histogram", demand.bars, [&](const Demand::Bar& bar) {
+      json_.object({}, "from", bar.from, "to", bar.to, "consumers", bar.consumers);
+    });
     json_.end_object();
   }
 
   void ranking(std::string_view name, const HardestHit& hit) {
     json_.begin_object(name);
-    json_.field("total", hit.total);
-    json_.field("consumers", hit.affected);
-    json_.field("exact", hit.exact);
-    json_.begin_array("top");
-    for (const HardestHit::Consumer& consumer : hit.consumers) {
+    json_.fields("total", hit.total, "consumers", hit.affected, "exact", hit.exact);
+    json_.list("top", hit.consumers, [&](const HardestHit::Consumer& consumer) {
       json_.begin_object();
-      json_.field("consumer", consumer.name);
-      json_.field("count", consumer.count);
-      json_.field("error", consumer.error);
+      json_.fields("consumer", consumer.name, "count", consumer.count, "error", consumer.error);
       json_.end_object();
-    }
-    json_.end_array();
+    });
     json_.end_object();
   }
 
   void timeline(const Timeline& timeline) {
     json_.begin_object("timeline");
-    json_.field("start", rfc3339(timeline.start()));
-    json_.field("seconds_per_bin", static_cast<std::uint64_t>(timeline.width() / std::chrono::seconds{1}));
-    json_.begin_array("admitted");
-    for (const Timeline::Bin& bin : timeline.bins()) json_.field({}, bin.admitted);
-    json_.end_array();
-    json_.begin_array("denied");
-    for (const Timeline::Bin& bin : timeline.bins()) json_.field({}, bin.denied);
-    json_.end_array();
+    json_.fields("start", timeline.start(), "seconds_per_bin",
+                 static_cast<std::uint64_t>(timeline.width() / std::chrono::seconds{1}));
+    json_.list("admitted", timeline.bins(), [&](const Timeline::Bin& bin) { json_.field({}, bin.admitted); });
+    json_.list("denied", timeline.bins(), [&](const Timeline::Bin& bin) { json_.field({}, bin.denied); });
     json_.end_object();
   }
 
-  void comparison(const Comparison& comparison) {
+  void comparison(const std::optional<Comparison>& comparison) {
+    if (!comparison) return json_.null("comparison");
     json_.begin_object("comparison");
-    json_.field("both_admit", comparison.both_admit);
-    json_.field("both_deny", comparison.both_deny);
-    json_.field("newly_denied", comparison.newly_denied);
-    json_.field("newly_admitted", comparison.newly_admitted);
-    json_.begin_array("by_limit_and_route");
-    for (const Comparison::Row& row : comparison.rows) {
+    json_.fields("both_admit", comparison->both_admit, "both_deny", comparison->both_deny, "newly_denied",
+                 comparison->newly_denied, "newly_admitted", comparison->newly_admitted);
+    json_.list("by_limit_and_route", comparison->rows, [&](const Comparison::Row& row) {
       json_.begin_object();
-      json_.field("limit", row.limit);
-      json_.field("route", row.route);
-      json_.field("newly_denied", row.newly_denied);
-      json_.field("newly_admitted", row.newly_admitted);
+      json_.fields("limit", row.limit, "route", row.route, "newly_denied", row.newly_denied, "newly_admitted",
+                   row.newly_admitted);
       json_.end_object();
-    }
-    json_.end_array();
-    by_limit("newly_denied_consumers", comparison.newly_denied_by);
-    by_limit("newly_admitted_consumers", comparison.newly_admitted_by);
+    });
+    by_limit("newly_denied_consumers", comparison->newly_denied_by);
+    by_limit("newly_admitted_consumers", comparison->newly_admitted_by);
     json_.end_object();
   }
 
   void by_limit(std::string_view name, const std::vector<Comparison::OfLimit>& limits) {
-    json_.begin_array(name);
-    for (const Comparison::OfLimit& of : limits) {
+    json_.list(name, limits, [&](const Comparison::OfLimit& of) {
       json_.begin_object();
       json_.field("limit", of.limit);
       ranking("consumers", of.consumers);
       json_.end_object();
-    }
-    json_.end_array();
+    });
   }
 
-  JsonWriter json_;
+  text::JsonWriter json_{text::JsonWriter::Layout::indented};
 };
 
 }  // namespace

@@ -1,19 +1,89 @@
-#include "simulate/report_text.h"
-
 #include <algorithm>
+#include <charconv>
+#include <ranges>
+#include <utility>
 
 #include <fmt/core.h>
 
+#include "simulate/report.h"
 #include "simulate/report_words.h"
 
 namespace weir::simulate {
 namespace {
 
-using engine::Event;
-using Side = TextTable::Column::Side;
-
 constexpr std::size_t most_routes = 20;
 constexpr std::size_t most_consumers = 10;
+
+std::string styled(const std::string& text, const char* code, Colour colour) {
+  return colour == Colour::on ? std::string(code) + text + "\033[0m" : text;
+}
+
+// Columns aligned, widths bounded.
+class TextTable {
+ public:
+  // `limit<28|judged|...`: titles; `<` aligns a column to the left, and a number bounds its width, which is 24
+  // otherwise.
+  explicit TextTable(std::string_view titles) {
+    while (!titles.empty()) {
+      const std::string_view title = titles.substr(0, titles.find('|'));
+      titles.remove_prefix(std::min(title.size() + 1, titles.size()));
+      const std::size_t mark = std::min(title.find('<'), title.size());
+      Column& column = columns_.emplace_back(std::string(title.substr(0, mark)), mark < title.size());
+      std::from_chars(title.data() + std::min(mark + 1, title.size()), title.data() + title.size(), column.widest);
+    }
+  }
+
+  // A cell for each column; cells that are missing are empty. What is too wide is cut.
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+
+  // Lines that end with a line break, indented by two.
+  [[nodiscard]] std::string text(Colour colour) const {
+    const std::vector<std::size_t> width = widths();
+    std::vector<std::string> titles;
+    for (const Column& column : columns_) titles.push_back(column.title);
+    std::string text = styled(line_of(titles, width), "\033[2m", colour) + "\n";
+    for (const auto& row : rows_) text += line_of(row, width) + "\n";
+    return text;
+  }
+
+ private:
+  struct Column {
+    Column(std::string its_title, bool left) : title(std::move(its_title)), is_left(left) {}
+
+    std::string title;
+    bool is_left;
+    std::size_t widest = 24;
+  };
+
+  [[nodiscard]] std::vector<std::size_t> widths() const {
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::size_t title = display_width(columns_[i].title);
+      std::size_t width = title;
+      for (const auto& row : rows_) width = std::max(width, i < row.size() ? display_width(row[i]) : 0);
+      widths.push_back(std::min(width, std::max(columns_[i].widest, title)));
+    }
+    return widths;
+  }
+
+  [[nodiscard]] std::string line_of(const std::vector<std::string>& cells,
+                                    const std::vector<std::size_t>& widths) const {
+    std::string line;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string cell = i < cells.size() ? fitted(cells[i], widths[i]) : std::string{};
+      const std::string gap(widths[i] - display_width(cell), ' ');
+      line += "  ";
+      line += columns_[i].is_left ? cell + gap : gap + cell;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line;
+  }
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
 
 class ReportText {
  public:
@@ -34,17 +104,16 @@ class ReportText {
   }
 
  private:
-  void heading(const std::string& title) { text_ += "\n" + bold(title, colour_) + "\n"; }
+  [[nodiscard]] std::string bold(const std::string& text) const { return styled(text, "\033[1m", colour_); }
+  void heading(const std::string& title) { text_ += "\n" + bold(title) + "\n"; }
   void line(const std::string& words) { text_ += "  " + words + "\n"; }
   void table(const TextTable& table) { text_ += table.text(colour_); }
 
   void summary() {
     const PolicyReport& policy = report_.policy;
     const Pace& pace = report_.pace;
-    text_ += bold(fmt::format("{}: {}", policy.name.empty() ? "policy" : policy.name,
-                              counted(pace.requests, "request", "requests")),
-                  colour_) +
-             "\n";
+    const std::string name = policy.name.empty() ? "policy" : policy.name;
+    text_ += bold(name + ": " + counted(pace.requests, "request", "requests")) + "\n";
     if (pace.requests == 0) return;
     line(fmt::format("from {} to {} UTC ({})", time_text(report_.first), time_text(report_.last),
                      length_text(report_.last - report_.first)));
@@ -63,22 +132,13 @@ class ReportText {
   void limits(const PolicyReport& policy, const std::string& title) {
     if (policy.limits.empty()) return;
     heading(title);
-    TextTable rows({{"limit", Side::left, 28},
-                    {"numbers", Side::left, 24},
-                    {"judged"},
-                    {"admitted"},
-                    {"denied"},
-                    {"share"},
-                    {"warned"},
-                    {"shadow"},
-                    {"peak/s"},
-                    {"peak/min"}});
+    TextTable rows("limit<28|numbers<24|judged|admitted|denied|share|warned|shadow|peak/s|peak/min");
     for (const LimitReport& limit : policy.limits) {
       const LimitCounts& counts = limit.counts;
-      rows.add({limit.name, limit.numbers, grouped(counts.judged()), grouped(counts.of(Event::admitted)),
-                grouped(counts.denied()), percent(counts.denied(), counts.judged()), grouped(counts.of(Event::warned)),
-                grouped(counts.of(Event::shadow_denied)), grouped(limit.pace.second.count),
-                grouped(limit.pace.minute.count)});
+      rows.add({limit.name, limit.numbers, grouped(counts.judged()), grouped(counts.of(engine::Event::admitted)),
+                grouped(counts.denied()), percent(counts.denied(), counts.judged()),
+                grouped(counts.of(engine::Event::warned)), grouped(counts.of(engine::Event::shadow_denied)),
+                grouped(limit.pace.second.count), grouped(limit.pace.minute.count)});
     }
     table(rows);
     limits_on_routes(policy);
@@ -86,7 +146,7 @@ class ReportText {
 
   // Where a limit denies on more than one route, which.
   void limits_on_routes(const PolicyReport& policy) {
-    TextTable rows({{"limit", Side::left, 28}, {"route", Side::left, 44}, {"judged"}, {"denied"}, {"share"}});
+    TextTable rows("limit<28|route<44|judged|denied|share");
     for (const LimitReport& limit : policy.limits) {
       if (limit.routes.size() < 2 || limit.counts.denied() == 0) continue;
       std::size_t shown = 0;
@@ -105,16 +165,8 @@ class ReportText {
     const auto& routes = report_.policy.routes;
     if (routes.empty()) return;
     heading("Routes");
-    TextTable rows({{"route", Side::left, 44},
-                    {"requests"},
-                    {"admitted"},
-                    {"denied"},
-                    {"share"},
-                    {"mean/s"},
-                    {"peak/s"},
-                    {"peak/mean"}});
-    for (std::size_t i = 0; i < std::min(routes.size(), most_routes); ++i) {
-      const RouteReport& route = routes[i];
+    TextTable rows("route<44|requests|admitted|denied|share|mean/s|peak/s|peak/mean");
+    for (const RouteReport& route : routes | std::views::take(most_routes)) {
       rows.add({route.route, grouped(route.pace.requests), grouped(route.admitted), grouped(route.denied),
                 percent(route.denied, route.pace.requests), rounded(route.pace.mean_per_second),
                 grouped(route.pace.second.count), rounded(route.pace.burst_ratio())});
@@ -124,15 +176,7 @@ class ReportText {
   }
 
   void demand() {
-    TextTable rows({{"limit", Side::left, 28},
-                    {"tier", Side::left, 12},
-                    {"consumers"},
-                    {"rate", Side::left, 16},
-                    {"now", Side::left},
-                    {"fits"},
-                    {"99 %", Side::left},
-                    {"99.9 %", Side::left},
-                    {"all", Side::left}});
+    TextTable rows("limit<28|tier<12|consumers|rate<16|now<|fits|99 %<|99.9 %<|all<");
     for (const LimitReport& limit : report_.policy.limits) {
       for (const Demand& demand : limit.demand) {
         for (std::size_t i = 0; i < demand.rates.size(); ++i) {
@@ -153,13 +197,7 @@ class ReportText {
   }
 
   void candidates() {
-    TextTable rows({{"limit", Side::left, 28},
-                    {"candidate", Side::left, 44},
-                    {"agrees"},
-                    {"newly denied"},
-                    {"consumers"},
-                    {"newly admitted"},
-                    {"consumers"}});
+    TextTable rows("limit<28|candidate<44|agrees|newly denied|consumers|newly admitted|consumers");
     for (const LimitReport& limit : report_.policy.limits) {
       if (!limit.candidate) continue;
       const CandidateReport& candidate = *limit.candidate;
@@ -187,9 +225,8 @@ class ReportText {
                      grouped(comparison.newly_denied), grouped(comparison.newly_admitted),
                      grouped(comparison.both_admit), grouped(comparison.both_deny)));
     if (!comparison.rows.empty()) {
-      TextTable rows({{"limit", Side::left, 28}, {"route", Side::left, 44}, {"newly denied"}, {"newly admitted"}});
-      for (std::size_t i = 0; i < std::min(comparison.rows.size(), most_routes); ++i) {
-        const Comparison::Row& row = comparison.rows[i];
+      TextTable rows("limit<28|route<44|newly denied|newly admitted");
+      for (const Comparison::Row& row : comparison.rows | std::views::take(most_routes)) {
         rows.add({row.limit, row.route, grouped(row.newly_denied), grouped(row.newly_admitted)});
       }
       text_ += "\n";
@@ -210,9 +247,8 @@ class ReportText {
     if (hit.consumers.empty()) return;
     heading(fmt::format("{} ({} of {} {})", title, counted(hit.total, "request", "requests"), affected(hit),
                         hit.affected == 1 ? "consumer" : "consumers"));
-    TextTable rows({{"consumer", Side::left, 60}, {"requests"}, {"share"}, {"", Side::left, 40}});
-    for (std::size_t i = 0; i < std::min(hit.consumers.size(), most_consumers); ++i) {
-      const HardestHit::Consumer& consumer = hit.consumers[i];
+    TextTable rows("consumer<60|requests|share|<40");
+    for (const HardestHit::Consumer& consumer : hit.consumers | std::views::take(most_consumers)) {
       rows.add({consumer.name, grouped(consumer.count), percent(consumer.count, hit.total),
                 consumer.error > 0 ? "or up to " + grouped(consumer.count + consumer.error) : ""});
     }

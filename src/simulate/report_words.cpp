@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <ctime>
 
 #include <fmt/chrono.h>
@@ -11,16 +12,76 @@
 namespace weir::simulate {
 namespace {
 
-std::tm utc_of(Instant at) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
-  return fmt::gmtime(static_cast<std::time_t>(seconds));
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+constexpr std::string_view ellipsis = "\xE2\x80\xA6";
+
+struct Character {
+  std::size_t length = 1;  // in bytes
+  char32_t code = 0;
+  bool valid = false;
+};
+
+// The character that `text`, which is not empty, begins with.
+Character first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  if (byte(0) < 0x80) return {1, byte(0), true};
+  const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return {};
+  char32_t code = byte(0) & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3FU);
+  }
+  const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+  if (is_overlong || is_surrogate || code > 0x10FFFF) return {};
+  return {length, code, true};
+}
+
+// Controls, marks of direction, joiners and the like: characters that are not seen but act.
+bool acts(char32_t code) noexcept {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x61C || code == 0x180E ||
+         (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+         (code >= 0xE0000 && code <= 0xE0FFF);
+}
+
+bool begins_character(char byte) noexcept {
+  return (static_cast<std::uint8_t>(byte) & 0xC0U) != 0x80;
 }
 
 }  // namespace
 
+std::string display_text(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    const std::string_view written = next.valid && !acts(next.code) ? text.substr(0, next.length) : replacement;
+    if (shown.size() + written.size() > longest_display_text) return shown.append(ellipsis);
+    shown += written;
+    text.remove_prefix(next.length);
+  }
+  return shown;
+}
+
+std::size_t display_width(std::string_view text) noexcept {
+  std::size_t width = 0;
+  for (const char byte : text) width += begins_character(byte) ? 1U : 0U;
+  return width;
+}
+
+std::string fitted(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t seen = 0; end < text.size(); ++end) {
+    if (begins_character(text[end]) && ++seen == width) break;
+  }
+  return std::string(text.substr(0, end)).append(ellipsis);
+}
+
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 
@@ -42,16 +103,12 @@ std::string rounded(double number) {
 }
 
 std::string time_text(Instant at) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", utc_of(at));
-}
-
-std::string rfc3339(Instant at) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc_of(at));
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(second_of(at))));
 }
 
 std::string length_text(Duration length) {
   struct Unit {
-    std::int64_t seconds;
+    std::int64_t length;
     const char* name;
   };
   constexpr std::array<Unit, 4> units{{{86'400, "d"}, {3'600, "h"}, {60, "min"}, {1, "s"}}};
@@ -59,8 +116,8 @@ std::string length_text(Duration length) {
   std::string text;
   int written = 0;
   for (const Unit& unit : units) {
-    const std::int64_t count = left / unit.seconds;
-    left %= unit.seconds;
+    const std::int64_t count = left / unit.length;
+    left %= unit.length;
     if (count == 0 && written == 0) continue;
     if (++written > 2) break;
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : " ", count, unit.name);
@@ -86,7 +143,7 @@ std::vector<std::string> remarks_on(const LogReport& log) {
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
     if (log.faults[kind] == 0) continue;
     remarks.push_back(counted(log.faults[kind], "line", "lines") +
-                      " not understood: " + std::string(describe(static_cast<Fault>(kind))));
+                      " not understood: " + std::string(fault_words[kind].sentence));
   }
   if (log.overlong_lines > 0) {
     remarks.push_back(counted(log.overlong_lines, "line was", "lines were") + " too long, and skipped");

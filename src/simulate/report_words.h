@@ -1,8 +1,10 @@
-// Numbers and times as the reports write them.
+// Numbers, times and texts as the reports write them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulate/report.h"
@@ -22,9 +24,6 @@ namespace weir::simulate {
 // 2023-10-10 13:55:36, in UTC
 [[nodiscard]] std::string time_text(Instant at);
 
-// 2023-10-10T13:55:36Z
-[[nodiscard]] std::string rfc3339(Instant at);
-
 // `16 min 40 s`: the two largest units.
 [[nodiscard]] std::string length_text(Duration length);
 
@@ -39,5 +38,19 @@ namespace weir::simulate {
 
 // What a reader has to know about how the log was read, a sentence each.
 [[nodiscard]] std::vector<std::string> remarks_on(const LogReport& log);
+
+// Text from a log, made fit to be shown. Logs hold whatever strangers sent: escape sequences for the terminal, marks
+// that turn the direction of writing, broken UTF-8.
+inline constexpr std::size_t longest_display_text = 120;  // bytes
+
+// Valid UTF-8 without control and formatting characters, each of which, and each broken byte, becomes U+FFFD.
+// What is too long is cut, and ends with an ellipsis. Markup is not touched: its writer escapes it.
+[[nodiscard]] std::string display_text(std::string_view text);
+
+// How many characters a text has that is valid UTF-8.
+[[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
+
+// At most `width` characters, the last an ellipsis if it was cut.
+[[nodiscard]] std::string fitted(std::string_view text, std::size_t width);
 
 }  // namespace weir::simulate

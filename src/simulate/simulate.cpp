@@ -1,15 +1,185 @@
 #include "simulate/simulate.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <span>
 #include <utility>
 
-#include "simulate/display_text.h"
-#include "simulate/replay.h"
+#include "engine/engine.h"
+#include "match/query.h"
+#include "engine/verdict.h"
+#include "simulate/report_words.h"
 
 namespace weir::simulate {
 namespace {
 
+using engine::Query;
+using engine::Verdict;
+
 constexpr std::uint64_t lines_between_progress = 100'000;
+
+// Requests are decided in batches, so that the states of the next are on their way while one is decided. The outcome
+// is that of one after the other.
+constexpr std::size_t replay_batch = LineOrder::most_lent;
+
+// A policy with its engine, and the tally of what it did.
+class PolicyRun {
+ public:
+  // None without a ruleset.
+  static Result<std::unique_ptr<PolicyRun>> create(std::shared_ptr<const policy::Ruleset> ruleset,
+                                                   const SimulateOptions& options) {
+    if (!ruleset) return std::unique_ptr<PolicyRun>{};
+    auto engine = engine::Engine::create(std::move(ruleset), {options.memory_budget, options.hash_key});
+    if (!engine) return tl::unexpected(engine.error());
+    return std::unique_ptr<PolicyRun>(new PolicyRun(std::move(*engine), options));
+  }
+
+  // Verdicts hold until the next call.
+  std::span<const Verdict> evaluate(std::span<const Query> queries, std::span<const Instant> times) {
+    const std::span verdicts = std::span(verdicts_).first(queries.size());
+    evaluator_->evaluate(queries, times, verdicts);
+    tally_.add(queries, verdicts, times);
+    return verdicts;
+  }
+
+  [[nodiscard]] PolicyTally& tally() noexcept { return tally_; }
+  [[nodiscard]] PolicyReport report(const Stretch& stretch) const { return tally_.report(*engine_, stretch); }
+
+ private:
+  PolicyRun(std::unique_ptr<engine::Engine> engine, const SimulateOptions& options)
+      : engine_(std::move(engine)),
+        bindings_(engine_->bindings()),
+        evaluator_(engine_->new_evaluator()),
+        tally_(*bindings_, options.names, options.hashed_name, options.most_consumers) {}
+
+  std::unique_ptr<engine::Engine> engine_;
+  std::shared_ptr<const engine::Bindings> bindings_;
+  std::unique_ptr<engine::Evaluator> evaluator_;
+  PolicyTally tally_;
+  std::array<Verdict, replay_batch> verdicts_;
+};
+
+std::vector<Comparison::OfLimit> consumers_by_limit(const PolicyTally& tally) {
+  std::vector<Comparison::OfLimit> by_limit;
+  std::optional<std::uint32_t> last;
+  for (const PolicyTally::Difference& difference : tally.differences()) {
+    if (last != difference.limit) {
+      by_limit.push_back({difference.limit_name, tally.consumers_of_differences(difference.limit)});
+    }
+    last = difference.limit;
+  }
+  return by_limit;
+}
+
+// Entries of a log, in the order of time, under one policy or two.
+class Replay {
+ public:
+  // `candidate` may be null.
+  Replay(std::unique_ptr<PolicyRun> policy, std::unique_ptr<PolicyRun> candidate) noexcept
+      : policy_(std::move(policy)), candidate_(std::move(candidate)) {}
+
+  // The entry has to hold until `replay_batch` - 1 others have been added, as those of LineOrder do.
+  void add(const LogEntry& entry);
+
+  // After the last entry: the report but for its log.
+  [[nodiscard]] Report finish();
+
+ private:
+  void evaluate_batch();
+  void compare(std::span<const Verdict> live, std::span<const Verdict> candidate);
+  void write_rows();
+
+  std::unique_ptr<PolicyRun> policy_;
+  std::unique_ptr<PolicyRun> candidate_;
+
+  std::array<Query, replay_batch> queries_;
+  std::array<Instant, replay_batch> times_{};
+  std::array<std::vector<weir::Header>, replay_batch> headers_;
+  std::size_t count_ = 0;
+
+  std::optional<Stretch> stretch_;
+  RatePeak rate_;
+  std::uint64_t whole_second_entries_ = 0;
+  Comparison comparison_;
+};
+
+void Replay::add(const LogEntry& entry) {
+  std::vector<weir::Header>& headers = headers_[count_];
+  headers.clear();
+  for (const Header& header : entry.headers) headers.push_back({header.name, header.value});
+  // The log holds what the server knew, so all of it is believed, as from a trusted program.
+  Query& query = queries_[count_];
+  query.method = entry.method;
+  query.target = entry.target;
+  query.ip = entry.ip;
+  query.headers = headers;
+  query.user = entry.user;
+  query.api_key = entry.api_key;
+  query.tier = entry.tier;
+  times_[count_] = entry.at;
+  if (entry.grain == Grain::second) ++whole_second_entries_;
+  if (!stretch_) stretch_ = Stretch{entry.at, entry.at};
+  stretch_->last = entry.at;
+  rate_.add(second_of(entry.at));
+  if (++count_ == replay_batch) evaluate_batch();
+}
+
+void Replay::evaluate_batch() {
+  const std::span queries = std::span(queries_).first(count_);
+  const std::span times = std::span(times_).first(count_);
+  const std::span<const Verdict> live = policy_->evaluate(queries, times);
+  if (candidate_) compare(live, candidate_->evaluate(queries, times));
+  count_ = 0;
+}
+
+void Replay::compare(std::span<const Verdict> live, std::span<const Verdict> candidate) {
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    if (live[i].admitted == candidate[i].admitted) {
+      ++(live[i].admitted ? comparison_.both_admit : comparison_.both_deny);
+    } else if (live[i].admitted) {
+      ++comparison_.newly_denied;
+      candidate_->tally().add_difference(queries_[i], candidate[i]);
+    } else {
+      ++comparison_.newly_admitted;
+      policy_->tally().add_difference(queries_[i], live[i]);
+    }
+  }
+}
+
+void Replay::write_rows() {
+  std::map<std::pair<std::string, std::string>, Comparison::Row> rows;
+  const auto row_of = [&](const PolicyTally::Difference& difference) -> Comparison::Row& {
+    Comparison::Row& row = rows[{difference.limit_name, difference.route}];
+    row.limit = difference.limit_name;
+    row.route = difference.route;
+    return row;
+  };
+  for (const auto& difference : candidate_->tally().differences()) row_of(difference).newly_denied = difference.count;
+  for (const auto& difference : policy_->tally().differences()) row_of(difference).newly_admitted = difference.count;
+  for (auto& [key, row] : rows) comparison_.rows.push_back(std::move(row));
+  std::ranges::stable_sort(comparison_.rows, std::ranges::greater{},
+                           [](const Comparison::Row& row) { return row.newly_denied + row.newly_admitted; });
+  comparison_.newly_denied_by = consumers_by_limit(candidate_->tally());
+  comparison_.newly_admitted_by = consumers_by_limit(policy_->tally());
+}
+
+Report Replay::finish() {
+  if (count_ > 0) evaluate_batch();
+  const Stretch stretch = stretch_.value_or(Stretch{});
+  Report report;
+  report.first = stretch.first;
+  report.last = stretch.last;
+  report.pace = pace_of(rate_, stretch);
+  report.log.whole_second_entries = whole_second_entries_;
+  report.policy = policy_->report(stretch);
+  if (candidate_) {
+    write_rows();
+    report.candidate = candidate_->report(stretch);
+    report.comparison = std::move(comparison_);
+  }
+  return report;
+}
 
 // Whether a consumer is known by a header that combined logs have at the end of a line.
 bool needs_tail(const policy::Ruleset& ruleset) {
@@ -22,23 +192,6 @@ bool needs_tail(const policy::Ruleset& ruleset) {
   });
 }
 
-Result<std::unique_ptr<PolicyRun>> run_of(const std::shared_ptr<const policy::Ruleset>& ruleset,
-                                          const SimulateOptions& options) {
-  if (!ruleset) return std::unique_ptr<PolicyRun>{};
-  return PolicyRun::create(ruleset, {
-                                        .engine = {options.memory_budget, options.hash_key},
-                                        .names = options.names,
-                                        .hashed_name = options.hashed_name,
-                                        .most_consumers = options.most_consumers,
-                                    });
-}
-
-// Excerpts of lines name people as keys do, so they are shown as keys are.
-FaultTally::Example shown(FaultTally::Example example, Names names) {
-  if (names == Names::hashed) example.excerpt.clear();
-  return example;
-}
-
 void add_to(LogReport& report, const LogReader& reader, const std::string& path, Names names) {
   report.files.push_back(display_text(path));
   if (!report.format) report.format = reader.format();
@@ -49,52 +202,27 @@ void add_to(LogReport& report, const LogReader& reader, const std::string& path,
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
     report.faults[kind] += reader.faults().count(static_cast<Fault>(kind));
   }
-  for (const FaultTally::Example& example : reader.faults().examples()) {
-    if (report.examples.size() < FaultTally::most_examples) report.examples.push_back(shown(example, names));
+  for (FaultTally::Example example : reader.faults().examples()) {
+    if (report.examples.size() == FaultTally::most_examples) break;
+    if (names == Names::hashed) example.excerpt.clear();  // excerpts name people as keys do
+    report.examples.push_back(std::move(example));
   }
   if (const auto& error = reader.source().error()) report.problems.push_back(display_text(error->message()));
 }
-
-// Reads one log to its end, and says from time to time how far it is.
-class Progressing {
- public:
-  Progressing(const OnProgress& on_progress, SimulateProgress& progress) noexcept
-      : on_progress_(on_progress), progress_(progress) {}
-
-  void read(LogReader& reader, LineOrder& order, Replay& replay) {
-    while (const LogEntry* entry = reader.next()) {
-      order.push(*entry);
-      while (const LogEntry* next = order.pop()) replay.add(*next);
-      if (++progress_.entries % lines_between_progress == 0) tell(reader);
-    }
-    tell(reader);
-  }
-
- private:
-  void tell(const LogReader& reader) {
-    if (!on_progress_) return;
-    const Progress read = reader.source().progress();
-    progress_.consumed = read.consumed;
-    progress_.total = read.total;
-    on_progress_(progress_);
-  }
-
-  const OnProgress& on_progress_;
-  SimulateProgress& progress_;
-};
 
 }  // namespace
 
 Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_progress) {
   if (!options.policy) return failure("policy", "there is none to simulate");
-  auto policy = run_of(options.policy, options);
+  auto policy = PolicyRun::create(options.policy, options);
   if (!policy) return tl::unexpected(policy.error());
-  auto candidate = run_of(options.candidate, options);
+  auto candidate = PolicyRun::create(options.candidate, options);
   if (!candidate) return tl::unexpected(candidate.error());
 
   LogOptions log = options.log;
   if (needs_tail(*options.policy) || (options.candidate && needs_tail(*options.candidate))) log.tail = Tail::as_headers;
   Replay replay(std::move(*policy), std::move(*candidate));
+  const auto add = [&](const LogEntry& entry) { replay.add(entry); };
   LineOrder order(options.order, options.whole_seconds);
   LogReport log_report;
   SimulateProgress progress;
@@ -102,11 +230,22 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
     const std::string& path = options.logs[progress.log];
     auto reader = LogReader::open(path, log);
     if (!reader) return tl::unexpected(reader.error());
-    Progressing(on_progress, progress).read(*reader, order, replay);
+    const auto tell = [&] {
+      const Progress read = reader->source().progress();
+      progress.consumed = read.consumed;
+      progress.total = read.total;
+      if (on_progress) on_progress(progress);
+    };
+    while (const LogEntry* entry = reader->next()) {
+      order.push(*entry);
+      drain(order, add);
+      if (++progress.entries % lines_between_progress == 0) tell();
+    }
+    tell();
     add_to(log_report, *reader, path, options.names);
   }
   order.finish();
-  while (const LogEntry* entry = order.pop()) replay.add(*entry);
+  drain(order, add);
 
   Report report = replay.finish();
   log_report.whole_second_entries = report.log.whole_second_entries;

@@ -28,7 +28,7 @@ namespace weir::simulate {
 
 struct SimulateOptions {
   std::shared_ptr<const policy::Ruleset> policy;
-  std::shared_ptr<const policy::Ruleset> candidate;  // null: none. It judges the same requests, on states of its own
+  std::shared_ptr<const policy::Ruleset> candidate;  // null: none. It decides the same requests, on states of its own
   std::string policy_name;                           // what the report calls them
   std::string candidate_name;
 

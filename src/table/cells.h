@@ -27,9 +27,7 @@
 #include <mutex>
 
 #include "table/bucket.h"
-#include "table/budget.h"
-#include "table/directory.h"
-#include "table/region.h"
+#include "table/memory.h"
 #include "weir/result.h"
 
 namespace weir::table {
@@ -106,7 +104,7 @@ class Cells {
     return find_or_claim_from(lock_home(hash), now);
   }
 
-  // The same for who has locked the place's home, and it is still there.
+  // The same for a caller that has locked the place's home, and it is still there.
   [[nodiscard]] Slot find_or_claim_from(Place place, std::int64_t now) noexcept {
     for (bool asked = false;; asked = true, place = lock_home(place.hash)) {
       Slot slot = slot_at(place);
@@ -139,8 +137,8 @@ class Cells {
     return directory_.at(place.hash.value) == place.shape;
   }
 
-  // The same for who knows only the home: of all shapes that this bucket's segment may have had, the one that it has
-  // now, and keeps while the bucket is locked, has the key at home here.
+  // The same for a caller that knows only the home: of all shapes that this bucket's segment may have had, the one that
+  // it has now, and keeps while the bucket is locked, has the key at home here.
   [[nodiscard]] [[gnu::always_inline]] bool is_home(const Bucket<Payload>* bucket, KeyHash hash) const noexcept {
     return &bucket_at(locate(hash).home) == bucket;
   }
@@ -236,7 +234,7 @@ class Cells {
   template <class Visit, class GoOn>
   void for_each(std::int64_t now, Visit visit, GoOn go_on);
 
-  // How many cells are alive, judged by some of the segments.
+  // How many cells are alive, estimated from some of the segments.
   [[nodiscard]] std::uint64_t estimate_live(std::int64_t now) noexcept;
 
   // Bytes that a cell owns outside of the table: what a claim takes from the budget, and what it came to.
@@ -292,7 +290,7 @@ class Cells {
     return claim(slot, place, now, lock_one_more, [](std::byte*, unsigned) { return false; });
   }
 
-  // Chains only grow longer as keys come and go, until the segment is rebuilt. So now and then a newcomer who
+  // Chains only grow longer as keys come and go, until the segment is rebuilt. So now and then a newcomer that
   // had to search one to its end sees to that.
   [[nodiscard]] static bool worn(const Slot& slot, KeyHash hash) noexcept {
     return slot.held == reach && ((hash.value >> 40) & 1023) == 0;

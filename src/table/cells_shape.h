@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/log_ring.h"
+#include "core/algorithm/sliding_window_log.h"
 #include "table/cells.h"
-#include "table/payload.h"
+#include "table/packing.h"
 
 namespace weir::table {
 
@@ -364,7 +364,7 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
   const std::uint32_t buckets = segment_info_[segment].shape.homes() + reach - 1;
   lock_buckets(segment, 0, buckets);
   const Locks locks{*this, segment, buckets};
-  // In leaps, so that who puts the cells into another table in this order fills that one evenly.
+  // In leaps, so that whoever puts the cells into another table in this order fills that one evenly.
   constexpr std::uint32_t leap = 1259;
   static_assert(leap % 2 == 1 && leap < most_buckets, "coprime to any number of buckets, about 0.618 of the most");
   for (std::uint32_t i = 0; i < buckets; ++i) {

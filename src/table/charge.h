@@ -6,10 +6,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/arithmetic.h"
 #include "core/rule.h"
-#include "core/select.h"
 #include "table/packing.h"
-#include "table/payload.h"
 
 namespace weir::table {
 

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "core/until_more.h"
 #include "table/aes_hash.h"
 #include "table/charge.h"
 #include "table/locked_state.h"
@@ -31,6 +32,10 @@ Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const A
   {
     LockedState<A, Payload> locked(limit, cells, slot, now);
     decision = peek_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
+    if (ask.wants_more_after) {
+      decision.more_after =
+          core::until_more_if_charged<A>(limit, locked.state(), ask.cost, decision, ask.max_wait, now);
+    }
   }
   cells.give_up_if_fresh(slot);
   unlock(slot);
@@ -48,6 +53,9 @@ template <class A, class Payload>
     LockedState<A, Payload> locked(limit, cells, slot, now);
     decision = decide_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
     if (decision.admitted) locked.keep();
+    if (ask.wants_more_after) {
+      decision.more_after = core::until_more_after<A>(limit, locked.state(), decision, ask.max_wait, now);
+    }
   }
   if (!decision.admitted) cells.give_up_if_fresh(slot);
   unlock(slot);
@@ -165,7 +173,14 @@ template <class A, class Payload>
   if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
     return decide_any<A>(table, limit, table.cells<Payload>(), ask, now);  // the only one that asks how long one waits
   } else {
-    return decide_hashed<Decision, A, Payload>(table, limit, ask.key, ask.cost, now);
+    if constexpr (core::more_after_needs_state<A>) {
+      if (ask.wants_more_after) return decide_any<A>(table, limit, table.cells<Payload>(), ask, now);
+    }
+    Decision decision = decide_hashed<Decision, A, Payload>(table, limit, ask.key, ask.cost, now);
+    if (ask.wants_more_after) {
+      decision.more_after = core::until_more_after<A>(limit, {}, decision, ask.max_wait, now);  // the state has no part
+    }
+    return decision;
   }
 }
 

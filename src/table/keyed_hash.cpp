@@ -1,6 +1,29 @@
 #include "table/keyed_hash.h"
 
+#include <sys/random.h>
+
+#include <array>
+#include <random>
+
 namespace weir::table {
+
+bool can_hash(HashKind kind) noexcept {
+#if defined(__x86_64__)
+  if (kind == HashKind::aes) return __builtin_cpu_supports("aes") != 0;
+#endif
+  return kind == HashKind::siphash;
+}
+
+HashKey HashKey::random() noexcept {
+  const HashKind kind = can_hash(HashKind::aes) ? HashKind::aes : HashKind::siphash;
+  std::array<std::uint64_t, 2> words{};
+  // Up to 256 bytes never come short once the system has booted; random_device covers a kernel that has none.
+  if (getrandom(words.data(), sizeof words, 0) != static_cast<ssize_t>(sizeof words)) {
+    std::random_device device;
+    for (std::uint64_t& word : words) word = (std::uint64_t{device()} << 32) | device();
+  }
+  return {words[0], words[1], kind};
+}
 
 #if defined(__x86_64__)
 

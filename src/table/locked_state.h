@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/decide_state.h"
+#include "core/operations.h"
 #include "table/cells.h"
 #include "table/packing.h"
 #include "table/table.h"

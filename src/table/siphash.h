@@ -13,7 +13,7 @@ namespace weir::table {
 
 namespace siphash_detail {
 
-struct Lanes {
+struct State {
   std::uint64_t v0, v1, v2, v3;
 
   void round() noexcept {
@@ -63,16 +63,16 @@ struct Lanes {
 
 [[nodiscard]] [[gnu::always_inline]] inline std::uint64_t siphash13(const HashKey& key,
                                                                     std::string_view bytes) noexcept {
-  siphash_detail::Lanes lanes{key.first ^ 0x736f6d6570736575, key.second ^ 0x646f72616e646f6d,
+  siphash_detail::State state{key.first ^ 0x736f6d6570736575, key.second ^ 0x646f72616e646f6d,
                               key.first ^ 0x6c7967656e657261, key.second ^ 0x7465646279746573};
   const std::size_t words = bytes.size() / 8;
-  for (std::size_t i = 0; i < words; ++i) lanes.absorb(siphash_detail::word_at(bytes, i));
-  lanes.absorb(siphash_detail::last_word(bytes));
-  lanes.v2 ^= 0xff;
-  lanes.round();
-  lanes.round();
-  lanes.round();
-  return lanes.v0 ^ lanes.v1 ^ lanes.v2 ^ lanes.v3;
+  for (std::size_t i = 0; i < words; ++i) state.absorb(siphash_detail::word_at(bytes, i));
+  state.absorb(siphash_detail::last_word(bytes));
+  state.v2 ^= 0xff;
+  state.round();
+  state.round();
+  state.round();
+  return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
 }  // namespace weir::table

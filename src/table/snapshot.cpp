@@ -4,6 +4,7 @@
 #include <array>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "table/block_file.h"
@@ -176,12 +177,20 @@ Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<P
   return written;
 }
 
-template <class A>
-std::uint64_t left_in(const typename A::Limit& limit, const typename A::State& state, Instant now) noexcept {
-  return A::peek(limit, state, Cost{0}, now).remaining;
+// Into a locked cell, which is unlocked. Where there is no room for a state, its consumer shares one from now on: the
+// one of which less is left.
+template <class A, class Payload>
+void put_in(const typename A::Limit& limit, Cells<Payload>& cells, const Slot& slot, typename A::State state,
+            Instant now) noexcept {
+  {
+    LockedState<A, Payload> locked(limit, cells, slot, now);
+    const auto left = [&](const typename A::State& of) { return A::peek(limit, of, Cost{0}, now).remaining; };
+    if (!slot.overflowed || left(state) <= left(locked.state())) locked.state() = std::move(state);
+    locked.keep();
+  }
+  unlock(slot);
 }
 
-// Where there is no room for a state, its consumer shares one from now on: the one of which less is left.
 template <class A, class Payload>
 Result<void> get_cell(BlockReader& in, Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
                       Record record, Instant now) {
@@ -194,13 +203,7 @@ Result<void> get_cell(BlockReader& in, Table& table, const typename A::Limit& li
   if (A::forget_at(limit, state) <= now) return {};
   const Slot slot = record == Record::key ? cells.find_or_claim(KeyHash{name}, core::micros(now))
                                           : cells.lock_overflow(static_cast<unsigned>(name % cells.overflow_cells()));
-  {
-    LockedState<A, Payload> locked(limit, cells, slot, now);
-    const bool more_used = left_in<A>(limit, state, now) <= left_in<A>(limit, locked.state(), now);
-    if (!slot.overflowed || more_used) locked.state() = std::move(state);
-    locked.keep();
-  }
-  unlock(slot);
+  put_in<A>(limit, cells, slot, std::move(state), now);
   if (record == Record::key && slot.overflowed) table.count_overflow();
   return {};
 }
@@ -302,6 +305,23 @@ Result<void> read_into(Table& fresh, const core::Rule& rule, const std::filesyst
   return read_cells(*in, fresh, rule, path, now);
 }
 
+template <class A, class From, class To>
+void move_cells(const typename A::Limit& from_limit, Cells<From>& from, const typename A::Limit& to_limit,
+                Cells<To>& to, Instant now) {
+  const std::int64_t micros = core::micros(now);
+  const auto put = [&](const Slot& slot, const From& payload) {
+    put_in<A>(to_limit, to, slot, Packing<A, From>::unpack(from_limit, payload, micros), now);
+  };
+  from.for_each(
+      micros, [&](KeyHash hash, From& payload) { put(to.find_or_claim(hash, micros), payload); }, [] { return true; });
+  for (unsigned i = 0; i < from.overflow_cells(); ++i) {
+    const Slot slot = from.lock_overflow(i);
+    const From payload = Cells<From>::payload(slot);
+    unlock(slot);
+    if (!payload.dead(micros)) put(to.lock_overflow(i % to.overflow_cells()), payload);
+  }
+}
+
 }  // namespace
 
 Result<void> save(Table& table, const core::Rule& rule, const std::filesystem::path& path, Instant now) {
@@ -333,6 +353,17 @@ Result<HashKey> saved_hash_key(const std::filesystem::path& path) {
   const Result<Header> header = get_header(*in, path);
   if (!header) return tl::unexpected(header.error());
   return header->hash_key();
+}
+
+void move_states(Table& from, const core::Rule& from_rule, Table& to, const core::Rule& to_rule, Instant now) {
+  from.with(from_rule, [&]<class A, class From>(const core::RuleOf<A>& from_of, Cells<From>& from_cells) {
+    to.with(to_rule, [&]<class B, class To>(const core::RuleOf<B>& to_of, Cells<To>& to_cells) {
+      constexpr bool is_log = std::is_same_v<From, LogPayload> || std::is_same_v<To, LogPayload>;
+      if constexpr (std::is_same_v<A, B> && !is_log) {
+        move_cells<A>(from_of.limit, from_cells, to_of.limit, to_cells, now);
+      }
+    });
+  });
 }
 
 }  // namespace weir::table

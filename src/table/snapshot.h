@@ -1,4 +1,4 @@
-// A table's states in a file, so that they survive a restart.
+// A table's states elsewhere: in a file, so that they survive a restart, and in another table.
 //
 // The file is versioned and checksummed in blocks, holds the hash key (so its mode is 0600) and is replaced
 // whole. Its states do not depend on the numbers of the limit or on the table's layout, only on the algorithm
@@ -38,5 +38,10 @@ Result<void> restore_into(Table& fresh, const core::Rule& rule, const std::files
 
 // Under which key the file's states are hashed.
 Result<HashKey> saved_hash_key(const std::filesystem::path& path);
+
+// For when new numbers need wider cells than the old table has. Brings every live state of `from` to `to`, which has
+// the same algorithm and hash key. Nobody decides on either meanwhile. Shared overflow states come along; a state for
+// which `to` has no room shares one there.
+void move_states(Table& from, const core::Rule& from_rule, Table& to, const core::Rule& to_rule, Instant now);
 
 }  // namespace weir::table

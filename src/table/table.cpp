@@ -29,20 +29,6 @@ unsigned shared_logs(std::size_t budget_bytes, std::size_t log_bytes) noexcept {
   return static_cast<unsigned>(std::clamp<std::size_t>(budget_bytes / 8 / log_bytes, 1, Table::overflow_states));
 }
 
-// Charges a copy of the state, and looks at that. A log is too long to copy: charged at one instant, costs count as
-// their sum.
-template <class A>
-Decision peek_after_charge(const typename A::Limit& limit, const typename A::State& state, Cost before, const Ask& ask,
-                           Instant now) noexcept {
-  if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-    return A::peek(limit, state, Cost{before.units() + ask.cost.units()}, now);
-  } else {
-    typename A::State charged = state;
-    std::ignore = A::decide(limit, charged, before, now);
-    return peek_state<A>(limit, charged, ask.cost, ask.max_wait, now);
-  }
-}
-
 // After each segment it rests, so that who wants a segment to grow meanwhile finds the lock free.
 bool rest_and_go_on() {
   std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -107,20 +93,6 @@ Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noex
 Decision Table::peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     return peek_one<A>(of.limit, cells, ask, now);
-  });
-}
-
-Decision Table::peek_after(const core::Rule& rule, Cost before, const Ask& ask, Instant now) noexcept {
-  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
-    Decision decision;
-    {
-      LockedState<A, Payload> locked(of.limit, cells, slot, now);
-      decision = peek_after_charge<A>(of.limit, locked.state(), before, ask, now);
-    }
-    cells.give_up_if_fresh(slot);
-    unlock(slot);
-    return decision;
   });
 }
 

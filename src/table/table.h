@@ -16,12 +16,12 @@
 #include <string_view>
 #include <utility>
 
+#include "core/operations.h"
 #include "core/rule.h"
-#include "core/settle.h"
-#include "table/budget.h"
 #include "table/cells.h"
 #include "table/hash_key.h"
 #include "table/keyed_hash.h"
+#include "table/memory.h"
 #include "table/packing.h"
 #include "weir/clock.h"
 #include "weir/cost.h"
@@ -36,6 +36,7 @@ struct Ask {
   KeyHash key;
   Cost cost{1};
   Duration max_wait = Duration::max();
+  bool wants_more_after = false;
 };
 
 class Table {
@@ -56,8 +57,6 @@ class Table {
 
   Decision decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
   [[nodiscard]] Decision peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
-  // Whether peek would admit, and when, if `before` had been charged to the key, which it could be.
-  [[nodiscard]] Decision peek_after(const core::Rule& rule, Cost before, const Ask& ask, Instant now) noexcept;
 
   // From a key to its answer in one go, for who asks about one rule again and again: the way is chosen once. An Answer
   // is a Decision, or a bool for who asks only whether.

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/until_more.h"
 #include "table/locked_state.h"
 
 namespace weir::table {
@@ -198,8 +199,11 @@ class Query {
       } else {
         Payload& copy = copy_for<Payload>(i);
         auto state = Packing<A, Payload>::unpack(of.limit, copy, core::micros(now_));
-        const Decision decision = decide_state<A>(of.limit, state, ask.cost, ask.max_wait, now_);
+        Decision decision = decide_state<A>(of.limit, state, ask.cost, ask.max_wait, now_);
         if (decision.admitted && ask.cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
+        if (ask.wants_more_after) {
+          decision.more_after = core::until_more_after<A>(of.limit, state, decision, ask.max_wait, now_);
+        }
         return decision;
       }
     });
@@ -218,8 +222,14 @@ class Query {
 
   Decision peek(std::size_t i, Cost cost) noexcept {
     return with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+      const Ask& ask = checks_[i].ask;
       LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
-      return peek_state<A>(of.limit, locked.state(), cost, checks_[i].ask.max_wait, now_);
+      Decision decision = peek_state<A>(of.limit, locked.state(), cost, ask.max_wait, now_);
+      if (ask.wants_more_after) {
+        decision.more_after =
+            core::until_more_if_charged<A>(of.limit, locked.state(), cost, decision, ask.max_wait, now_);
+      }
+      return decision;
     });
   }
 

@@ -1,4 +1,4 @@
-// Several limits judged together, all or nothing.
+// Several limits decided together, all or nothing.
 #pragma once
 
 #include <cstddef>

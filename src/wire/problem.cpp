@@ -3,10 +3,10 @@
 #include <array>
 #include <cstddef>
 
-#include "wire/decimal.h"
+#include "text/date.h"
+#include "text/decimal.h"
+#include "text/json.h"
 #include "wire/fields/delta_seconds.h"
-#include "wire/json_text.h"
-#include "wire/utc_time.h"
 
 namespace weir::wire {
 namespace {
@@ -35,15 +35,15 @@ const Words& words_of(ProblemType type) noexcept {
 
 // RFC 3339, in UTC, up to the next whole second.
 void append_time(std::string& out, Instant instant) {
-  const UtcTime time = utc_time(std::chrono::ceil<std::chrono::seconds>(instant));
+  const text::UtcTime time = text::utc_time(std::chrono::ceil<std::chrono::seconds>(instant));
   std::array<char, 20> text{'0', '0', '0', '0', '-', '0', '0', '-', '0', '0',
                             'T', '0', '0', ':', '0', '0', ':', '0', '0', 'Z'};
-  write_padded(text.data(), time.year, 4);
-  write_padded(text.data() + 5, time.month, 2);
-  write_padded(text.data() + 8, time.day, 2);
-  write_padded(text.data() + 11, time.hour, 2);
-  write_padded(text.data() + 14, time.minute, 2);
-  write_padded(text.data() + 17, time.second, 2);
+  text::write_padded(text.data(), time.year, 4);
+  text::write_padded(text.data() + 5, time.month, 2);
+  text::write_padded(text.data() + 8, time.day, 2);
+  text::write_padded(text.data() + 11, time.hour, 2);
+  text::write_padded(text.data() + 14, time.minute, 2);
+  text::write_padded(text.data() + 17, time.second, 2);
   out.append(text.data(), text.size());
 }
 
@@ -52,20 +52,20 @@ void append_limit_name(std::string& out, const Problem& problem) {
   if (problem.violated_policies.empty()) {
     out += "of this request";
   } else {
-    append_json_escaped(out, problem.violated_policies.front());
+    text::append_json_escaped(out, problem.violated_policies.front());
   }
 }
 
 void append_sentence(std::string& out, const Problem& problem) {
   if (!problem.detail.empty()) {
-    append_json_escaped(out, problem.detail);
+    text::append_json_escaped(out, problem.detail);
     return;
   }
   if (!problem.retry_after) {
     out += "This request costs more than the limit ";
     append_limit_name(out, problem);
     out += " ever admits at once, which is ";
-    append_number(out, problem.limit);
+    text::append_number(out, problem.limit);
     out += ". Waiting does not help.";
     return;
   }
@@ -74,7 +74,7 @@ void append_sentence(std::string& out, const Problem& problem) {
   out += ": the limit ";
   append_limit_name(out, problem);
   out += " is used up. Try again in ";
-  append_number(out, wait);
+  text::append_number(out, wait);
   out += wait == 1 ? " second." : " seconds.";
 }
 
@@ -91,28 +91,28 @@ void append_problem(std::string& out, const Problem& problem) {
   out += R"(","title":")";
   out += said.title;
   out += R"(","status":)";
-  append_number(out, said.status);
+  text::append_number(out, said.status);
   out += R"(,"detail":")";
   append_sentence(out, problem);
   out += R"(","violated-policies":[)";
   for (std::size_t i = 0; i < problem.violated_policies.size(); ++i) {
     if (i > 0) out += ',';
-    append_json_text(out, problem.violated_policies[i]);
+    text::append_json_text(out, problem.violated_policies[i]);
   }
   out += ']';
   if (problem.type == ProblemType::forbidden) {
     if (!problem.missing.empty()) {
       out += R"(,"missing":)";
-      append_json_text(out, problem.missing);
+      text::append_json_text(out, problem.missing);
     }
     out += '}';
     return;
   }
   out += R"(,"limit":)";
-  append_number(out, problem.limit);
+  text::append_number(out, problem.limit);
   out += R"(,"retry_after":)";
   if (problem.retry_after) {
-    append_number(out, seconds_up(*problem.retry_after));
+    text::append_number(out, seconds_up(*problem.retry_after));
   } else {
     out += "null";
   }

@@ -12,7 +12,7 @@ COMMANDS = ["serve", "status", "peek", "reset", "reload", "hash", "lint", "expla
 DEMO = (program.HERE / "demo.txt").read_text()
 
 
-class Asked(ProgramTest):
+class Help(ProgramTest):
     def test_version_is_that_of_the_project(self):
         self.expect("--version", out=f"weir {VERSION}\n")
 
@@ -133,7 +133,7 @@ class Mistakes(ProgramTest):
                                    (["--host", "0.0.0.0"], "0.0.0.0:8080"), (["--port"], "127.0.0.1:8080")]:
             word = arguments[0]
             self.misuse("serve", *arguments,
-                        err=f"unknown option `{word}`; each door has an address: write `weir serve --http {address}`; "
+                        err=f"unknown option `{word}`; each listener has an address: write `weir serve --http {address}`; "
                             "likewise --rls, --resp, --admin")
         self.misuse("serve", "--polcy", "x", err="unknown option `--polcy`; did you mean `--policy`?")
 
@@ -149,7 +149,7 @@ class Mistakes(ProgramTest):
             self.misuse(command, "--descriptor", "a=b", err="--domain is required with --descriptor")
             self.misuse(command, "--domain", "edge", err="--descriptor KEY=VALUE is required with --domain")
             self.misuse(command, "api", "alice", "--domain", "edge", "--descriptor", "a=b",
-                        err="LIMIT and --descriptor: only one of them can be asked about")
+                        err="LIMIT and --descriptor: only one of them can be given")
             self.misuse(command, "--domain", "edge", "--descriptor", "b",
                         err="--descriptor: `b` is not an entry, like remote_address=192.0.2.7")
 

@@ -151,7 +151,7 @@ descriptors:
 
     def test_a_request_or_a_descriptor(self):
         self.misuse("explain", POLICY, "--request", "/", "--domain", "edge", "--descriptor", "a=b",
-                    err="--request and --descriptor: only one of them can be asked about")
+                    err="--request and --descriptor: only one of them can be given")
         self.misuse("explain", POLICY, "--descriptor", "a=b", err="--domain is required with --descriptor")
 
 

@@ -71,7 +71,7 @@ class Schema(ProgramTest):
     def test_it_is_one_of_weir_yaml_too(self):
         ran = run("schema", "--config")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
-        self.assertIn("doors", json.loads(ran.stdout)["properties"])
+        self.assertIn("listeners", json.loads(ran.stdout)["properties"])
 
 
 if __name__ == "__main__":

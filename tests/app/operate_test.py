@@ -1,4 +1,4 @@
-"""weir status, peek, reset, reload and hash: how they ask, and what they show. The server is a stand-in; tests/serve has the
+"""weir status, peek, reset, reload and hash: what they request, and what they show. The server is a stand-in; tests/serve has the
 real one."""
 
 import contextlib
@@ -19,7 +19,7 @@ STATUS = {
     "version": "1.2.3", "serving": True, "started_at": "2026-01-05T12:00:00Z",
     "policy": {"file": "policy.yaml", "digest": "d1", "loaded_at": "2026-01-05T12:30:00Z", "limits": 1},
     "last_reload": {"at": "2026-01-05T13:00:00Z", "applied": False, "error": "policy.yaml:3:1: no"},
-    "doors": [{"name": "http", "listen": ["127.0.0.1:8080", "unix:/run/w"], "connections": 7},
+    "listeners": [{"name": "http", "listen": ["127.0.0.1:8080", "unix:/run/w"], "connections": 7},
               {"name": "admin", "listen": ["127.0.0.1:8089"], "connections": 1}],
     "traffic": {"seconds": 60.5, "requests": 130, "limits": [
         {"limit": "api", "decisions": 121, "denied": 11, "shadow_denied": 0},
@@ -51,7 +51,7 @@ class StandIn(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def __init__(self, answer, address=("127.0.0.1", 0)):
         self.answer = answer
-        self.asked = []
+        self.requests = []
         super().__init__(address, Handler)
 
     def server_bind(self):
@@ -68,7 +68,7 @@ class UnixStandIn(StandIn):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.server.asked.append((self.command, self.path, self.headers.get("X-Weir-Token"), self.headers["Host"]))
+        self.server.requests.append((self.command, self.path, self.headers.get("X-Weir-Token"), self.headers["Host"]))
         status, body = self.server.answer
         body = (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
@@ -103,12 +103,12 @@ class OperateTest(ProgramTest):
         return subprocess.run([program.PROGRAM, *arguments], capture_output=True, text=True, timeout=60,
                               env=environment)
 
-    def ask(self, answer, *arguments):
-        """The stand-in's answer as the command shows it: exit code, both outputs; and what was asked."""
+    def request(self, answer, *arguments):
+        """The stand-in's answer as the command shows it: exit code, both outputs; and what was requested."""
         with self.serving(answer) as server:
             ran = self.weir(*arguments, "--admin", f"127.0.0.1:{server.server_port}")
         self.address = f"127.0.0.1:{server.server_port}"
-        return ran, server.asked
+        return ran, server.requests
 
     def give_token(self, mode=0o600):
         path = self.state / "admin.token"
@@ -139,72 +139,72 @@ class OperateTest(ProgramTest):
 
 class Status(OperateTest):
     def test_it_is_shown(self):
-        ran, asked = self.ask((200, STATUS), "status")
+        ran, requested = self.request((200, STATUS), "status")
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, STATUS_TEXT, ""))
-        self.assertEqual(asked, [("GET", "/v1/status", None, self.address)])
+        self.assertEqual(requested, [("GET", "/v1/status", None, self.address)])
 
     def test_json_is_as_the_server_wrote_it(self):
-        ran, _ = self.ask((200, '{"version" : "x"}\n'), "status", "--json")
+        ran, _ = self.request((200, '{"version" : "x"}\n'), "status", "--json")
         self.assertEqual((ran.returncode, ran.stdout), (0, '{"version" : "x"}\n'))
 
     def test_the_consumers_that_were_denied_most(self):
         denied = {"denied": [{"limit": "login", "consumer": "ip:0b77", "count": 1200, "error": 2}]}
-        ran, asked = self.ask((200, denied), "status", "--denied", "7")
+        ran, requested = self.request((200, denied), "status", "--denied", "7")
         self.assertEqual((ran.returncode, ran.stdout), (0, "      1200  login  ip:0b77\n"))
-        self.assertEqual(asked[0][1], "/v1/denied?count=7")
-        ran, _ = self.ask((200, {"denied": []}), "status", "--denied", "7")
+        self.assertEqual(requested[0][1], "/v1/denied?count=7")
+        ran, _ = self.request((200, {"denied": []}), "status", "--denied", "7")
         self.assertEqual(ran.stdout, "Nobody was denied of late.\n")
 
     def test_of_many_limits_the_busiest_are_shown(self):
         limits = [{"limit": f"l{i}", "decisions": 100 - i, "denied": 0, "shadow_denied": 0} for i in range(25)]
-        ran, _ = self.ask((200, {**STATUS, "traffic": {"seconds": 60, "requests": 1, "limits": limits}}), "status")
+        ran, _ = self.request((200, {**STATUS, "traffic": {"seconds": 60, "requests": 1, "limits": limits}}), "status")
         self.assertIn("           l19: 81 decisions", ran.stdout)
         self.assertNotIn("l20", ran.stdout)
         self.assertIn("           and 5 more limits\n", ran.stdout)
 
     def test_an_answer_does_not_steer_the_terminal(self):
-        ran, _ = self.ask((200, {**STATUS, "version": "\x1b[2J"}), "status")
+        ran, _ = self.request((200, {**STATUS, "version": "\x1b[2J"}), "status")
         self.assertNotIn("\x1b[2J", ran.stdout)
 
     def test_who_reads_shows_the_token_if_there_is_one(self):
         self.give_token()
-        _, asked = self.ask((200, STATUS), "status")
-        self.assertEqual(asked[0][2], TOKEN)
+        _, requested = self.request((200, STATUS), "status")
+        self.assertEqual(requested[0][2], TOKEN)
 
 
 class Peek(OperateTest):
     def test_a_consumer_that_is_denied(self):
-        ran, asked = self.ask((200, PEEK), "peek", "api", "alice")
+        ran, requested = self.request((200, PEEK), "peek", "api", "alice")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         self.assertEqual(ran.stdout, "api, user=alice, tier free: 0 of 4 left\n"
                                      "The next request is denied (exceeded). It passes in 0.75 s.\n"
                                      "More is left in 0.75 s, all in 3.75 s.\n")
-        self.assertEqual(asked[0][:2], ("GET", "/v1/limits/api/consumers/alice"))
+        self.assertEqual(requested[0][:2], ("GET", "/v1/limits/api/consumers/alice"))
 
     def test_a_consumer_that_was_never_seen(self):
-        ran, _ = self.ask((200, {**PEEK, "admitted": True, "remaining": 4, "more_after": None}), "peek", "api", "alice")
+        ran, _ = self.request((200, {**PEEK, "admitted": True, "remaining": 4, "more_after": None}), "peek", "api", "alice")
         self.assertEqual(ran.stdout, "api, user=alice, tier free: 4 of 4 left\nThe next request passes.\n")
 
     def test_a_limit_in_shadow(self):
-        ran, _ = self.ask((200, {**PEEK, "mode": "shadow", "more_after": None}), "peek", "api", "alice")
+        ran, _ = self.request((200, {**PEEK, "mode": "shadow", "more_after": None}), "peek", "api", "alice")
         self.assertIn("The limit is in shadow, so it passes anyway.\n", ran.stdout)
 
     def test_a_tier_without_limits(self):
-        ran, asked = self.ask((200, {**PEEK, "quota": None, "tier": "staff"}), "peek", "api", "alice", "--tier", "a b")
+        ran, requested = self.request((200, {**PEEK, "quota": None, "tier": "staff"}), "peek", "api", "alice", "--tier", "a b")
         self.assertEqual(ran.stdout, "api, user=alice, tier staff: unlimited\n")
-        self.assertEqual(asked[0][1], "/v1/limits/api/consumers/alice?tier=a%20b")
+        self.assertEqual(requested[0][1], "/v1/limits/api/consumers/alice?tier=a%20b")
 
     def test_a_tier_that_is_banned(self):
-        ran, _ = self.ask((200, {**PEEK, "quota": None, "reason": "banned", "tier": "abuser"}), "peek", "api", "alice")
+        ran, _ = self.request((200, {**PEEK, "quota": None, "reason": "banned", "tier": "abuser"}), "peek", "api", "alice")
         self.assertEqual(ran.stdout, "api, user=alice, tier abuser: banned; waiting does not help\n")
 
     def test_names_are_encoded(self):
-        _, asked = self.ask((200, PEEK), "peek", "POST /x?#", "ip=2001:db8::/64 + route=ä%")
-        self.assertEqual(asked[0][1], "/v1/limits/POST%20%2Fx%3F%23/consumers/"
+        _, requested = self.request((200, PEEK), "peek", "POST /x?#", "ip=2001:db8::/64 + route=ä%")
+        self.assertEqual(requested[0][1], "/v1/limits/POST%20%2Fx%3F%23/consumers/"
                                       "ip=2001:db8::%2F64%20%2B%20route=%C3%A4%25")
 
     def test_what_the_server_refuses(self):
-        ran, _ = self.ask((404, {"detail": "limit 'apy': is not in the policy; did you mean 'api'?"}),
+        ran, _ = self.request((404, {"detail": "limit 'apy': is not in the policy; did you mean 'api'?"}),
                           "peek", "apy", "alice")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertEqual(ran.stderr, f"weir: {self.address}: limit 'apy': is not in the policy; did you mean 'api'?\n")
@@ -216,39 +216,39 @@ class Descriptors(OperateTest):
 
     def test_peek(self):
         found = {**PEEK, "domain": "edge", "limit": "edge.path", "consumer": "remote_address=192.0.2.7"}
-        ran, asked = self.ask((200, found), "peek", *self.ENTRIES)
+        ran, requested = self.request((200, found), "peek", *self.ENTRIES)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         self.assertTrue(ran.stdout.startswith("edge, remote_address=192.0.2.7, limit edge.path: 0 of 4 left\n"))
-        self.assertEqual(asked[0][:2], ("GET", self.TARGET.format("")))
+        self.assertEqual(requested[0][:2], ("GET", self.TARGET.format("")))
 
     def test_peek_of_one_that_is_unlimited(self):
         found = {"domain": "edge", "limit": None, "quota": None, "consumer": "path=/health"}
-        ran, _ = self.ask((200, found), "peek", *self.ENTRIES)
+        ran, _ = self.request((200, found), "peek", *self.ENTRIES)
         self.assertEqual(ran.stdout, "edge, path=/health: unlimited\n")
 
     def test_reset(self):
         self.give_token()
-        ran, asked = self.ask((200, {"domain": "edge", "consumer": "a=b", "reset": True}), "reset", *self.ENTRIES)
+        ran, requested = self.request((200, {"domain": "edge", "consumer": "a=b", "reset": True}), "reset", *self.ENTRIES)
         self.assertEqual((ran.returncode, ran.stdout), (0, "edge: a=b starts afresh.\n"))
-        self.assertEqual(asked[0][:2], ("POST", self.TARGET.format("/reset")))
+        self.assertEqual(requested[0][:2], ("POST", self.TARGET.format("/reset")))
 
 
 class Reload(OperateTest):
     def test_what_is_in_force_is_said(self):
         self.give_token()
-        ran, asked = self.ask((200, {"digest": "d1", "restart_needed": None}), "reload")
+        ran, requested = self.request((200, {"digest": "d1", "restart_needed": None}), "reload")
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr),
                          (0, "The files were read again and are in force; the policy's digest is d1.\n", ""))
-        self.assertEqual(asked, [("POST", "/v1/reload", TOKEN, self.address)])
+        self.assertEqual(requested, [("POST", "/v1/reload", TOKEN, self.address)])
 
     def test_what_needs_a_restart_is_said(self):
         self.give_token()
-        ran, _ = self.ask((200, {"digest": "d1", "restart_needed": "doors.http, log"}), "reload")
-        self.assertIn("A restart is needed for what has changed in: doors.http, log.\n", ran.stdout)
+        ran, _ = self.request((200, {"digest": "d1", "restart_needed": "listeners.http, log"}), "reload")
+        self.assertIn("A restart is needed for what has changed in: listeners.http, log.\n", ran.stdout)
 
     def test_each_mistake_has_its_line(self):
         self.give_token()
-        ran, _ = self.ask((422, {"detail": "reload: p.yaml:1:1: no\np.yaml:2:1: nor this"}), "reload")
+        ran, _ = self.request((422, {"detail": "reload: p.yaml:1:1: no\np.yaml:2:1: nor this"}), "reload")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertEqual(ran.stderr, f"weir: {self.address}: reload: p.yaml:1:1: no\nweir: p.yaml:2:1: nor this\n")
 
@@ -261,39 +261,39 @@ class Config(OperateTest):
         path.write_text("version: 1\n" + text)
         return str(path)
 
-    def test_the_place_and_the_token_of_the_admin_door(self):
+    def test_the_place_and_the_token_of_the_admin_frontend(self):
         (self.state / "reader").write_text("reader-0123456789abcdef\n")
         (self.state / "reader").chmod(0o600)
         with self.serving((200, STATUS)) as server:
-            config = self.write("doors: {admin: {listen: '0.0.0.0:%d', token_file: reader}}\n" % server.server_port)
+            config = self.write("listeners: {admin: {listen: '0.0.0.0:%d', token_file: reader}}\n" % server.server_port)
             by_flag = self.weir("status", "--config", config)
             by_environment = self.weir("status", WEIR_CONFIG=config)
         self.assertEqual((by_flag.stdout, by_environment.stdout), (STATUS_TEXT, STATUS_TEXT))
-        self.assertEqual({asked[2] for asked in server.asked}, {"reader-0123456789abcdef"})
-        self.assertEqual(server.asked[0][3], f"127.0.0.1:{server.server_port}")
+        self.assertEqual({requested[2] for requested in server.requests}, {"reader-0123456789abcdef"})
+        self.assertEqual(server.requests[0][3], f"127.0.0.1:{server.server_port}")
 
     def test_the_admin_token_of_its_state_directory(self):
         (self.state / "own").mkdir()
         self.give_token().rename(self.state / "own" / "admin.token")
         with self.serving((200, {"digest": "d"})) as server:
-            config = self.write("doors: {admin: {listen: 'localhost:%d'}}\nstate: {directory: own}\n"
+            config = self.write("listeners: {admin: {listen: 'localhost:%d'}}\nstate: {directory: own}\n"
                                 % server.server_port)
             ran = self.weir("reload", "--config", config)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
-        self.assertEqual(server.asked[0][2], TOKEN)
+        self.assertEqual(server.requests[0][2], TOKEN)
 
     def test_a_unix_socket(self):
         with self.serving(None, UnixStandIn((200, STATUS), str(self.state / "a.sock"))):
-            config = self.write(f"doors: {{admin: {{listen: 'unix:{self.state}/a.sock'}}}}\n")
+            config = self.write(f"listeners: {{admin: {{listen: 'unix:{self.state}/a.sock'}}}}\n")
             self.assertEqual(self.weir("status", "--config", config).stdout, STATUS_TEXT)
 
     def test_its_certificate_is_known_whatever_the_server_is_called(self):
         certificate, key = self.certificate(name="DNS:weir.internal")
         other, _ = self.certificate(name="DNS:weir.internal", prefix="other-")
         with self.serving(None, self.with_tls(certificate, key)) as server:
-            door = "doors: {admin: {listen: '127.0.0.1:%d', tls: {certificate: %s, key: %s}}}\n"
-            ours = self.weir("status", "--config", self.write(door % (server.server_port, certificate, key)))
-            changed = self.weir("status", "--config", self.write(door % (server.server_port, other, key)))
+            listener = "listeners: {admin: {listen: '127.0.0.1:%d', tls: {certificate: %s, key: %s}}}\n"
+            ours = self.weir("status", "--config", self.write(listener % (server.server_port, certificate, key)))
+            changed = self.weir("status", "--config", self.write(listener % (server.server_port, other, key)))
         self.assertEqual((ours.stdout, ours.stderr), (STATUS_TEXT, ""))
         self.assertEqual((changed.returncode, changed.stdout), (1, ""))
         self.assertIn(f"its certificate is not the one in {other}", changed.stderr)
@@ -308,14 +308,14 @@ class Config(OperateTest):
         self.assertEqual((withheld.returncode, withheld.stdout), (1, ""))
 
     def test_what_cannot_be_asked_is_said(self):
-        off = self.weir("status", "--config", self.write("doors: {admin: off}\n"))
+        off = self.weir("status", "--config", self.write("listeners: {admin: off}\n"))
         self.assertEqual((off.returncode, off.stderr),
-                         (1, "weir: doors.admin: is off in weir.yaml, so that the server cannot be asked\n"))
-        chosen = self.weir("status", "--config", self.write("doors: {admin: {listen: 'localhost:0'}}\n"))
+                         (1, "weir: listeners.admin: is off in weir.yaml, so that the server cannot be reached\n"))
+        chosen = self.weir("status", "--config", self.write("listeners: {admin: {listen: 'localhost:0'}}\n"))
         self.assertIn("the system chose the port; --admin ADDRESS says which", chosen.stderr)
-        wrong = self.weir("status", "--config", self.write("dors: {}\n"))
+        wrong = self.weir("status", "--config", self.write("listners: {}\n"))
         self.assertEqual(wrong.returncode, 1)
-        self.assertIn("did you mean 'doors'?; --config FILE names another", wrong.stderr)
+        self.assertIn("did you mean 'listeners'?; --config FILE names another", wrong.stderr)
         absent = self.weir("status", "--config", "no/such.yaml")
         self.assertIn("no/such.yaml", absent.stderr)
 
@@ -325,36 +325,36 @@ class Reset(OperateTest):
 
     def test_it_shows_the_token_of_the_state_directory(self):
         self.give_token()
-        ran, asked = self.ask((200, self.DONE), "reset", "api", "alice")
+        ran, requested = self.request((200, self.DONE), "reset", "api", "alice")
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "api: user=alice starts afresh.\n", ""))
-        self.assertEqual(asked, [("POST", "/v1/limits/api/consumers/alice/reset", TOKEN, self.address)])
+        self.assertEqual(requested, [("POST", "/v1/limits/api/consumers/alice/reset", TOKEN, self.address)])
 
     def test_or_the_one_that_it_is_given(self):
         path = self.give_token().rename(self.state / "other")
-        _, asked = self.ask((200, self.DONE), "reset", "api", "alice", "--token-file", str(path))
-        self.assertEqual(asked[0][2], TOKEN)
+        _, requested = self.request((200, self.DONE), "reset", "api", "alice", "--token-file", str(path))
+        self.assertEqual(requested[0][2], TOKEN)
 
     def test_without_a_token_nothing_is_asked(self):
-        ran, asked = self.ask((200, self.DONE), "reset", "api", "alice")
-        self.assertEqual((ran.returncode, ran.stdout, asked), (1, "", []))
+        ran, requested = self.request((200, self.DONE), "reset", "api", "alice")
+        self.assertEqual((ran.returncode, ran.stdout, requested), (1, "", []))
         self.assertIn(f"weir: {self.state}/admin.token: ", ran.stderr)
 
     def test_a_token_that_others_can_read_is_refused(self):
         self.give_token(mode=0o644)
-        ran, asked = self.ask((200, self.DONE), "reset", "api", "alice")
-        self.assertEqual((ran.returncode, asked), (1, []))
+        ran, requested = self.request((200, self.DONE), "reset", "api", "alice")
+        self.assertEqual((ran.returncode, requested), (1, []))
         self.assertIn("chmod 600", ran.stderr)
 
     def test_a_server_elsewhere_is_not_shown_our_token(self):
         self.give_token()
         ran = self.weir("reset", "api", "alice", "--admin", "192.0.2.1:8089")
         self.assertEqual(ran.returncode, 1)
-        self.assertEqual(ran.stderr, "weir: 192.0.2.1:8089: changes ask for the server's admin token; "
+        self.assertEqual(ran.stderr, "weir: 192.0.2.1:8089: changes need the server's admin token; "
                                      "--token-file FILE names it\n")
 
     def test_a_token_that_is_not_accepted(self):
         self.give_token()
-        ran, _ = self.ask((401, {"detail": "Changes ask for the admin token."}), "reset", "api", "alice")
+        ran, _ = self.request((401, {"detail": "Changes ask for the admin token."}), "reset", "api", "alice")
         self.assertEqual((ran.returncode, ran.stderr), (1, f"weir: {self.address}: Changes ask for the admin token. "
                                                            "--token-file FILE shows one.\n"))
 
@@ -398,18 +398,18 @@ class Hash(OperateTest):
     def test_a_key_that_the_running_server_does_not_have_is_refused(self):
         self.write_key(self.state / "log.key")
         status = {"state": {"directory": "/var/lib/weir", "hash_key_id": "0" * 16}}
-        ran, asked = self.ask((200, status), "hash", "alice")
+        ran, requested = self.request((200, status), "hash", "alice")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertIn("log.key: is not the key of the running server, whose state directory is /var/lib/weir; "
                       "--config FILE names its weir.yaml, --key-file FILE the key\n", ran.stderr)
-        self.assertEqual(asked[0][1], "/v1/status")
-        ran, _ = self.ask((200, {"state": {"hash_key_id": self.hash("").stdout.strip()}}), "hash", "alice")
+        self.assertEqual(requested[0][1], "/v1/status")
+        ran, _ = self.request((200, {"state": {"hash_key_id": self.hash("").stdout.strip()}}), "hash", "alice")
         self.assertEqual((ran.returncode, ran.stdout), (0, self.hash("alice").stdout))
 
     def test_a_key_that_is_named_is_not_compared(self):
         key = self.write_key(self.state / "old.key")
-        ran, asked = self.ask((200, {"state": {"hash_key_id": "0" * 16}}), "hash", "alice", "--key-file", str(key))
-        self.assertEqual((ran.returncode, asked), (0, []))
+        ran, requested = self.request((200, {"state": {"hash_key_id": "0" * 16}}), "hash", "alice", "--key-file", str(key))
+        self.assertEqual((ran.returncode, requested), (0, []))
 
 
 class Places(OperateTest):
@@ -418,7 +418,7 @@ class Places(OperateTest):
         with self.serving(None, UnixStandIn((200, STATUS), path)) as server:
             ran = self.weir("status", "--admin", f"unix:{path}")
         self.assertEqual((ran.stdout, ran.stderr), (STATUS_TEXT, ""))
-        self.assertEqual(server.asked[0][3], "localhost")
+        self.assertEqual(server.requests[0][3], "localhost")
 
     def test_nobody_listens(self):
         with socket.socket() as unused:
@@ -438,9 +438,9 @@ class Places(OperateTest):
                 self.assertIn(f"weir: --admin: `{place}`: is not an address, like 127.0.0.1:8089", ran.stderr)
 
     def test_somebody_else_listens(self):
-        for answer, message in [((200, "hello"), "the answer is not JSON; is it Weir's admin door?"),
-                                ((500, "oops"), "answered with status 500; is it Weir's admin door?")]:
-            ran, _ = self.ask(answer, "status")
+        for answer, message in [((200, "hello"), "the answer is not JSON; is it Weir's admin listener?"),
+                                ((500, "oops"), "answered with status 500; is it Weir's admin listener?")]:
+            ran, _ = self.request(answer, "status")
             self.assertEqual((ran.returncode, ran.stderr), (1, f"weir: {self.address}: {message}\n"))
 
     def test_answers_that_are_cut_off_or_no_http(self):
@@ -452,7 +452,7 @@ class Places(OperateTest):
                 ran = self.weir("status", "--admin", place)
                 thread.join()
             self.assertEqual((ran.returncode, ran.stderr),
-                             (1, f"weir: {place}: its answer is not HTTP, or not whole; is it Weir's admin door?\n"))
+                             (1, f"weir: {place}: its answer is not HTTP, or not whole; is it Weir's admin listener?\n"))
 
     def answer_once(self, listening, answer):
         with listening.accept()[0] as connection:

@@ -37,9 +37,9 @@ class EveryPromise {
   std::vector<Promise> promises_;
 };
 
-// Drives both with one trace; what the learned quota admits, `judge` compares with what every promise does.
-template <class Judge>
-void drive(std::uint64_t most_left, int longest, Judge judge) {
+// Drives both with one trace; what the learned quota admits, `compare` compares with what every promise does.
+template <class Compare>
+void drive(std::uint64_t most_left, int longest, Compare compare) {
   LearnedQuota quota;
   EveryPromise oracle;
   Instant now{};
@@ -54,7 +54,7 @@ void drive(std::uint64_t most_left, int longest, Judge judge) {
     }
     const Cost cost{*rc::gen::inRange<std::uint64_t>(0, 4)};
     const Instant at = quota.admits_at(cost, now);
-    judge(at, oracle.admits_at(cost, now));
+    compare(at, oracle.admits_at(cost, now));
     if (at == now) {
       quota.take(cost, now);
       oracle.take(cost, now);

@@ -250,8 +250,21 @@ TEST(BoundReach, IsTheTimeToFillOrThatOfAnotherRule) {
   EXPECT_EQ(reach(), (FineSpan{3'600'000'000, 0}));
 
   Rule window = compile(weir::Limit::fixed_window({3, 10s}).value());
-  EXPECT_EQ(time_to_fill(window), Duration{0});
+  EXPECT_EQ(time_to_fill(window), Duration{10s});
   bound_reach(window, 1h);
+}
+
+TEST(TimeToFill, IsTheSameOfALimitAndOfItsRule) {
+  using weir::Limit;
+  for (const Limit& limit :
+       {Limit::gcra({{7, 10s}, 3}).value(), Limit::token_bucket({{1, 1us}, 1}).value(),
+        Limit::leaky_bucket(QueueNumbers{.rate = {3, 1h}, .queue = 6}).value(),
+        Limit::leaky_bucket(BucketNumbers{{1'000'003, 1h}, 1'000'000}).value(), Limit::fixed_window({7, 1h}).value(),
+        Limit::sliding_window_log({7, 1min}).value(), Limit::sliding_window_counter({7, 24h}).value()}) {
+    EXPECT_EQ(time_to_fill(limit), time_to_fill(compile(limit))) << name_of(limit.algorithm());
+  }
+  EXPECT_EQ(time_to_fill(Limit::gcra({{7, 10s}, 3}).value()), Duration{4'285'715us});
+  EXPECT_EQ(time_to_fill(Limit::sliding_window_log({7, 1min}).value()), Duration{1min});
 }
 
 }  // namespace

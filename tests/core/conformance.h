@@ -11,6 +11,8 @@
 
 namespace weir::core {
 
+inline constexpr Duration microsecond{1};
+
 template <class A>
 class Conformance : public testing::Test {
  protected:

@@ -6,7 +6,6 @@
 namespace weir::core {
 namespace {
 
-constexpr Duration microsecond{1};
 constexpr Cost enormous{std::numeric_limits<std::uint64_t>::max()};
 
 template <class A>

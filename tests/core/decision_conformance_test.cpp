@@ -6,8 +6,6 @@
 namespace weir::core {
 namespace {
 
-constexpr Duration microsecond{1};
-
 template <class A>
 class DecisionConformance : public Conformance<A> {
  protected:

@@ -4,46 +4,47 @@
 namespace weir::core {
 namespace {
 
-weir::Limit limit(std::uint64_t limit, Duration window) {
+weir::Limit fixed_limit(std::uint64_t limit, Duration window) {
   return weir::Limit::fixed_window({.limit = limit, .window = window}).value();
 }
 
 class FixedWindowTest : public Story<FixedWindow> {
  protected:
-  FixedWindowTest() { limited_to(limit(3, 10s)); }
+  FixedWindowTest() { limited_to(fixed_limit(3, 10s)); }
 };
 
 TEST(FixedWindow, CountsInWindowsThatAreAlignedToTheEpoch) {
-  expect_rows<FixedWindow>(limit(3, 10s), {
-                                              {12s, 2, admitted(1, 8s)},
-                                              {12s, 2, denied(1, 8s, 8s)},
-                                              {12s, 4, refused(1, 8s)},
-                                              {20s - 1us, 1, admitted(0, 1us)},
-                                              {20s - 1us, 0, admitted(0, 1us)},
-                                              {20s - 1us, 1, denied(0, 1us, 1us)},
-                                              {20s, 0, admitted(3, 0s)},
-                                              {20s, 1, admitted(2, 10s)},
-                                              {1000s, 3, admitted(0, 10s)},
-                                          });
+  expect_rows<FixedWindow>(fixed_limit(3, 10s), {
+                                                    {12s, 2, admitted(1, 8s)},
+                                                    {12s, 2, denied(1, 8s, 8s)},
+                                                    {12s, 4, refused(1, 8s)},
+                                                    {20s - 1us, 1, admitted(0, 1us)},
+                                                    {20s - 1us, 0, admitted(0, 1us)},
+                                                    {20s - 1us, 1, denied(0, 1us, 1us)},
+                                                    {20s, 0, admitted(3, 0s)},
+                                                    {20s, 1, admitted(2, 10s)},
+                                                    {1000s, 3, admitted(0, 10s)},
+                                                });
 }
 
 TEST(FixedWindow, WindowsBeforeTheEpochAreAlignedToItToo) {
-  expect_rows<FixedWindow>(limit(2, 10s), {
-                                              {-10s, 1, admitted(1, 10s)},
-                                              {-1us, 1, admitted(0, 1us)},
-                                              {-1us, 1, denied(0, 1us, 1us)},
-                                              {0s, 2, admitted(0, 10s)},
-                                          });
+  expect_rows<FixedWindow>(fixed_limit(2, 10s), {
+                                                    {-10s, 1, admitted(1, 10s)},
+                                                    {-1us, 1, admitted(0, 1us)},
+                                                    {-1us, 1, denied(0, 1us, 1us)},
+                                                    {0s, 2, admitted(0, 10s)},
+                                                });
 }
 
 TEST(FixedWindow, DayIsADayInUtc) {
   const Duration noon = 20'000 * 24h + 12h;
-  expect_rows<FixedWindow>(limit(5, 24h), {{noon, 5, admitted(0, 12h)}, {noon + 1s, 1, denied(0, 12h - 1s, 12h - 1s)}});
+  expect_rows<FixedWindow>(fixed_limit(5, 24h),
+                           {{noon, 5, admitted(0, 12h)}, {noon + 1s, 1, denied(0, 12h - 1s, 12h - 1s)}});
 }
 
 // What the documentation warns of.
 TEST(FixedWindow, TwiceTheLimitPassesAtTheSeamOfTwoWindows) {
-  expect_rows<FixedWindow>(limit(100, 60s), {{60s - 1us, 100, admitted(0, 1us)}, {60s, 100, admitted(0, 60s)}});
+  expect_rows<FixedWindow>(fixed_limit(100, 60s), {{60s - 1us, 100, admitted(0, 1us)}, {60s, 100, admitted(0, 60s)}});
 }
 
 TEST_F(FixedWindowTest, RefundCreditsTheWindowThatWasCharged) {
@@ -102,9 +103,9 @@ TEST_F(FixedWindowTest, ChargeAfterAStepBackIsRefundedToTheWindowThatCountedIt) 
 
 TEST_F(FixedWindowTest, CountStaysUnderANewLimit) {
   use(2, 12s);
-  carry_over_to(limit(10, 10s), 13s);
+  carry_over_to(fixed_limit(10, 10s), 13s);
   EXPECT_EQ(remaining(13s), 8U);
-  carry_over_to(limit(1, 10s), 13s);
+  carry_over_to(fixed_limit(1, 10s), 13s);
   EXPECT_EQ(remaining(13s), 0U);
   EXPECT_FALSE(peek(0, 13s).admitted);
   EXPECT_EQ(remaining(20s), 1U);
@@ -112,7 +113,7 @@ TEST_F(FixedWindowTest, CountStaysUnderANewLimit) {
 
 TEST_F(FixedWindowTest, WindowThatHasNotBegunIsCarriedOverAsThePresentOne) {
   use(2, 5000s);
-  carry_over_to(limit(3, 10s), 12s);
+  carry_over_to(fixed_limit(3, 10s), 12s);
   EXPECT_EQ(remaining(12s), 1U);
   EXPECT_EQ(reset_after(12s), 8s);
 }

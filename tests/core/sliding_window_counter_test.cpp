@@ -4,39 +4,40 @@
 namespace weir::core {
 namespace {
 
-weir::Limit limit(std::uint64_t limit, Duration window) {
+weir::Limit counter_limit(std::uint64_t limit, Duration window) {
   return weir::Limit::sliding_window_counter({.limit = limit, .window = window}).value();
 }
 
 class SlidingWindowCounterTest : public Story<SlidingWindowCounter> {
  protected:
-  SlidingWindowCounterTest() { limited_to(limit(100, 60s)); }
+  SlidingWindowCounterTest() { limited_to(counter_limit(100, 60s)); }
 };
 
 TEST(SlidingWindowCounter, PreviousWindowWeighsAsMuchAsItOverlaps) {
-  expect_rows<SlidingWindowCounter>(limit(100, 60s), {
-                                                         {30s, 80, admitted(20, 90s)},
-                                                         {60s, 0, admitted(20, 60s)},         // 80
-                                                         {75s, 10, admitted(30, 105s)},       // 60 + 10
-                                                         {75s, 31, denied(30, 750ms, 105s)},  // until 59 + 10 + 31
-                                                         {75s, 101, refused(30, 105s)},
-                                                         {75s + 750ms - 1us, 31, denied(30, 1us, 104'250'001us)},
-                                                         {75s + 750ms, 31, admitted(0, 104'250ms)},
-                                                     });
+  expect_rows<SlidingWindowCounter>(counter_limit(100, 60s),
+                                    {
+                                        {30s, 80, admitted(20, 90s)},
+                                        {60s, 0, admitted(20, 60s)},         // 80
+                                        {75s, 10, admitted(30, 105s)},       // 60 + 10
+                                        {75s, 31, denied(30, 750ms, 105s)},  // until 59 + 10 + 31
+                                        {75s, 101, refused(30, 105s)},
+                                        {75s + 750ms - 1us, 31, denied(30, 1us, 104'250'001us)},
+                                        {75s + 750ms, 31, admitted(0, 104'250ms)},
+                                    });
 }
 
 TEST(SlidingWindowCounter, WeightIsRoundedUp) {
-  expect_rows<SlidingWindowCounter>(limit(3, 7us), {
-                                                       {0us, 3, admitted(0, 14us)},
-                                                       {7us, 0, admitted(0, 7us)},   // 3
-                                                       {8us, 0, admitted(0, 6us)},   // 3 x 6/7 = 2.6
-                                                       {9us, 0, admitted(0, 5us)},   // 2.1
-                                                       {10us, 0, admitted(1, 4us)},  // 1.7
-                                                       {11us, 0, admitted(1, 3us)},  // 1.3
-                                                       {12us, 0, admitted(2, 2us)},  // 0.9
-                                                       {13us, 0, admitted(2, 1us)},  // 0.4
-                                                       {14us, 0, admitted(3, 0us)},
-                                                   });
+  expect_rows<SlidingWindowCounter>(counter_limit(3, 7us), {
+                                                               {0us, 3, admitted(0, 14us)},
+                                                               {7us, 0, admitted(0, 7us)},   // 3
+                                                               {8us, 0, admitted(0, 6us)},   // 3 x 6/7 = 2.6
+                                                               {9us, 0, admitted(0, 5us)},   // 2.1
+                                                               {10us, 0, admitted(1, 4us)},  // 1.7
+                                                               {11us, 0, admitted(1, 3us)},  // 1.3
+                                                               {12us, 0, admitted(2, 2us)},  // 0.9
+                                                               {13us, 0, admitted(2, 1us)},  // 0.4
+                                                               {14us, 0, admitted(3, 0us)},
+                                                           });
 }
 
 TEST_F(SlidingWindowCounterTest, WaitWithinTheWindowEndsWhenThePreviousOneIsLightEnough) {
@@ -59,7 +60,7 @@ TEST_F(SlidingWindowCounterTest, WaitBeyondTheWindowEndsWhenThisOneIsLightEnough
 }
 
 TEST_F(SlidingWindowCounterTest, WaitThatDoesNotDivideIsRoundedUp) {
-  limited_to(limit(10, 1s));
+  limited_to(counter_limit(10, 1s));
   use(7, 0s);
   // k = 4: 1 s - floor(4 x 1 s / 7) = 1 s - 571,428 us
   EXPECT_EQ(wait_for(6, 1s), 428'572us);
@@ -151,16 +152,16 @@ TEST_F(SlidingWindowCounterTest, ChargeAfterAStepBackIsRefundedToTheWindowThatCo
 TEST_F(SlidingWindowCounterTest, CountsStayUnderANewLimit) {
   use(80, 0s);
   use(10, 90s);
-  carry_over_to(limit(1000, 60s), 90s);
+  carry_over_to(counter_limit(1000, 60s), 90s);
   EXPECT_EQ(remaining(90s), 950U);
-  carry_over_to(limit(20, 60s), 90s);
+  carry_over_to(counter_limit(20, 60s), 90s);
   EXPECT_FALSE(peek(0, 90s).admitted);
   EXPECT_EQ(wait_for(0, 90s), 22'500ms);
 }
 
 TEST_F(SlidingWindowCounterTest, WindowThatHasNotBegunIsCarriedOverAsThePresentOne) {
   use(30, 6000s);
-  carry_over_to(limit(100, 60s), 90s);
+  carry_over_to(counter_limit(100, 60s), 90s);
   EXPECT_EQ(remaining(90s), 70U);
   EXPECT_EQ(reset_after(90s), 90s);
 }

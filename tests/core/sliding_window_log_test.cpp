@@ -5,52 +5,52 @@
 namespace weir::core {
 namespace {
 
-weir::Limit limit(std::uint64_t limit, Duration window) {
+weir::Limit log_limit(std::uint64_t limit, Duration window) {
   return weir::Limit::sliding_window_log({.limit = limit, .window = window}).value();
 }
 
 class SlidingWindowLogTest : public Story<SlidingWindowLog> {
  protected:
-  SlidingWindowLogTest() { limited_to(limit(3, 10s)); }
+  SlidingWindowLogTest() { limited_to(log_limit(3, 10s)); }
 };
 
 TEST(SlidingWindowLog, EntryLeavesExactlyOneWindowAfterItCame) {
-  expect_rows<SlidingWindowLog>(limit(3, 10s), {
-                                                   {0s, 1, admitted(2, 10s)},
-                                                   {4s, 2, admitted(0, 10s)},
-                                                   {4s, 0, admitted(0, 10s)},
-                                                   {4s, 1, denied(0, 6s, 10s)},
-                                                   {4s, 2, denied(0, 10s, 10s)},
-                                                   {4s, 4, refused(0, 10s)},
-                                                   {10s - 1us, 1, denied(0, 1us, 4s + 1us)},
-                                                   {10s, 1, admitted(0, 10s)},
-                                                   {10s, 1, denied(0, 4s, 10s)},
-                                                   {10s, 3, denied(0, 10s, 10s)},
-                                                   {14s, 0, admitted(2, 6s)},
-                                                   {14s, 2, admitted(0, 10s)},
-                                                   {100s, 3, admitted(0, 10s)},
-                                               });
+  expect_rows<SlidingWindowLog>(log_limit(3, 10s), {
+                                                       {0s, 1, admitted(2, 10s)},
+                                                       {4s, 2, admitted(0, 10s)},
+                                                       {4s, 0, admitted(0, 10s)},
+                                                       {4s, 1, denied(0, 6s, 10s)},
+                                                       {4s, 2, denied(0, 10s, 10s)},
+                                                       {4s, 4, refused(0, 10s)},
+                                                       {10s - 1us, 1, denied(0, 1us, 4s + 1us)},
+                                                       {10s, 1, admitted(0, 10s)},
+                                                       {10s, 1, denied(0, 4s, 10s)},
+                                                       {10s, 3, denied(0, 10s, 10s)},
+                                                       {14s, 0, admitted(2, 6s)},
+                                                       {14s, 2, admitted(0, 10s)},
+                                                       {100s, 3, admitted(0, 10s)},
+                                                   });
 }
 
 TEST(SlidingWindowLog, WindowsAreNotAlignedToAnything) {
-  expect_rows<SlidingWindowLog>(limit(100, 60s), {
-                                                     {60s - 1us, 100, admitted(0, 60s)},
-                                                     {60s, 1, denied(0, 60s - 1us, 60s - 1us)},
-                                                     {-5s + 1h, 1, admitted(99, 60s)},
-                                                 });
+  expect_rows<SlidingWindowLog>(log_limit(100, 60s), {
+                                                         {60s - 1us, 100, admitted(0, 60s)},
+                                                         {60s, 1, denied(0, 60s - 1us, 60s - 1us)},
+                                                         {-5s + 1h, 1, admitted(99, 60s)},
+                                                     });
 }
 
 TEST(SlidingWindowLog, EntriesBeforeTheEpochCountAlike) {
-  expect_rows<SlidingWindowLog>(limit(1, 10s), {
-                                                   {-12s, 1, admitted(0, 10s)},
-                                                   {-3s, 1, denied(0, 1s, 1s)},
-                                                   {-2s, 1, admitted(0, 10s)},
-                                                   {7s, 1, denied(0, 1s, 1s)},
-                                               });
+  expect_rows<SlidingWindowLog>(log_limit(1, 10s), {
+                                                       {-12s, 1, admitted(0, 10s)},
+                                                       {-3s, 1, denied(0, 1s, 1s)},
+                                                       {-2s, 1, admitted(0, 10s)},
+                                                       {7s, 1, denied(0, 1s, 1s)},
+                                                   });
 }
 
 TEST(SlidingWindowLog, LargestLimitIsKeptEntryByEntry) {
-  Subject<SlidingWindowLog> subject(limit(65'536, 1h));
+  Subject<SlidingWindowLog> subject(log_limit(65'536, 1h));
   for (int i = 0; i < 65'536; ++i) ASSERT_TRUE(subject.decide(Cost{1}, at(Duration{i})).admitted);
   EXPECT_EQ(subject.peek(Cost{1}, at(Duration{65'536})).retry_after, 1h - 65'536us);
   EXPECT_EQ(subject.peek(Cost{65'536}, at(Duration{65'536})).retry_after, 1h - 1us);
@@ -108,7 +108,7 @@ TEST_F(SlidingWindowLogTest, DebtIsAtMostOneLimit) {
 // Memory is bounded by the limit, so a debt on a log with as many entries as that goes to the newest of them.
 // It may leave later than it would by itself, never earlier.
 TEST_F(SlidingWindowLogTest, DebtOnAFullLogAdmitsNoMoreThanTheExactLogAndKeepsToItsMemory) {
-  oracle::SlidingWindowLog exact(limit(3, 10s));
+  oracle::SlidingWindowLog exact(log_limit(3, 10s));
   for (const Duration now : {0s, 1s, 2s}) {
     use(1, now);
     exact.charge(1, now / 1us);
@@ -140,11 +140,11 @@ TEST_F(SlidingWindowLogTest, ChargeAfterAStepBackIsRefundedToItsEntry) {
 TEST_F(SlidingWindowLogTest, EntriesStayUnderANewLimit) {
   use(2, 0s);
   use(1, 1s);
-  carry_over_to(limit(10, 10s), 2s);
+  carry_over_to(log_limit(10, 10s), 2s);
   EXPECT_EQ(remaining(2s), 7U);
   for (int i = 0; i < 7; ++i) use(1, 3s + Duration{i});
   EXPECT_EQ(wait_for(1, 4s), 6s);
-  carry_over_to(limit(2, 10s), 5s);
+  carry_over_to(log_limit(2, 10s), 5s);
   EXPECT_FALSE(peek(0, 5s).admitted);
   EXPECT_EQ(wait_for(1, 5s), 8s + 5us);
   EXPECT_EQ(remaining(13s + 6us), 2U);
@@ -153,7 +153,7 @@ TEST_F(SlidingWindowLogTest, EntriesStayUnderANewLimit) {
 TEST_F(SlidingWindowLogTest, EntriesOfTheFutureAreCarriedOverAsOfNow) {
   use(1, 0s);
   use(2, 5000s);
-  carry_over_to(limit(3, 10s), 2s);
+  carry_over_to(log_limit(3, 10s), 2s);
   EXPECT_EQ(reset_after(2s), 10s);
   EXPECT_EQ(remaining(12s), 3U);
 }

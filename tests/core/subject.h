@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/operations.h"
 #include "core/rule.h"
-#include "core/settle.h"
 
 namespace weir {
 

@@ -1,4 +1,4 @@
-// Judging a query with three limits on a warm ruleset allocates nothing.
+// Evaluating a query with three limits on a warm ruleset allocates nothing.
 #include "tests/allocations.h"
 #include "tests/engine/engine_fixture.h"
 
@@ -32,18 +32,18 @@ TEST_F(AllocationTest, WarmQueryWithThreeLimitsAllocatesNothing) {
                               .with("X-Plan", "pro")
                               .with("X-Forwarded-For", "1.2.3.4, 203.0.113.9");
   const Asked asked(request);
-  const auto judge_many = [&] {
+  const auto evaluate_many = [&] {
     int admitted = 0;
     for (int i = 0; i < 1000; ++i) {
       advance(1ms);
-      const Verdict verdict = judge_->judge(asked.query(), now_);
+      const Verdict verdict = evaluator_->evaluate(asked.query(), now_);
       admitted += verdict.admitted && verdict.outcomes.size() == 3 ? 1 : 0;
     }
     return admitted;
   };
-  ASSERT_EQ(judge_many(), 1000);
+  ASSERT_EQ(evaluate_many(), 1000);
   const std::uint64_t before = allocations.load();
-  const int admitted = judge_many();
+  const int admitted = evaluate_many();
   EXPECT_EQ(allocations.load() - before, 0U);
   EXPECT_EQ(admitted, 1000);
 }
@@ -54,23 +54,52 @@ TEST_F(AllocationTest, BatchesAllocateNothingEither) {
   const Asked asked(request);
   const std::vector<Query> queries(64, asked.query());
   std::vector<Verdict> verdicts(64);
-  judge_->judge(queries, now_, verdicts);
+  evaluator_->evaluate(queries, now_, verdicts);
   const std::uint64_t before = allocations.load();
-  for (int i = 0; i < 100; ++i) judge_->judge(queries, now_, verdicts);
+  for (int i = 0; i < 100; ++i) evaluator_->evaluate(queries, now_, verdicts);
   EXPECT_EQ(allocations.load() - before, 0U);
 }
 
-TEST_F(AllocationTest, QuestionsByNameAllocateNothingEither) {
+TEST_F(AllocationTest, BatchesOfEveryKindAllocateNothingEither) {
   load(three_limits);
-  const std::vector<NamedAsk> asks = {
+  const auto throttle = *store::ThrottleTable::create(std::size_t{4} << 20, {1, 2});
+  const auto evaluator = engine_->new_evaluator({.throttle = throttle.get()});
+  const std::vector<NamedQuery> asks = {
       {.limit = "user", .consumer = "user=a-user-with-quite-a-long-name@example.org", .tier = "pro"},
       {.limit = "address", .consumer = "ip=2001:db8::1 + route=/api/v1/{id}/items"},
       {.limit = "all"}};
-  std::vector<Result<Verdict>> verdicts(asks.size());
-  judge_->judge(asks, now_, verdicts);
-  for (const auto& verdict : verdicts) ASSERT_TRUE(verdict) << verdict.error().message();
+  const core::Gcra::Limit limit(*Limit::gcra({{1000, Duration(1s)}, 1000}));
+  const EvaluationBatchPtr batch = evaluator->new_batch();
+  const auto evaluate = [&] {
+    batch->clear();
+    for (const NamedQuery& ask : asks) batch->add(ask);
+    batch->add_throttle(evaluator->seek_throttle("a key that is longer than most"), "a key that is longer than most",
+                        limit, Cost{1});
+    return batch->submit(now_);
+  };
+  ASSERT_TRUE(evaluate());
+  for (std::size_t i = 0; i < asks.size(); ++i) ASSERT_EQ(batch->error(i), nullptr) << batch->error(i)->message();
   const std::uint64_t before = allocations.load();
-  for (int i = 0; i < 100; ++i) judge_->judge(asks, now_, verdicts);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(evaluate());
+  EXPECT_EQ(allocations.load() - before, 0U);
+}
+
+constexpr auto two_descriptors = R"(
+domain: messaging
+descriptors:
+  - { key: to, rate_limit: { unit: day, requests_per_unit: 1000 } }
+  - { key: all, rate_limit: { unit: day, requests_per_unit: 100000 } }
+)";
+
+TEST_F(AllocationTest, DescriptorsAllocateNothingEither) {
+  load(two_descriptors);
+  const std::vector<DescriptorEntry> to{{"to", "a-value-that-is-longer-than-sixteen-bytes"}};
+  const std::vector<DescriptorEntry> all{{"all", "x"}};
+  const std::vector<DescriptorQuery> asks{{to, Cost{1}, {}}, {all, Cost{1}, {}}};
+  std::vector<DescriptorStatus> statuses(2);
+  ASSERT_TRUE(evaluator_->evaluate("messaging", asks, now_, statuses));
+  const std::uint64_t before = allocations.load();
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(evaluator_->evaluate("messaging", asks, now_, statuses));
   EXPECT_EQ(allocations.load() - before, 0U);
 }
 

@@ -70,6 +70,8 @@ TEST_F(CoverageTest, MissingKeySkipsSharesOrDeniesAsThePolicySays) {
   EXPECT_EQ(denied.reason, Reason::key_missing);
   EXPECT_EQ(denied.retry_after, std::nullopt);
   EXPECT_EQ(limit_of(denied), "a");
+  EXPECT_EQ(total(Event::denied), 1U);
+  EXPECT_EQ(total(Event::skipped), 0U);
   EXPECT_TRUE(passes(Request::to("GET /").by("alice")));
 }
 
@@ -169,7 +171,7 @@ limits:
   EXPECT_TRUE(passes(Request::to("GET /c")));
 }
 
-// More counters than are judged together: denied, at a bounded price.
+// More counters than are decided together: denied, at a bounded price.
 TEST_F(CoverageTest, UnreadablePathAmongVeryManyRoutesIsDenied) {
   std::string policy = "{version: 1, limits: [{name: a, consumer_key: ip+route, algorithm: gcra, rate: 1/h, routes: [";
   for (int i = 0; i < 1000; ++i) policy += "/r" + std::to_string(i) + ", ";
@@ -183,7 +185,7 @@ TEST_F(CoverageTest, UnreadablePathAmongVeryManyRoutesIsDenied) {
   EXPECT_TRUE(passes(Request::to("GET /r1")));
 }
 
-// However many limits have counters for each route: what cannot be judged is not worked out.
+// However many limits have counters for each route: what cannot be decided is not worked out.
 TEST_F(CoverageTest, UnreadablePathUnderManyLimitsByRouteIsDeniedAtABoundedPrice) {
   std::string policy = "{version: 1, limits: [";
   for (int limit = 0; limit < 20; ++limit) {
@@ -318,7 +320,7 @@ limits:
   const auto covering = [&](const Request& request) {
     std::string names;
     for (const Outcome& outcome : send(request).outcomes) {
-      names += judge_->plan().ruleset().limits[outcome.limit].name + " ";
+      names += bindings().ruleset().limits[outcome.limit].name + " ";
     }
     return names;
   };

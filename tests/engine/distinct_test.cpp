@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "engine/distinct_estimate.h"
-#include "engine/recent_distinct.h"
+#include "engine/distinct.h"
 #include "table/siphash.h"
 
 namespace weir::engine {

@@ -5,100 +5,39 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/judge.h"
-#include "policy/load.h"
+#include "engine/evaluator.h"
+#include "match/consumer.h"
+#include "tests/match/request.h"
 #include "tests/set_clock.h"
 
 namespace weir::engine {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
 
-inline std::shared_ptr<const policy::Ruleset> ruleset_of(std::string_view text) {
-  const policy::Loaded loaded = policy::load_text(text, "policy.yaml");
-  for (const policy::Problem& problem : loaded.problems) {
-    if (problem.severity == policy::Severity::error) ADD_FAILURE() << problem.text();
-  }
-  return loaded.ruleset;
-}
-
-// A request, told in the order that one would: who asks for what, with which headers.
-struct Request {
-  std::string method = "GET";
-  std::string target = "/";
-  std::string ip = "203.0.113.1";
-  std::string user;
-  std::string tier;
-  std::optional<Cost> cost;
-  bool peek = false;
-  Duration max_wait = Duration::max();
-  std::vector<std::pair<std::string, std::string>> headers;
-
-  static Request to(std::string_view line) {
-    Request request;
-    const std::size_t space = line.find(' ');
-    request.method = line.substr(0, space);
-    request.target = line.substr(space + 1);
-    return request;
-  }
-  Request& from(std::string address) { return ip = std::move(address), *this; }
-  Request& by(std::string name) { return user = std::move(name), *this; }
-  Request& in_tier(std::string name) { return tier = std::move(name), *this; }
-  Request& costing(std::uint64_t units) { return cost = Cost{units}, *this; }
-  Request& with(std::string name, std::string value) {
-    headers.emplace_back(std::move(name), std::move(value));
-    return *this;
-  }
-  Request& only_looking() { return peek = true, *this; }
-};
-
-// A request as a query, whose views point into it.
-class Asked {
- public:
-  explicit Asked(Request request) : request_(std::move(request)) {
-    for (const auto& [name, value] : request_.headers) headers_.push_back({name, value});
-    query_ = Query{.method = request_.method,
-                   .target = request_.target,
-                   .ip = request_.ip,
-                   .headers = headers_,
-                   .user = request_.user,
-                   .api_key = {},
-                   .tier = request_.tier,
-                   .cost = request_.cost,
-                   .max_wait = request_.max_wait,
-                   .peek = request_.peek};
-  }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
-
-  [[nodiscard]] const Query& query() const noexcept { return query_; }
-
- private:
-  Request request_;
-  std::vector<Header> headers_;
-  Query query_;
-};
+using match::Asked;
+using match::Request;
+using match::ruleset_of;
 
 class EngineTest : public testing::Test {
  protected:
   void load(std::string_view text) {
-    const auto ruleset = ruleset_of(text);
+    const auto ruleset = prepared(ruleset_of(text));
     ASSERT_TRUE(ruleset);
-    auto made = Engine::create(ruleset, {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}});
+    auto made = Engine::create(ruleset, options());
     ASSERT_TRUE(made) << made.error().message();
-    judge_.reset();
+    evaluator_.reset();
     engine_ = std::move(*made);
-    judge_ = engine_->new_judge();
+    evaluator_ = engine_->new_evaluator(evaluator_options());
   }
 
   void reload(std::string_view text) {
-    const auto ruleset = ruleset_of(text);
+    const auto ruleset = prepared(ruleset_of(text));
     ASSERT_TRUE(ruleset);
     const auto done = engine_->reload(ruleset, SetClock(now_));
     ASSERT_TRUE(done) << done.error().message();
@@ -106,7 +45,10 @@ class EngineTest : public testing::Test {
 
   void advance(Duration time) { now_ += time; }
 
-  Verdict send(const Request& request) { return judge_->judge(Asked(request).query(), now_); }
+  Verdict send(const Request& request) {
+    set_clocks();
+    return evaluator_->evaluate(Asked(request).query(), now_);
+  }
   bool passes(const Request& request) { return send(request).admitted; }
 
   // How many of `count` equal requests pass now.
@@ -116,20 +58,46 @@ class EngineTest : public testing::Test {
     return passed;
   }
 
-  std::string limit_of(const Verdict& verdict) const {
-    return verdict.limit == Verdict::no_limit ? "none" : judge_->plan().ruleset().limits[verdict.limit].name;
+  Result<Verdict> send(const NamedQuery& named) {
+    set_clocks();
+    return evaluator_->evaluate(named, now_);
+  }
+  // In words.
+  std::string consumer_of(const NamedQuery& named) {
+    const EvaluationBatchPtr batch = evaluator_->new_batch();
+    batch->add(named);
+    set_clocks();
+    EXPECT_TRUE(batch->submit(now_));
+    return match::describe_consumer(batch->consumer(0));
+  }
+  Result<void> reset(const NamedQuery& named) {
+    set_clocks();
+    return evaluator_->reset(named, now_);
   }
 
-  std::uint64_t total(Event event) const {
+  [[nodiscard]] const Bindings& bindings() const { return evaluator_->bindings(); }
+  [[nodiscard]] std::string limit_of(const Verdict& verdict) const {
+    return verdict.limit == Verdict::no_limit ? "none" : bindings().ruleset().limits[verdict.limit].name;
+  }
+
+  [[nodiscard]] std::uint64_t total(Event event) const {
     std::uint64_t sum = 0;
     for (const auto& [name, events] : engine_->totals().by_limit_and_route)
       sum += events[static_cast<std::size_t>(event)];
     return sum;
   }
 
+  // For tests on other stores than the engine's own.
+  virtual Engine::Options options() { return {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}}; }
+  virtual EvaluatorOptions evaluator_options() { return {}; }
+  virtual std::shared_ptr<const policy::Ruleset> prepared(std::shared_ptr<const policy::Ruleset> ruleset) {
+    return ruleset;
+  }
+  virtual void set_clocks() {}  // to now_
+
   Instant now_{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Judge> judge_;
+  std::unique_ptr<Evaluator> evaluator_;
 };
 
 }  // namespace weir::engine

@@ -1,4 +1,4 @@
-// Many threads, one truth: judges on all cores admit exactly what one would, while policies come and go.
+// Many threads, one truth: evaluators on all cores admit exactly what one would, while policies come and go.
 #include <atomic>
 #include <thread>
 
@@ -24,10 +24,10 @@ TEST(EngineStress, ThreadsAdmitExactlyTheBurstOverReloads) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
-        const auto judge = engine->new_judge();
+        const auto evaluator = engine->new_evaluator();
         for (int i = 0; i < 5000; ++i) {
           const Request request = Request::to("GET /").from("203.0.113." + std::to_string((i + t) % 3));
-          if (judge->judge(Asked(request).query(), now).admitted) admitted.fetch_add(1);
+          if (evaluator->evaluate(Asked(request).query(), now).admitted) admitted.fetch_add(1);
         }
       });
     }
@@ -59,7 +59,7 @@ std::string policy_of_generation(int generation) {
          "], consumer_key: ip+route, algorithm: sliding_window_log, rate: 1000/h}]}";
 }
 
-TEST(EngineStress, HeldJudgesReadVerdictsAndPlanWhileAnotherThreadReloadsAndSaves) {
+TEST(EngineStress, HeldEvaluatorsReadVerdictsAndBindingsWhileAnotherThreadReloadsAndSaves) {
   const TemporaryFolder folder;
   const Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
   const auto engine = *Engine::create(ruleset_of(policy_of_generation(0)),
@@ -69,17 +69,17 @@ TEST(EngineStress, HeldJudgesReadVerdictsAndPlanWhileAnotherThreadReloadsAndSave
   std::vector<std::jthread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
-      const auto judge = engine->new_judge();
+      const auto evaluator = engine->new_evaluator();
       const Asked asked(Request::to("GET /generation-1/and/a/long/tail").from("203.0.113." + std::to_string(t)));
       while (!stop.load()) {
-        const auto held = judge->hold();
-        const Verdict verdict = judge->judge(asked.query(), now);
-        const std::string name = judge->plan().ruleset().limits[verdict.limit].name;
+        const auto held = evaluator->hold();
+        const Verdict verdict = evaluator->evaluate(asked.query(), now);
+        const std::string name = evaluator->bindings().ruleset().limits[verdict.limit].name;
         const std::string generation = name.substr(0, name.find("-by-route"));
         const bool is_first = verdict.route == "GET /generation-1/and/a/long/tail";
         if (is_first != (generation == "limit-of-generation-1")) mixed.fetch_add(1);
-        const auto named = judge->judge(NamedAsk{.limit = generation, .consumer = "203.0.113.9"}, now);
-        if (!named || judge->plan().limits()[named->limit].source->name != generation) mixed.fetch_add(1);
+        const auto named = evaluator->evaluate(NamedQuery{.limit = generation, .consumer = "203.0.113.9"}, now);
+        if (!named || evaluator->bindings().limits()[named->limit].source->name != generation) mixed.fetch_add(1);
       }
     });
   }

@@ -69,7 +69,7 @@ TEST_F(ReloadTest, SoItIsForACandidateThatBecomesTheLimit) {
   EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
 }
 
-TEST_F(ReloadTest, SoItIsWhereSeveralLimitsAreJudgedTogether) {
+TEST_F(ReloadTest, SoItIsWhereSeveralLimitsAreDecidedTogether) {
   const auto two = [](std::string_view first) {
     return "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: gcra, " + std::string(first) +
            "}, {name: b, consumer_key: ip, algorithm: gcra, rate: 1/min, burst: 100}]}";
@@ -96,7 +96,7 @@ TEST_F(ReloadTest, ABlockIsServedAsItWasGiven) {
   EXPECT_TRUE(passes(Request::to("GET /")));
 }
 
-// He may have several at a time, as with two API keys: to come by the one makes no room by the other.
+// A consumer may have several at a time, as with two API keys: to come by the one makes no room by the other.
 TEST_F(ReloadTest, AnotherTierOfTheSamePolicyForgivesNothing) {
   load(R"(
 version: 1
@@ -176,7 +176,7 @@ TEST_F(ReloadTest, RenamedLimitIsAnotherLimit) {
 TEST_F(ReloadTest, ReloadThatFailsChangesNothing) {
   load(one_limit("algorithm: gcra, rate: 1/h, burst: 3"));
   EXPECT_EQ(passing(Request::to("GET /"), 2), 2);
-  const std::string digest = engine_->plan()->ruleset().digest;
+  const std::string digest = engine_->bindings()->ruleset().digest;
   std::string too_many = "version: 1\nlimits:\n";
   for (int i = 0; i < 2000; ++i) {
     too_many += "  - { name: l" + std::to_string(i) + ", consumer_key: ip, algorithm: gcra, rate: 1/h, routes: [/" +
@@ -185,7 +185,7 @@ TEST_F(ReloadTest, ReloadThatFailsChangesNothing) {
   const auto refused = engine_->reload(ruleset_of(too_many), SetClock(now_));
   ASSERT_FALSE(refused) << "64 MiB are not enough for 2,000 limits";
   EXPECT_EQ(refused.error().where, "memory_budget");
-  EXPECT_EQ(engine_->plan()->ruleset().digest, digest);
+  EXPECT_EQ(engine_->bindings()->ruleset().digest, digest);
   EXPECT_EQ(passing(Request::to("GET /"), 9), 1);
 }
 

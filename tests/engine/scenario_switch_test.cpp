@@ -10,15 +10,15 @@ namespace {
 
 using SwitchWithCandidate = EngineTest;
 
-struct Sent {
+struct Arrival {
   Duration at;
   int client;
 };
 
 // Some clients keep to the limit, some crowd around the turn of the minute.
-std::vector<Sent> traffic() {
+std::vector<Arrival> traffic() {
   std::mt19937 random(7);
-  std::vector<Sent> sent;
+  std::vector<Arrival> sent;
   for (int client = 0; client < 60; ++client) {
     const bool crowds = client % 5 == 0;
     for (int minute = 0; minute < 10; ++minute) {
@@ -29,7 +29,7 @@ std::vector<Sent> traffic() {
       }
     }
   }
-  std::ranges::stable_sort(sent, {}, &Sent::at);
+  std::ranges::stable_sort(sent, {}, &Arrival::at);
   return sent;
 }
 
@@ -45,18 +45,18 @@ TEST_F(SwitchWithCandidate, DivergenceNamesExactlyTheConsumersThatTheSwitchDenie
   load(with_candidate);
   std::set<int> named;
   int denied_before = 0;
-  for (const Sent& sent : traffic()) {
+  for (const Arrival& sent : traffic()) {
     now_ = start + sent.at;
     const Verdict verdict = send(Request::to("GET /").by(std::to_string(sent.client)));
     denied_before += verdict.admitted ? 0 : 1;
     if (verdict.outcomes[0].divergence() == Divergence::newly_denied) named.insert(sent.client);
   }
   ASSERT_EQ(denied_before, 0) << "the live limit denies nobody";
-  const auto estimate = engine_->plan()->limits()[0].diverging->newly_denied.estimate();
+  const auto estimate = engine_->bindings()->limits()[0].diverging->newly_denied.estimate();
 
   load(switched);
   std::set<int> denied;
-  for (const Sent& sent : traffic()) {
+  for (const Arrival& sent : traffic()) {
     now_ = start + sent.at;
     if (!passes(Request::to("GET /").by(std::to_string(sent.client)))) denied.insert(sent.client);
   }

@@ -85,17 +85,17 @@ limits:
     const std::string path = "/items/" + std::to_string(i);
     EXPECT_TRUE(passes(Request::to("GET " + path).with("X-Original-URI", path)));
   }
-  const auto plan = engine_->plan();
-  EXPECT_GT(plan->limits()[0].consumers->estimate(now_), 18'000U);
-  EXPECT_EQ(plan->limits()[1].consumers->estimate(now_), 1U);
+  const auto bindings = engine_->bindings();
+  EXPECT_GT(bindings->limits()[0].consumers->estimate(now_), 18'000U);
+  EXPECT_EQ(bindings->limits()[1].consumers->estimate(now_), 1U);
 }
 
 TEST_F(RawPathKey, LintWarns) {
   const auto loaded = policy::load_text(
       "version: 1\nlimits:\n  - { name: a, consumer_key: \"header:X-Original-URI\", algorithm: gcra, rate: 5/min }\n",
       "policy.yaml");
-  EXPECT_TRUE(std::ranges::any_of(loaded.problems, [](const policy::Problem& problem) {
-    return problem.severity == policy::Severity::warning && problem.message.find("route") != std::string::npos;
+  EXPECT_TRUE(std::ranges::any_of(loaded.problems, [](const text::Problem& problem) {
+    return problem.severity == text::Severity::warning && problem.message.find("route") != std::string::npos;
   }));
 }
 

@@ -7,7 +7,7 @@
 namespace weir::engine {
 namespace {
 
-constexpr auto plain = R"(
+constexpr auto without_candidates = R"(
 version: 1
 limits:
   - { name: a, consumer_key: ip, algorithm: token_bucket, rate: 10/min, burst: 4, warn_first: { count: 2, per: 1h } }
@@ -15,7 +15,7 @@ limits:
   - { name: c, consumer_key: ip, algorithm: fixed_window, rate: 20/min, penalty: { after: 3, within: 1min, block: 2min } }
 )";
 
-constexpr auto shadowed = R"(
+constexpr auto with_candidates = R"(
 version: 1
 limits:
   - name: a
@@ -48,30 +48,30 @@ struct Step {
   unsigned wait_ms;
 };
 
-struct Judged {
-  explicit Judged(std::string_view text)
+struct Evaluated {
+  explicit Evaluated(std::string_view text)
       : engine(*Engine::create(ruleset_of(text), {.memory_budget = std::size_t{64} << 20, .hash_key = {}})),
-        judge(engine->new_judge()) {}
+        evaluator(engine->new_evaluator()) {}
 
   Verdict send(const Step& step, Instant now) {
     const Request request = Request::to(step.to_x ? "GET /x" : "GET /y")
                                 .from("203.0.113." + std::to_string(step.client))
                                 .costing(step.cost);
-    return judge->judge(Asked(request).query(), now);
+    return evaluator->evaluate(Asked(request).query(), now);
   }
   std::string name_of(const Verdict& verdict) const {
-    return verdict.limit == Verdict::no_limit ? "" : judge->plan().ruleset().limits[verdict.limit].name;
+    return verdict.limit == Verdict::no_limit ? "" : evaluator->bindings().ruleset().limits[verdict.limit].name;
   }
 
   std::unique_ptr<Engine> engine;
-  std::unique_ptr<Judge> judge;
+  std::unique_ptr<Evaluator> evaluator;
 };
 
 RC_GTEST_PROP(Shadow, CandidatesAndShadowLimitsChangeNoLiveDecision, ()) {
   const auto steps = *rc::gen::container<std::vector<Step>>(rc::gen::construct<Step>(
       rc::gen::inRange(1U, 4U), rc::gen::arbitrary<bool>(), rc::gen::inRange(0U, 5U), rc::gen::inRange(0U, 20'000U)));
-  static Judged without(plain);  // states go on from trace to trace, in both alike
-  static Judged with(shadowed);
+  static Evaluated without(without_candidates);  // states go on from trace to trace, in both alike
+  static Evaluated with(with_candidates);
   static Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5}};
   for (const Step& step : steps) {
     now += std::chrono::milliseconds{step.wait_ms};

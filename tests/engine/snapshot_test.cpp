@@ -72,9 +72,9 @@ class EngineSnapshotTest : public EngineTest {
     auto made =
         Engine::restore(ruleset_of(text), {.memory_budget = std::size_t{64} << 20, .hash_key = {7, 7}}, folder(), now_);
     EXPECT_TRUE(made);
-    judge_.reset();
+    evaluator_.reset();
     engine_ = std::move(made->engine);
-    judge_ = engine_->new_judge();
+    evaluator_ = engine_->new_evaluator();
     restored_ = made->names.size();
     std::vector<std::string> problems;
     for (const Error& error : made->problems) problems.push_back(error.message());

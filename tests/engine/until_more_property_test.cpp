@@ -1,13 +1,10 @@
 // The time until more is left is exact, for every algorithm and whatever went before.
-#include "engine/until_more.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <array>
 
 #include "tests/engine/engine_fixture.h"
-#include "tests/engine/hearing_fixture.h"
 
 namespace weir::engine {
 namespace {
@@ -45,6 +42,7 @@ Query query_of(std::uint64_t cost, Duration max_wait) {
   query.ip = "203.0.113.1";
   query.cost = Cost{cost};
   query.max_wait = max_wait;
+  query.wants_more_after = true;
   return query;
 }
 
@@ -53,28 +51,28 @@ RC_GTEST_PROP(UntilMore, OneMoreIsAdmittedThenAndNotBefore, ()) {
   const std::int64_t count = any(1, 40);
   const std::int64_t millis = any(1, 5000);
   const auto engine = engine_of(policy_of(algorithm, count, millis, any(1, 12)));
-  const auto judge = engine->new_judge();
+  const auto evaluator = engine->new_evaluator();
   const Duration max_wait = any(0, 2) == 0 ? Duration{any(0, millis * 1000)} : Duration::max();
   Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + Duration{any(0, 10'000'000)}};
   for (std::int64_t steps = any(1, 25); steps > 0; --steps) {
     now += Duration{any(0, 1) == 0 ? any(0, 3) : any(0, millis * 1500)};
     Query query = query_of(static_cast<std::uint64_t>(any(0, 4)), max_wait);
     query.peek = true;
-    const Verdict imagined = judge->judge(query, now);
-    const auto imagined_wait = until_more(judge->plan(), imagined.outcomes[0], imagined.tier, now);
+    const Verdict imagined = evaluator->evaluate(query, now);
+    const auto imagined_wait = imagined.outcomes[0].decision.more_after;
     query.peek = false;
-    const Verdict verdict = judge->judge(query, now);
+    const Verdict verdict = evaluator->evaluate(query, now);
     const Outcome outcome = verdict.outcomes[0];
-    const auto wait = until_more(judge->plan(), outcome, verdict.tier, now);
+    const auto wait = outcome.decision.more_after;
     RC_ASSERT(imagined_wait == wait);
     RC_ASSERT(wait.has_value() == (outcome.decision.remaining < outcome.decision.limit));
     if (!wait) continue;
     Query more = query_of(outcome.decision.remaining + 1, max_wait);
     more.peek = true;
-    RC_ASSERT(judge->judge(more, now + *wait).admitted);
+    RC_ASSERT(evaluator->evaluate(more, now + *wait).admitted);
     const Duration early = is_bucket(algorithm) ? 2us : 1us;
     RC_ASSERT(*wait > Duration::zero());
-    if (*wait >= early) RC_ASSERT(!judge->judge(more, now + *wait - early).admitted);
+    if (*wait >= early) RC_ASSERT(!evaluator->evaluate(more, now + *wait - early).admitted);
   }
 }
 
@@ -86,66 +84,9 @@ RC_GTEST_PROP(TimeToFill, IsTheLeastWholeTimeThatRefillsAll, ()) {
   core::Gcra::State state;
   const Instant now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5}};
   RC_ASSERT(core::Gcra::decide(numbers, state, Cost{burst}, now).admitted);
-  RC_ASSERT(core::Gcra::peek(numbers, state, Cost{burst}, now + time_to_fill(limit)).admitted);
-  RC_ASSERT(!core::Gcra::peek(numbers, state, Cost{burst}, now + time_to_fill(limit) - 1us).admitted);
-}
-
-TEST(TimeToFill, OfAWindowIsItsLength) {
-  EXPECT_EQ(time_to_fill(*Limit::fixed_window({7, 1h})), 1h);
-  EXPECT_EQ(time_to_fill(*Limit::sliding_window_log({7, 1min})), 1min);
-  EXPECT_EQ(time_to_fill(*Limit::sliding_window_counter({7, 24h})), 24h);
-}
-
-class UntilMoreTest : public EngineTest {};
-
-TEST_F(UntilMoreTest, ABlockedConsumerWaitsForTheEndOfTheBlock) {
-  load(
-      "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: token_bucket, rate: 1/s, burst: 1, "
-      "penalty: {after: 2, within: 1min, block: 10min}}]}");
-  EXPECT_EQ(passing(Request::to("GET /"), 3), 1);
-  advance(30s);
-  const Verdict verdict = send(Request::to("GET /"));
-  ASSERT_EQ(verdict.reason, Reason::blocked);
-  EXPECT_EQ(until_more(judge_->plan(), verdict.outcomes[0], verdict.tier, now_), 10min - 30s);
-}
-
-// Four of nine are used when six are asked for, which begins a block: the other five are there when it ends.
-constexpr std::array blocking{"token_bucket, rate: 9/day", "leaky_bucket, rate: 9/day, burst: 9",
-                              "fixed_window, rate: 9/day", "sliding_window_log, rate: 9/day",
-                              "sliding_window_counter, rate: 9/day"};
-
-std::string blocking_policy(std::string_view algorithm) {
-  return "{version: 1, limits: [{name: a, consumer_key: ip, algorithm: " + std::string(algorithm) +
-         ", penalty: {after: 1, within: 1min, block: 10min}}]}";
-}
-
-TEST_F(UntilMoreTest, WhatALimitHasIsThereWhenTheBlockEnds) {
-  for (const char* algorithm : blocking) {
-    SCOPED_TRACE(algorithm);
-    load(blocking_policy(algorithm));
-    ASSERT_TRUE(passes(Request::to("GET /").costing(4)));
-    const Verdict denied = send(Request::to("GET /").costing(6));
-    EXPECT_EQ(denied.reason, Reason::exceeded);
-    EXPECT_EQ(until_more(judge_->plan(), denied.outcomes[0], denied.tier, now_), 10min);
-    const Verdict blocked = send(Request::to("GET /"));
-    EXPECT_EQ(blocked.reason, Reason::blocked);
-    EXPECT_EQ(until_more(judge_->plan(), blocked.outcomes[0], blocked.tier, now_), 10min);
-  }
-}
-
-TEST_F(UntilMoreTest, WhatASharedLimitHasIsThereWhenTheBlockEnds) {
-  for (const char* algorithm : blocking) {
-    SCOPED_TRACE(algorithm);
-    SharedEngine shared(blocking_policy(algorithm));
-    shared.at(now_);
-    ASSERT_TRUE(shared.passes(Request::to("GET /").costing(4)));
-    const Verdict denied = *shared.send(Request::to("GET /").costing(6));
-    EXPECT_EQ(denied.reason, Reason::exceeded);
-    EXPECT_EQ(until_more(shared.hearing->plan(), denied.outcomes[0], denied.tier, now_), 10min);
-    const Verdict blocked = *shared.send(Request::to("GET /"));
-    EXPECT_EQ(blocked.reason, Reason::blocked);
-    EXPECT_EQ(until_more(shared.hearing->plan(), blocked.outcomes[0], blocked.tier, now_), 10min);
-  }
+  const Duration fill = core::time_to_fill(core::compile(limit));
+  RC_ASSERT(core::Gcra::peek(numbers, state, Cost{burst}, now + fill).admitted);
+  RC_ASSERT(!core::Gcra::peek(numbers, state, Cost{burst}, now + fill - 1us).admitted);
 }
 
 }  // namespace

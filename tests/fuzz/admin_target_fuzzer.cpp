@@ -1,16 +1,16 @@
-// The reader of the admin door's targets, on any bytes: what it reads means the same when it is written out again.
+// The reader of the admin listener's targets, on any bytes: what it reads means the same when it is written out again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "door/admin/target.h"
+#include "frontend/admin/target.h"
 
 namespace {
 
-using weir::door::read_target;
-using weir::door::Target;
+using weir::frontend::read_target;
+using weir::frontend::Target;
 
 std::string encoded(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";

@@ -1,5 +1,5 @@
 // Any text as a weir.yaml: it is either refused, with a place that is in the text, or it is a configuration within its
-// bounds, in which no door is open to others by oversight.
+// bounds, in which no listener is open to others by oversight.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <string>
 
-#include "server/config_load.h"
+#include "server/config.h"
 
 namespace {
 
 using namespace weir::server;
 using namespace std::chrono_literals;
-using weir::policy::Problem;
-using weir::policy::Severity;
+using weir::text::Problem;
+using weir::text::Severity;
 
 constexpr std::size_t longest = 64 << 10;
 constexpr std::size_t longest_message = 4096;
@@ -37,25 +37,25 @@ void check(const Problem& problem, std::ptrdiff_t lines) {
   require(std::none_of(problem.message.begin(), problem.message.end(), is_control), "a message is one line");
 }
 
-void check(const DoorConfig& door) {
-  const bool guarded = (door.tls && !door.tls->client_ca.empty()) || door.token_file || door.exposed;
-  require(!door.listen.empty(), "a door listens");
-  for (const weir::net::Address& address : door.listen) {
-    require(address.local() || guarded, "a door that others can reach is guarded, or declared to be open");
-    require(!address.unix_socket() || !door.tls, "a unix socket has no TLS");
+void check(const ListenerConfig& listener) {
+  const bool guarded = (listener.tls && !listener.tls->client_ca.empty()) || listener.token_file || listener.exposed;
+  require(!listener.listen.empty(), "a listener listens");
+  for (const weir::net::Address& address : listener.listen) {
+    require(address.local() || guarded, "a listener that others can reach is guarded, or declared to be open");
+    require(!address.unix_socket() || !listener.tls, "a unix socket has no TLS");
   }
-  require(door.max_connections >= 1 && door.max_connections <= 1'000'000, "connections are bounded");
-  require(door.unix_mode <= 0777, "a mode is of permissions only");
+  require(listener.max_connections >= 1 && listener.max_connections <= 1'000'000, "connections are bounded");
+  require(listener.unix_mode <= 0777, "a mode is of permissions only");
 }
 
 void check(const Config& config) {
-  const DoorsConfig& doors = config.doors;
-  require(doors.http || doors.rls || doors.resp || doors.admin, "a door is on");
-  if (doors.http) check(*doors.http);
-  if (doors.rls) check(*doors.rls);
-  if (doors.resp) check(*doors.resp);
-  if (doors.admin) check(*doors.admin);
-  require(!doors.http || (doors.http->max_body >= 1024 && doors.http->hold_max >= 0s), "the HTTP door has bounds");
+  const auto is_on = [](const Listener& listener) { return listener.config.has_value(); };
+  require(std::any_of(config.listeners.begin(), config.listeners.end(), is_on), "a listener is on");
+  for (const Listener& listener : config.listeners) {
+    if (listener.config) check(*listener.config);
+  }
+  const ListenerConfig* http = config.listener("http");
+  require(http == nullptr || (http->max_body >= 1024 && http->hold_max >= 0s), "the HTTP listener has bounds");
   require(config.state.memory >= std::size_t{1} << 20, "there is memory");
   require(!config.state.snapshot_every || *config.state.snapshot_every >= 1s, "snapshots leave time for the rest");
   require(!config.loops || *config.loops >= 1, "there is a loop");

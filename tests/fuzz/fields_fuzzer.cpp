@@ -10,10 +10,9 @@
 #include <string_view>
 
 #include "tests/wire/structured_list_oracle.h"
+#include "text/date.h"
 #include "wire/fields/delta_seconds.h"
-#include "wire/fields/http_date.h"
 #include "wire/fields/rate_limit.h"
-#include "wire/fields/retry_after.h"
 #include "wire/fields/structured_list.h"
 
 namespace {
@@ -88,7 +87,7 @@ void check_grammar(std::string_view field) {
 }
 
 void check_date(std::string_view text) {
-  const auto date = parse_http_date(text, now);
+  const auto date = text::parse_http_date(text, now);
   if (!date) return;
   const std::time_t time = std::chrono::floor<seconds>(*date).time_since_epoch().count();
   std::tm parts{};
@@ -97,7 +96,7 @@ void check_date(std::string_view text) {
   if (parts.tm_year + 1900 < 1000 || parts.tm_year + 1900 > 9999) return;
   std::array<char, 64> again{};
   const std::size_t length = std::strftime(again.data(), again.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  require(parse_http_date({again.data(), length}, now) == date);
+  require(text::parse_http_date({again.data(), length}, now) == date);
 }
 
 void check_retry_after(std::string_view field) {

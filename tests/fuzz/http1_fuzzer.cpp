@@ -10,11 +10,14 @@
 #include <string_view>
 
 #include "tests/wire/http1_conversation.h"
-#include "wire/http1/characters.h"
+#include "wire/ascii.h"
+#include "wire/http1/lines.h"
 
 namespace {
 
 using namespace weir::wire::http1;
+using weir::wire::equals_ignoring_case;
+using weir::wire::without_outer_whitespace;
 
 constexpr Limits usual{};
 constexpr Limits tight{.head_bytes = 160, .headers = 4, .target_bytes = 24, .body_bytes = 48};

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/grpc/message.h"
-#include "wire/grpc/timeout.h"
+#include "wire/grpc.h"
 #include "wire/http2/server.h"
 
 namespace {
@@ -50,7 +49,7 @@ void talk(std::string_view bytes, std::size_t piece) {
     const std::string_view part = bytes.substr(0, piece);
     bytes.remove_prefix(part.size());
     alive = server.receive(part);
-    for (http2::Exchange* exchange : server.stirred()) {
+    for (http2::Exchange* exchange : server.updated()) {
       if (!exchange->gone()) serve(server, *exchange);
     }
     require(server.open().size() <= limits.streams);

@@ -8,9 +8,9 @@
 #include <unordered_set>
 
 #include "policy/load.h"
-#include "policy/openapi/operations.h"
-#include "policy/openapi/reader.h"
-#include "policy/starter.h"
+#include "policy/read/openapi/operations.h"
+#include "policy/read/openapi/reader.h"
+#include "policy/tools/starter.h"
 
 namespace {
 
@@ -30,7 +30,7 @@ void check_limit(const LimitSpec& limit, const std::unordered_set<std::string>& 
   require(!limit.routes.empty());
   std::unordered_set<std::string> seen;
   for (const auto& route : limit.routes) {
-    const std::string key = openapi::match_key(route.value);
+    const std::string key = match_key(route.value);
     require(known.contains(key) && seen.insert(key).second);
     const auto again = parse_route(route.value.text());
     require(again && same_route(*again, route.value));
@@ -39,12 +39,12 @@ void check_limit(const LimitSpec& limit, const std::unordered_set<std::string>& 
 
 void check_document(const std::string& text) {
   Problems problems("fuzz");
-  const auto root = yaml::parse(text, problems);
+  const auto root = weir::text::parse_yaml(text, problems);
   if (!root) return;
   const auto policy = openapi::read(*root, problems);
   if (!policy || problems.any_error()) return;
   std::unordered_set<std::string> known;
-  for (const RouteTemplate& route : policy->labels) require(known.insert(openapi::match_key(route)).second);
+  for (const RouteTemplate& route : policy->labels) require(known.insert(match_key(route)).second);
   for (const LimitSpec& limit : policy->limits) check_limit(limit, known);
 }
 

@@ -9,17 +9,18 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/path.h"
-#include "engine/route_tree.h"
-#include "engine/segment_hash.h"
-#include "policy/segment_text.h"
-#include "tests/engine/route_oracle.h"
-#include "tests/engine/servers.h"
+#include "match/path.h"
+#include "match/route_tree.h"
+#include "match/segment_hash.h"
+#include "policy/route_template.h"
+#include "tests/match/path_readers.h"
+#include "tests/match/route_oracle.h"
+#include "text/characters.h"
 
 namespace {
 
 using namespace weir;
-using namespace weir::engine;
+using namespace weir::match;
 
 constexpr std::size_t short_enough_for_the_servers = 200;
 
@@ -59,7 +60,7 @@ void check_pieces(const PathReading& reading) {
   for (const Piece& piece : reading.pieces) {
     require(piece.hash == segment_hash(piece.text));
     require(piece.text.find_first_of("/\\;?#") == std::string_view::npos);
-    require(std::none_of(piece.text.begin(), piece.text.end(), policy::is_control));
+    require(std::none_of(piece.text.begin(), piece.text.end(), text::is_control));
     require(!piece.text.empty() || piece.has(Piece::may_vanish) || piece.has(Piece::may_go_up));
     has_flags |= piece.flags != 0;
   }

@@ -6,10 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "store/redis/cluster_map.h"
-#include "store/redis/cluster_slot.h"
-#include "store/redis/error_kind.h"
-#include "store/redis/sentinel_replies.h"
+#include "store/redis/cluster.h"
+#include "store/redis/replies.h"
 #include "store/redis/url.h"
 #include "wire/resp/reply_parser.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policy/load.h"
-#include "policy/rls/reader.h"
+#include "policy/read/rls_reader.h"
 
 namespace {
 
@@ -38,7 +38,7 @@ void check(const std::vector<DescriptorSpec>& descriptors) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string input(data, data + size);
   Problems problems("fuzz");
-  const auto root = yaml::parse(input, problems);
+  const auto root = weir::text::parse_yaml(input, problems);
   if (!root) return 0;
   const auto domain = rls::read(*root, problems);
   require(domain.has_value() != problems.any_error());

@@ -5,9 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "wire/protobuf/reader.h"
-#include "wire/protobuf/writer.h"
-#include "wire/rls/rate_limit_request.h"
+#include "wire/protobuf.h"
+#include "wire/rls.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The reply of the script, from a server that may say anything, to a batch with every algorithm and operation: it is
-// refused, and the asks stay as they were, or every ask is answered as a whole.
+// refused, and the groups stay as they were, or every group is answered as a whole.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -36,43 +36,48 @@ const std::vector<core::Rule>& rules() {
   return all;
 }
 
-SharedCheck check_of(std::size_t rule, std::string_view name, std::uint64_t cost = 1) {
-  return {.key = std::to_string(rule) + std::string(name), .rule = &rules()[rule], .cost = Cost{cost}};
+store::Check check_of(std::size_t rule, std::string_view name, std::uint64_t cost = 1) {
+  store::Check check;
+  check.key = std::to_string(rule) + std::string(name);
+  check.rule = &rules()[rule];
+  check.cost = Cost{cost};
+  check.wants_more_after = true;
+  return check;
 }
 
-std::deque<SharedAsk> make_asks() {
-  std::deque<SharedAsk> asks;
-  const auto add = [&](SharedOperation operation, std::vector<SharedCheck> checks) -> SharedAsk& {
-    SharedAsk& ask = asks.emplace_back();
-    ask.operation = operation;
-    ask.checks = std::move(checks);
-    ask.failure = StoreFailure::lost;
-    return ask;
+std::deque<Group> make_groups() {
+  std::deque<Group> groups;
+  const auto add = [&](store::Operation operation, std::vector<store::Check> checks) -> Group& {
+    Group& group = groups.emplace_back();
+    group.operation = operation;
+    group.checks = std::move(checks);
+    group.failure = Failure::lost;
+    return group;
   };
   for (std::size_t rule = 0; rule < rules().size(); ++rule) {
-    for (int i = 0; i < 3; ++i) add(SharedOperation::decide, {check_of(rule, "a", 4)});
-    add(SharedOperation::look, {check_of(rule, "a")});
-    add(SharedOperation::decide, {check_of(rule, "a"), check_of(rule, "b", 2), check_of(rule, "a", 3)});
-    add(SharedOperation::decide, {check_of(rule, "b")}).checks[0].charge_back = 5;
-    add(SharedOperation::settle, {check_of(rule, "s")}).settlement =
+    for (int i = 0; i < 3; ++i) add(store::Operation::decide, {check_of(rule, "a", 4)});
+    add(store::Operation::look, {check_of(rule, "a")});
+    add(store::Operation::decide, {check_of(rule, "a"), check_of(rule, "b", 2), check_of(rule, "a", 3)});
+    add(store::Operation::decide, {check_of(rule, "b")}).checks[0].charge_back = 5;
+    add(store::Operation::settle, {check_of(rule, "s")}).settlement =
         core::Settlement{Cost{2}, Cost{rule % 2 * 5}, Instant{std::chrono::seconds(1'700'000'000)}};
-    add(SharedOperation::forget, {check_of(rule, "f")});
+    add(store::Operation::forget, {check_of(rule, "f")});
   }
-  return asks;
+  return groups;
 }
 
-void check_answer(const SharedAsk& ask) {
-  if (ask.failure == StoreFailure::disagreement) {
-    require(ask.answers.empty() && !ask.admitted);
+void check_answer(const Group& group) {
+  if (group.failure == Failure::disagreement) {
+    require(!group.decided && !group.admitted);
     return;
   }
-  require(ask.failure == StoreFailure::none && ask.answers.size() == ask.checks.size());
+  require(group.failure == Failure::none && group.decided);
   bool admitted = true;
-  for (const SharedAnswer& answer : ask.answers) {
-    require(answer.decision.remaining <= answer.decision.limit);
-    admitted = admitted && answer.decision.admitted;
+  for (const store::Check& check : group.checks) {
+    require(check.decision.remaining <= check.decision.limit);
+    admitted = admitted && check.decision.admitted;
   }
-  if (ask.operation <= SharedOperation::look && ask.admitted) require(admitted);
+  if (group.operation <= store::Operation::look && group.admitted) require(admitted);
 }
 
 }  // namespace
@@ -81,15 +86,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string input(data, data + size);
   wire::resp::ReplyParser parser;
   if (parser.next(input).status != wire::resp::ReplyParser::Status::reply) return 0;
-  std::deque<SharedAsk> asks = make_asks();
+  std::deque<Group> groups = make_groups();
   redis::ScriptBatch batch;
-  for (SharedAsk& ask : asks) require(batch.add(ask));
+  for (Group& group : groups) require(batch.add(group));
   const bool is_read = batch.read(parser.reply());
-  for (const SharedAsk& ask : asks) {
+  for (const Group& group : groups) {
     if (is_read) {
-      check_answer(ask);
+      check_answer(group);
     } else {
-      require(ask.failure == StoreFailure::lost && ask.answers.empty());
+      require(group.failure == Failure::lost && !group.decided);
+      for (const store::Check& check : group.checks) require(check.decision == Decision{});
     }
   }
   return 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/limiter/jumping_clock.h"
+#include "tests/limiter/limits.h"
 #include "weir/keyed_limiter.h"
 #include "weir/limiter.h"
 #include "weir/to_duration.h"
@@ -19,8 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Instant start{1'700'000'000s};
-const Instant far = start + std::chrono::years{1000};
+const Instant first_instant{1'700'000'000s};
+const Instant far = first_instant + std::chrono::years{1000};
 
 struct One {
   Limiter limiter;
@@ -57,10 +58,10 @@ class AcquireTest : public testing::Test {
     return limited_->acquire(Cost{cost}, deadline, std::move(stop));
   }
 
-  [[nodiscard]] Duration elapsed() const { return clock_->now() - start; }
+  [[nodiscard]] Duration elapsed() const { return clock_->now() - first_instant; }
   [[nodiscard]] std::uint64_t remaining() const { return limited_->peek(Cost{0}).remaining; }
 
-  std::shared_ptr<JumpingClock> clock_ = std::make_shared<JumpingClock>(start);
+  std::shared_ptr<JumpingClock> clock_ = std::make_shared<JumpingClock>(first_instant);
   std::optional<Limited> limited_;
 };
 
@@ -96,7 +97,7 @@ TYPED_TEST(AcquireTest, EveryAlgorithmIsWaitedFor) {
       {Limit::sliding_window_counter(two_in_ten).value(), {0s, 0s, 15s, 20s}},
   };
   for (const auto& [limit, times] : rows) {
-    this->clock_ = std::make_shared<JumpingClock>(start);
+    this->clock_ = std::make_shared<JumpingClock>(first_instant);
     this->limit_to(limit);
     for (const Duration expected : times) {
       EXPECT_TRUE(this->acquire(1, far).admitted);
@@ -107,18 +108,18 @@ TYPED_TEST(AcquireTest, EveryAlgorithmIsWaitedFor) {
 
 TYPED_TEST(AcquireTest, AdmissionAtTheDeadlineIsInTimeAndAMicrosecondLaterIsNot) {
   this->exhaust_one_a_second();
-  const Decision late = this->acquire(1, start + 1s - 1us);
+  const Decision late = this->acquire(1, first_instant + 1s - 1us);
   EXPECT_FALSE(late.admitted);
   EXPECT_EQ(late.retry_after, 1s);
   EXPECT_EQ(this->clock_->waits, 0);
-  EXPECT_TRUE(this->acquire(1, start + 1s).admitted);
+  EXPECT_TRUE(this->acquire(1, first_instant + 1s).admitted);
   EXPECT_EQ(this->elapsed(), 1s);
 }
 
 TYPED_TEST(AcquireTest, DenialForTheDeadlineTakesNothing) {
   this->limit_to(Limit::gcra({.rate = {1, 1s}, .burst = 3}).value());
   EXPECT_TRUE(this->acquire(2, far).admitted);
-  EXPECT_FALSE(this->acquire(3, start + 1s).admitted);
+  EXPECT_FALSE(this->acquire(3, first_instant + 1s).admitted);
   EXPECT_EQ(this->remaining(), 1U);
 }
 
@@ -172,7 +173,7 @@ TYPED_TEST(AcquireTest, WhoIsOvertakenCanMissTheDeadline) {
     this->clock_->advance(1s);
     EXPECT_TRUE(this->limited_->check(Cost{1}).admitted);
   };
-  EXPECT_FALSE(this->acquire(1, start + 1500ms).admitted);
+  EXPECT_FALSE(this->acquire(1, first_instant + 1500ms).admitted);
   EXPECT_EQ(this->elapsed(), 1s);
 }
 
@@ -182,24 +183,24 @@ TYPED_TEST(AcquireTest, CallerWithATurnReturnsAtItsTurn) {
   const Decision turn = this->acquire(1, far);
   EXPECT_TRUE(turn.admitted);
   EXPECT_EQ(turn.delay, 20s);
-  EXPECT_EQ(turn.charged_at, start + 20s);
+  EXPECT_EQ(turn.charged_at, first_instant + 20s);
   EXPECT_EQ(this->elapsed(), 20s);
 }
 
 TYPED_TEST(AcquireTest, TurnAfterTheDeadlineIsNotTaken) {
   this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 2}).value());
   EXPECT_TRUE(this->limited_->check(Cost{1}).admitted);
-  const Decision late = this->acquire(1, start + 10s - 1us);
+  const Decision late = this->acquire(1, first_instant + 10s - 1us);
   EXPECT_FALSE(late.admitted);
   EXPECT_EQ(this->elapsed(), 0s);
   EXPECT_EQ(this->remaining(), 2U);
-  EXPECT_TRUE(this->acquire(1, start + 10s).admitted);
+  EXPECT_TRUE(this->acquire(1, first_instant + 10s).admitted);
 }
 
 TYPED_TEST(AcquireTest, FullQueueIsNotWaitedForWhenTheTurnWouldBeAfterTheDeadline) {
   this->limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 1}).value());
   EXPECT_TRUE(this->limited_->check(Cost{2}).admitted);
-  EXPECT_FALSE(this->acquire(1, start + 15s).admitted);
+  EXPECT_FALSE(this->acquire(1, first_instant + 15s).admitted);
   EXPECT_EQ(this->elapsed(), 0s);
 }
 
@@ -219,7 +220,7 @@ TYPED_TEST(AcquireTest, FullQueueIsWaitedForUntilThereIsATurn) {
   const Decision turn = this->acquire(1, far);
   EXPECT_TRUE(turn.admitted);
   EXPECT_EQ(this->elapsed(), 20s);
-  EXPECT_EQ(turn.charged_at, start + 20s);
+  EXPECT_EQ(turn.charged_at, first_instant + 20s);
 }
 
 TYPED_TEST(AcquireTest, CostZeroDoesNotWaitUnlessThereIsADebt) {
@@ -230,7 +231,7 @@ TYPED_TEST(AcquireTest, CostZeroDoesNotWaitUnlessThereIsADebt) {
 
 // A real thread, held by a clock that the test moves.
 TYPED_TEST(AcquireTest, ThreadThatWaitsIsWokenByTheClockAndByAStop) {
-  const auto clock = std::make_shared<ManualClock>(start);
+  const auto clock = std::make_shared<ManualClock>(first_instant);
   TypeParam limited(Limit::gcra({.rate = {1, 1s}, .burst = 1}).value(), clock);
   EXPECT_TRUE(limited.check(Cost{1}).admitted);
   Decision woken_by_clock;

@@ -86,10 +86,10 @@ TEST(WallClock, NeverGoesBack) {
 
 TEST(WallClock, DoesNotWaitForWhatHasPassed) {
   const WallClock clock;
-  const Instant start = clock.now();
-  clock.wait_until(start - 1h, {});
+  const Instant begin = clock.now();
+  clock.wait_until(begin - 1h, {});
   clock.wait_until(Instant::min(), {});
-  EXPECT_LT(clock.now(), start + 30min);
+  EXPECT_LT(clock.now(), begin + 30min);
 }
 
 TEST(WallClock, WaitsUntilTheInstantHasCome) {
@@ -101,12 +101,12 @@ TEST(WallClock, WaitsUntilTheInstantHasCome) {
 
 TEST(WallClock, StopEndsTheLongestWait) {
   const WallClock clock;
-  const Instant start = clock.now();
+  const Instant begin = clock.now();
   clock.wait_until(Instant::max(), stopped());
   std::jthread waiter([&](std::stop_token stop) { clock.wait_until(Instant::max(), stop); });
   waiter.request_stop();
   waiter.join();
-  EXPECT_LT(clock.now(), start + 30min);
+  EXPECT_LT(clock.now(), begin + 30min);
 }
 
 }  // namespace

@@ -10,14 +10,13 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/limiter/limits.h"
 #include "weir/keyed_limiter.h"
 
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
-
-const Instant start{1'700'000'000s};
 
 class KeyedLimiterSnapshotTest : public testing::TestWithParam<Algorithm> {
  protected:
@@ -70,7 +69,7 @@ class KeyedLimiterSnapshotTest : public testing::TestWithParam<Algorithm> {
   const std::filesystem::path path_ =
       std::filesystem::path(testing::TempDir()) /
       ("weir_snapshot_" + std::string(name_of(GetParam())) + "_" + std::to_string(getpid()));
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(start);
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(first_instant);
 };
 
 std::string name_of_case(const testing::TestParamInfo<Algorithm>& info) {
@@ -87,7 +86,7 @@ TEST_P(KeyedLimiterSnapshotTest, RestoredLimiterAnswersAsTheSavedOne) {
   KeyedLimiter saved = save_a_used_one();
   KeyedLimiter restored = restore(limit()).value();
   for (const Duration later : {0us, Duration{1}, Duration{20s}, Duration{99s}, Duration{500s}}) {
-    clock_->set(start + 1s + later);
+    clock_->set(first_instant + 1s + later);
     for (const std::string& key : keys()) {
       for (const std::uint64_t cost : {0U, 1U, 5U}) {
         ASSERT_EQ(restored.peek(key, Cost{cost}), saved.peek(key, Cost{cost})) << key;
@@ -117,7 +116,7 @@ TEST_P(KeyedLimiterSnapshotTest, NewNumbersGiveNobodyAFreshBurst) {
 
 TEST_P(KeyedLimiterSnapshotTest, RestoreBeforeTheSaveForgivesNothing) {
   const KeyedLimiter saved = save_a_used_one();
-  clock_->set(start - 1h);
+  clock_->set(first_instant - 1h);
   const KeyedLimiter restored = restore(limit()).value();
   EXPECT_EQ(restored.peek("key5", Cost{1}).admitted, false);
   EXPECT_LE(restored.peek("key5", Cost{1}).retry_after.value(), 200s);

@@ -10,24 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/limiter/limits.h"
+
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
-
-const Instant start{1'700'000'000s};
-
-std::vector<Limit> one_of_each(std::uint64_t capacity, Duration per) {
-  const BucketNumbers bucket{.rate = {1, per}, .burst = capacity};
-  const WindowNumbers window{.limit = capacity, .window = per};
-  return {Limit::token_bucket(bucket).value(),
-          Limit::gcra(bucket).value(),
-          Limit::leaky_bucket(bucket).value(),
-          Limit::leaky_bucket(QueueNumbers{.rate = bucket.rate, .queue = capacity - 1}).value(),
-          Limit::fixed_window(window).value(),
-          Limit::sliding_window_log(window).value(),
-          Limit::sliding_window_counter(window).value()};
-}
 
 // Of few keys, each again and again, at any cost up to more than fits.
 std::vector<KeyedLimiter::Request> two_hundred_requests() {
@@ -47,7 +35,7 @@ class KeyedLimiterTest : public testing::Test {
   Decision check(std::string_view key, std::uint64_t cost = 1) { return limiter_.check(key, Cost{cost}); }
   [[nodiscard]] std::uint64_t remaining(std::string_view key) const { return limiter_.peek(key, Cost{0}).remaining; }
 
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(start);
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(first_instant);
   KeyedLimiter limiter_ = KeyedLimiter::create(Limit::gcra({.rate = {1, 10s}, .burst = 3}).value(), clock_).value();
 };
 
@@ -207,7 +195,7 @@ TEST(KeyedLimiter, MissingClockIsRefusedByName) {
 }
 
 TEST(KeyedLimiter, BudgetThatIsTooSmallIsRefusedWithOneThatIsNot) {
-  const auto clock = std::make_shared<ManualClock>(start);
+  const auto clock = std::make_shared<ManualClock>(first_instant);
   for (const Limit& limit : one_of_each(100, 10s)) {
     for (const std::size_t budget : {std::size_t{0}, std::size_t{1}, std::size_t{1000}}) {
       const auto refused = KeyedLimiter::create(limit, clock, {.memory_budget = budget});

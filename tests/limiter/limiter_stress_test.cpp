@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/limiter/limits.h"
 #include "weir/keyed_limiter.h"
 #include "weir/limiter.h"
 
@@ -20,20 +21,6 @@ using namespace std::chrono_literals;
 constexpr int threads = 4;
 constexpr int attempts = 2000;
 constexpr std::uint64_t capacity = 1000;
-const Instant start{1'700'000'000s};
-
-std::vector<Limit> one_of_each() {
-  const BucketNumbers bucket{.rate = {1, 1h}, .burst = capacity};
-  const WindowNumbers window{.limit = capacity, .window = 1h};
-  return {Limit::token_bucket(bucket).value(),
-          Limit::gcra(bucket).value(),
-          Limit::leaky_bucket(bucket).value(),
-          Limit::leaky_bucket(QueueNumbers{.rate = bucket.rate, .queue = capacity - 1}).value(),
-          Limit::fixed_window(window).value(),
-          Limit::sliding_window_log(window).value(),
-          Limit::sliding_window_counter(window).value()};
-}
-
 // Runs work(thread) on all threads at once.
 template <class Work>
 void all_at_once(Work work) {
@@ -48,8 +35,8 @@ void all_at_once(Work work) {
 }
 
 TEST(LimiterStress, ThreadsOnOneLimiterAdmitExactlyTheCapacity) {
-  for (const Limit& limit : one_of_each()) {
-    Limiter limiter = Limiter::create(limit, std::make_shared<ManualClock>(start)).value();
+  for (const Limit& limit : one_of_each(capacity, 1h)) {
+    Limiter limiter = Limiter::create(limit, std::make_shared<ManualClock>(first_instant)).value();
     std::atomic<std::uint64_t> admitted{0};
     all_at_once([&](int) {
       for (int i = 0; i < attempts; ++i) admitted += limiter.check() ? 1 : 0;
@@ -59,8 +46,8 @@ TEST(LimiterStress, ThreadsOnOneLimiterAdmitExactlyTheCapacity) {
 }
 
 TEST(LimiterStress, ThreadsOnOneKeyAdmitExactlyTheCapacity) {
-  for (const Limit& limit : one_of_each()) {
-    KeyedLimiter limiter = KeyedLimiter::create(limit, std::make_shared<ManualClock>(start)).value();
+  for (const Limit& limit : one_of_each(capacity, 1h)) {
+    KeyedLimiter limiter = KeyedLimiter::create(limit, std::make_shared<ManualClock>(first_instant)).value();
     std::atomic<std::uint64_t> admitted{0};
     all_at_once([&](int thread) {
       for (int i = 0; i < attempts; ++i) {
@@ -77,7 +64,7 @@ TEST(LimiterStress, ThreadsOnOneKeyAdmitExactlyTheCapacity) {
 
 TEST(LimiterStress, BatchesAndSingleChecksTogetherAdmitExactlyTheCapacity) {
   KeyedLimiter limiter = KeyedLimiter::create(Limit::gcra({.rate = {1, 1h}, .burst = capacity}).value(),
-                                              std::make_shared<ManualClock>(start))
+                                              std::make_shared<ManualClock>(first_instant))
                              .value();
   std::atomic<std::uint64_t> admitted{0};
   all_at_once([&](int thread) {
@@ -97,9 +84,9 @@ TEST(LimiterStress, BatchesAndSingleChecksTogetherAdmitExactlyTheCapacity) {
 
 // What is charged and given back by all leaves nothing behind.
 TEST(LimiterStress, ChargesAndRefundsOfManyThreadsBalance) {
-  for (const Limit& limit : one_of_each()) {
+  for (const Limit& limit : one_of_each(capacity, 1h)) {
     if (limit.algorithm() == Algorithm::leaky_bucket_queue) continue;  // only the newest turn can be given back
-    const auto clock = std::make_shared<ManualClock>(start);
+    const auto clock = std::make_shared<ManualClock>(first_instant);
     Limiter one = Limiter::create(limit, clock).value();
     KeyedLimiter many = KeyedLimiter::create(limit, clock).value();
     all_at_once([&](int) {
@@ -116,7 +103,7 @@ TEST(LimiterStress, ChargesAndRefundsOfManyThreadsBalance) {
 }
 
 TEST(LimiterStress, WaitersAreAdmittedAsTimePassesAndEachOnce) {
-  const auto clock = std::make_shared<ManualClock>(start);
+  const auto clock = std::make_shared<ManualClock>(first_instant);
   Limiter limiter = Limiter::create(Limit::gcra({.rate = {1, 1s}, .burst = 1}).value(), clock).value();
   EXPECT_TRUE(limiter.check());
   std::atomic<int> admitted{0};

@@ -8,24 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/limiter/limits.h"
+
 namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
-
-const Instant start{1'700'000'000s};
-
-std::vector<Limit> one_of_each(std::uint64_t capacity, Duration per) {
-  const BucketNumbers bucket{.rate = {1, per}, .burst = capacity};
-  const WindowNumbers window{.limit = capacity, .window = per};
-  return {Limit::token_bucket(bucket).value(),
-          Limit::gcra(bucket).value(),
-          Limit::leaky_bucket(bucket).value(),
-          Limit::leaky_bucket(QueueNumbers{.rate = bucket.rate, .queue = capacity - 1}).value(),
-          Limit::fixed_window(window).value(),
-          Limit::sliding_window_log(window).value(),
-          Limit::sliding_window_counter(window).value()};
-}
 
 class LimiterTest : public testing::Test {
  protected:
@@ -33,7 +21,7 @@ class LimiterTest : public testing::Test {
   Decision check(std::uint64_t cost = 1) { return limiter_.check(Cost{cost}); }
   [[nodiscard]] std::uint64_t remaining() const { return limiter_.peek(Cost{0}).remaining; }
 
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(start);
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(first_instant);
   Limiter limiter_ = Limiter::create(Limit::gcra({.rate = {1, 10s}, .burst = 5}).value(), clock_).value();
 };
 
@@ -43,7 +31,7 @@ TEST_F(LimiterTest, AdmitsUntilTheLimitAndThenAsTimePasses) {
     EXPECT_TRUE(decision);
     EXPECT_EQ(decision.limit, 5U);
     EXPECT_EQ(decision.remaining, left - 1);
-    EXPECT_EQ(decision.charged_at, start);
+    EXPECT_EQ(decision.charged_at, first_instant);
   }
   EXPECT_EQ(check().retry_after, 10s);
   clock_->advance(10s - 1us);
@@ -116,7 +104,7 @@ TEST_F(LimiterTest, QueueReportsTheDelayAndDoesNotWait) {
   limit_to(Limit::leaky_bucket(QueueNumbers{.rate = {1, 10s}, .queue = 2}).value());
   EXPECT_EQ(check().delay, 0s);
   EXPECT_EQ(check().delay, 10s);
-  EXPECT_EQ(check().charged_at, start + 20s);
+  EXPECT_EQ(check().charged_at, first_instant + 20s);
   EXPECT_FALSE(check());
 }
 
@@ -124,13 +112,13 @@ TEST_F(LimiterTest, ClockThatStepsBackNeitherRefillsNorTraps) {
   for (const Limit& limit : one_of_each(3, 10s)) {
     limit_to(limit);
     std::ignore = check(3);
-    for (const Instant earlier : {start - 1s, start - 1h, Instant::min()}) {
+    for (const Instant earlier : {first_instant - 1s, first_instant - 1h, Instant::min()}) {
       clock_->set(earlier);
       EXPECT_FALSE(check()) << name_of(limit.algorithm());
     }
-    clock_->set(start + std::chrono::years{100});
+    clock_->set(first_instant + std::chrono::years{100});
     EXPECT_TRUE(check(3)) << name_of(limit.algorithm());
-    clock_->set(start);
+    clock_->set(first_instant);
   }
 }
 

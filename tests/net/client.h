@@ -63,10 +63,10 @@ class Client {
     return count > 0 ? static_cast<std::size_t>(count) : 0;
   }
 
-  // A byte beside the others, which stops who reads them.
+  // A byte beside the others, which stops a read of them.
   void send_urgent(char byte) { ASSERT_EQ(::send(socket_.number(), &byte, 1, MSG_OOB), 1) << std::strerror(errno); }
 
-  // With a descriptor, which stops who reads them. Unix sockets only.
+  // With a descriptor, which stops a read of them. Unix sockets only.
   void send_with_descriptor(std::string_view bytes) {
     std::string copy(bytes);
     iovec data{copy.data(), copy.size()};

@@ -189,9 +189,9 @@ TEST(Connection, WhatCameBehindADescriptorIsReadWithoutAnotherByte) {
 }
 
 // Holds its answer to the first line until it is told to go on.
-class Holding final : public Session {
+class HoldsFirst final : public Session {
  public:
-  Holding(const Link& link, std::atomic<Link*>& held) : link_(link), held_(held) {}
+  HoldsFirst(const Link& link, std::atomic<Link*>& held) : link_(link), held_(held) {}
 
   std::size_t on_input(std::span<char> bytes, Output& out) override {
     out.append({bytes.data(), bytes.size()});
@@ -210,7 +210,7 @@ class Holding final : public Session {
 
 TEST(Connection, WhatCameWhileAnAnswerWasHeldIsReadWithoutAnotherByte) {
   std::atomic<Link*> held = nullptr;
-  const Server server([&](const Peer&, const Link& link) { return std::make_unique<Holding>(link, held); });
+  const Server server([&](const Peer&, const Link& link) { return std::make_unique<HoldsFirst>(link, held); });
   Client client = server.connect();
   client.send("one\n");
   ASSERT_TRUE(eventually([&] { return held.load() != nullptr; }));

@@ -1,4 +1,4 @@
-// The end of a server: who is idle goes at once, who is served goes afterwards, and nobody stays beyond the deadline.
+// The end of a server: idle connections close at once, busy ones afterwards, and none stays beyond the deadline.
 #include <future>
 #include <thread>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace weir::net {
 namespace {
 
-TEST(Drain, IdleConnectionsCloseAndNobodyElseComesIn) {
+TEST(Drain, IdleConnectionsCloseAndNoOtherIsAccepted) {
   ListenOptions options;
   options.connection.timeouts.linger = 20ms;
   const Server server(echo(), options, 2);
@@ -55,8 +55,8 @@ TEST(Drain, MessageOnItsWayIsAnswered) {
   }
 }
 
-TEST(Drain, WhoHasConnectedByThenIsAnswered) {
-  constexpr int more_than_are_let_in_at_once = 100;
+TEST(Drain, ClientThatHasConnectedByThenIsAnswered) {
+  constexpr int more_than_are_accepted_at_once = 100;
   LineCounts counts;
   const Server busy(lines(counts));
   std::promise<void> go_on;
@@ -65,7 +65,7 @@ TEST(Drain, WhoHasConnectedByThenIsAnswered) {
     busy.listener->start_drain();
   });
   std::vector<Client> waiting;
-  for (int i = 0; i < more_than_are_let_in_at_once; ++i) {
+  for (int i = 0; i < more_than_are_accepted_at_once; ++i) {
     waiting.push_back(busy.connect());
     waiting.back().send("b\n");
   }

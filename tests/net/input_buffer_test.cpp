@@ -1,5 +1,5 @@
 // The input buffer: no byte lost however it is filled and emptied, and never larger than it may be.
-#include "net/input_buffer.h"
+#include "net/buffers.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,4 +1,4 @@
-// Listening: where, beside whom, for how many, and how it ends.
+// Listening: on which addresses, beside which others, for how many connections, and how it ends.
 #include "net/listener.h"
 
 #include <fcntl.h>

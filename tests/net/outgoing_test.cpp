@@ -16,27 +16,27 @@ Address vacant() {
   return server.listener->bound();
 }
 
-// Counts who comes, and what they say in one read.
-class Crowd {
+// Counts the sessions, and their reads.
+class CountedEcho {
  public:
   [[nodiscard]] MakeSession sessions() {
-    return [this](const Peer&, const Link&) { return std::make_unique<Guest>(*this); };
+    return [this](const Peer&, const Link&) { return std::make_unique<Counted>(*this); };
   }
   std::atomic<int> reads = 0;
-  std::atomic<int> guests = 0;
+  std::atomic<int> sessions_open = 0;
 
  private:
-  class Guest final : public Echo {
+  class Counted final : public Echo {
    public:
-    explicit Guest(Crowd& crowd) : crowd_(crowd) { ++crowd_.guests; }
-    ~Guest() override { --crowd_.guests; }
+    explicit Counted(CountedEcho& counted) : counted_(counted) { ++counted_.sessions_open; }
+    ~Counted() override { --counted_.sessions_open; }
     std::size_t on_input(std::span<char> input, Output& out) override {
-      ++crowd_.reads;
+      ++counted_.reads;
       return Echo::on_input(input, out);
     }
 
    private:
-    Crowd& crowd_;
+    CountedEcho& counted_;
   };
 };
 
@@ -257,32 +257,32 @@ TEST(Outgoing, BytesThatMakeNoMessageAreLostAtTheBound) {
 }
 
 TEST(Outgoing, WhatACallbackSendsLeavesWithOneWrite) {
-  Crowd crowd;
-  const Server server(crowd.sessions());
+  CountedEcho counted;
+  const Server server(counted.sessions());
   Visitor visitor(server.listener->bound());
   visitor.when_connected = [](Outgoing& outgoing) {
     for (int i = 0; i < 100; ++i) outgoing.send("piece ");
   };
   ASSERT_TRUE(visitor.arrives());
   EXPECT_TRUE(eventually([&] { return visitor.received().size() == 600; }));
-  EXPECT_EQ(crowd.reads, 1);
+  EXPECT_EQ(counted.reads, 1);
 }
 
 TEST(Outgoing, NothingIsHeardOfWhatWasClosed) {
-  Crowd crowd;
-  const Server server(crowd.sessions());
+  CountedEcho counted;
+  const Server server(counted.sessions());
   Visitor visitor(server.listener->bound());
   ASSERT_TRUE(visitor.arrives());
   visitor.send("x");
   visitor.close();
-  EXPECT_TRUE(eventually([&] { return crowd.guests == 0; }));
+  EXPECT_TRUE(eventually([&] { return counted.sessions_open == 0; }));
   visitor.close();
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 
 TEST(Outgoing, ConnectsAgain) {
-  Crowd crowd;
-  const Server server(crowd.sessions());
+  CountedEcho counted;
+  const Server server(counted.sessions());
   Visitor visitor(server.listener->bound());
   ASSERT_TRUE(visitor.arrives());
   for (int i = 2; i < 5; ++i) {
@@ -290,7 +290,7 @@ TEST(Outgoing, ConnectsAgain) {
     EXPECT_TRUE(eventually([&] { return visitor.connections() == i; }));
   }
   EXPECT_EQ(visitor.ask("x"), "x");
-  EXPECT_TRUE(eventually([&] { return crowd.guests == 1; }));
+  EXPECT_TRUE(eventually([&] { return counted.sessions_open == 1; }));
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 
@@ -315,8 +315,8 @@ class EndedFromWithin : public testing::TestWithParam<bool> {
       outgoing.close();
     }
   }
-  Crowd crowd_;
-  Server server_{crowd_.sessions()};
+  CountedEcho counted_;
+  Server server_{counted_.sessions()};
 };
 
 TEST_P(EndedFromWithin, OnConnected) {
@@ -324,7 +324,7 @@ TEST_P(EndedFromWithin, OnConnected) {
   visitor.when_connected = [&](Outgoing& outgoing) { end(outgoing, visitor); };
   EXPECT_TRUE(visitor.arrives());
   EXPECT_TRUE(eventually([&] { return server_.counts().accepted == 1 && server_.counts().open == 0; }));
-  EXPECT_EQ(crowd_.reads, 0);
+  EXPECT_EQ(counted_.reads, 0);
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 
@@ -334,7 +334,7 @@ TEST_P(EndedFromWithin, OnBytes) {
   EXPECT_TRUE(visitor.arrives());
   EXPECT_EQ(visitor.ask("x"), "x");
   EXPECT_TRUE(eventually([&] { return server_.counts().open == 0; }));
-  EXPECT_EQ(crowd_.reads, 1);
+  EXPECT_EQ(counted_.reads, 1);
   EXPECT_EQ(visitor.losses().size(), 0U);
 }
 

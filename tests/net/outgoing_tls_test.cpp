@@ -1,4 +1,4 @@
-// Connections that we open with TLS: whom we believe, and what we show.
+// Connections that we open with TLS: which servers we trust, and what we show.
 #include <fstream>
 
 #include "net/tls_context.h"
@@ -93,7 +93,7 @@ TEST_F(OutgoingTls, ServersThatAreNotTrustedAreRefused) {
     std::string why;
   } rows[] = {
       {folder_.file("stranger.pem"), "", "unable to get local issuer certificate"},
-      {"", "", "unable to get local issuer certificate"},  // whom this machine trusts
+      {"", "", "unable to get local issuer certificate"},  // those that this machine trusts
       {folder_.file("ca.pem"), "other.test", "hostname mismatch"},
       {folder_.file("ca.pem"), "127.0.0.2", "IP address mismatch"},
   };

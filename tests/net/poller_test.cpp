@@ -1,4 +1,4 @@
-// What a loop waits for is told once, to whoever still wants it.
+// What becomes ready is reported once, to the watchers that still want it.
 #include "net/poller.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,6 @@
 #include <functional>
 #include <string_view>
 #include <utility>
-
-#include "net/watched.h"
 
 namespace weir::net {
 namespace {
@@ -29,7 +27,7 @@ class Listening final : public Watcher {
     if (then) then();
   }
 
-  void hear(std::string_view bytes) const {
+  void make_ready(std::string_view bytes) const {
     EXPECT_EQ(::send(other.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
 
@@ -49,12 +47,12 @@ TEST(Poller, WhatBecomesReadyIsToldOnce) {
   Listening one(poller);
   look(poller);
   EXPECT_EQ(one.calls, 0);
-  one.hear("x");
+  one.make_ready("x");
   look(poller);
   look(poller);
   EXPECT_EQ(one.calls, 1);
   EXPECT_TRUE(one.last.input && !one.last.output && !one.last.to_the_end);
-  one.hear("y");
+  one.make_ready("y");
   look(poller);
   EXPECT_EQ(one.calls, 2);
 }
@@ -62,14 +60,14 @@ TEST(Poller, WhatBecomesReadyIsToldOnce) {
 TEST(Poller, EndOfThePeerIsToldWithTheLastBytes) {
   Poller poller;
   Listening one(poller);
-  one.hear("x");
+  one.make_ready("x");
   ::shutdown(one.other.number(), SHUT_WR);
   look(poller);
   EXPECT_EQ(one.calls, 1);
   EXPECT_TRUE(one.last.input && one.last.to_the_end);
 }
 
-TEST(Poller, RoomForOutputIsToldToThoseWhoWantIt) {
+TEST(Poller, RoomForOutputIsToldToThoseThatWantIt) {
   Poller poller;
   Listening one(poller);
   one.watched.want(Interest::both);
@@ -101,19 +99,19 @@ TEST(Poller, TurnAskedForWithinATurnIsOneOfTheNextRound) {
   EXPECT_EQ(one.calls, 2);
 }
 
-TEST(Poller, WhoIsForgottenHearsNothingMoreInThisRound) {
+TEST(Poller, WatcherThatIsRemovedIsNotCalledInThisRound) {
   Poller poller;
   Listening one(poller);
   Listening other(poller);
   one.then = [&] { other.watched.close(); };
   other.then = [&] { one.watched.close(); };
-  one.hear("x");
-  other.hear("x");
+  one.make_ready("x");
+  other.make_ready("x");
   look(poller);
   EXPECT_EQ(one.calls + other.calls, 1);
 }
 
-TEST(Poller, WhoIsForgottenLosesHisTurn) {
+TEST(Poller, WatcherThatIsRemovedLosesItsTurn) {
   Poller poller;
   Listening one(poller);
   Listening other(poller);

@@ -1,4 +1,4 @@
-#include "net/sender.h"
+#include "net/buffers.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -9,9 +9,8 @@
 #include <string>
 
 #include "net/descriptor.h"
-#include "net/input_buffer.h"
-#include "net/tls_client_context.h"
 #include "net/tls_context.h"
+#include "net/tls_stream.h"
 #include "tests/net/certificates.h"
 #include "tests/net/server.h"
 

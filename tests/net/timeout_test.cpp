@@ -1,4 +1,4 @@
-// Nobody holds a connection open for longer than he may. Every test here would wait for ever without its time-out.
+// Nobody holds a connection open for longer than allowed. Every test here would wait for ever without its timeout.
 #include "tests/net/server.h"
 
 namespace weir::net {
@@ -11,7 +11,7 @@ ListenOptions patient() {
   return options;
 }
 
-TEST(Timeout, ClosesWhoSaysNothing) {
+TEST(Timeout, ClosesASilentClient) {
   ListenOptions options = patient();
   options.connection.timeouts.first_bytes = 20ms;
   const Server server(echo(), options);
@@ -19,7 +19,7 @@ TEST(Timeout, ClosesWhoSaysNothing) {
   EXPECT_EQ(server.counts().timed_out, 1U);
 }
 
-TEST(Timeout, ClosesWhoIsIdle) {
+TEST(Timeout, ClosesAnIdleClient) {
   ListenOptions options = patient();
   options.connection.timeouts.idle = 20ms;
   const Server server(echo(), options);
@@ -29,7 +29,7 @@ TEST(Timeout, ClosesWhoIsIdle) {
   EXPECT_EQ(server.counts().timed_out, 1U);
 }
 
-TEST(Timeout, ClosesWhoSendsAMessageByAndBy) {
+TEST(Timeout, ClosesAClientThatSendsAMessageByAndBy) {
   ListenOptions options = patient();
   options.connection.timeouts.incomplete = 50ms;
   LineCounts counts;
@@ -52,7 +52,7 @@ class Flood final : public Session {
   }
 };
 
-TEST(Timeout, ClosesWhoDoesNotRead) {
+TEST(Timeout, ClosesAClientThatDoesNotRead) {
   ListenOptions options = patient();
   options.connection.timeouts.unread = 50ms;
   const Server server([](const Peer&, const Link&) { return std::make_unique<Flood>(); }, options);
@@ -80,7 +80,7 @@ class Pondering final : public Session {
   int ticks_ = 0;
 };
 
-TEST(Timeout, SparesWhoWaitsForAHeldAnswer) {
+TEST(Timeout, SparesAClientThatWaitsForAHeldAnswer) {
   ListenOptions options = patient();
   options.connection.timeouts.idle = 20ms;
   options.connection.timeouts.first_bytes = 10s;

@@ -1,4 +1,4 @@
-// TLS: who is let in and who is not, certificates that change, and the same batches as without it.
+// TLS: which clients are accepted, certificates that change, and the same batches as without it.
 #include <csignal>
 #include <fstream>
 #include <future>

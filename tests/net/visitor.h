@@ -1,4 +1,4 @@
-// One who connects to a server from a loop of its own, and keeps what happens to it. From the test's thread.
+// A client on a loop of its own that keeps what happens to its connection. Used from the thread of the test.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -10,10 +10,6 @@
 namespace weir::observe {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
-
 class DecisionLogTest : public testing::Test {
  protected:
   void deny(int count, Instant now) {
@@ -57,6 +53,85 @@ TEST_F(DecisionLogTest, TickSaysItEvenIfNoDenialFollows) {
   EXPECT_EQ(lines(), 6);
   log_.tick(noon + 2s);
   EXPECT_EQ(lines(), 6);
+}
+
+int passing(LineLimit& limit, Instant now, int count) {
+  int passed = 0;
+  for (int i = 0; i < count; ++i) passed += limit.pass(now) ? 1 : 0;
+  return passed;
+}
+
+TEST(LineLimit, LetsSoManyPassInASecond) {
+  LineLimit limit(3);
+  EXPECT_EQ(passing(limit, noon, 10), 3);
+  EXPECT_EQ(passing(limit, noon + 999'999us, 10), 0);
+  EXPECT_EQ(passing(limit, noon + 1s, 10), 3);
+}
+
+TEST(LineLimit, ToldOnceWhatWasLeftOutWhenTheSecondIsOver) {
+  LineLimit limit(3);
+  passing(limit, noon, 10);
+  EXPECT_EQ(limit.take_suppressed(noon + 999'999us), 0U);
+  EXPECT_EQ(limit.take_suppressed(noon + 1s), 7U);
+  EXPECT_EQ(limit.take_suppressed(noon + 2s), 0U);
+}
+
+TEST(LineLimit, LimitOfZeroLetsNothingPassAndTellsOncePerSecond) {
+  LineLimit limit(0);
+  EXPECT_EQ(passing(limit, noon, 5), 0);
+  EXPECT_EQ(limit.take_suppressed(noon), 0U);
+  EXPECT_EQ(limit.take_suppressed(noon + 1s), 5U);
+}
+
+TEST(LineLimit, ThreadThatIsStillInTheSecondBeforeGetsNoRoomOfItsOwn) {
+  LineLimit limit(3);
+  EXPECT_EQ(passing(limit, noon, 3), 3);
+  EXPECT_EQ(passing(limit, noon - 1us, 3), 0);
+  EXPECT_EQ(passing(limit, noon, 3), 0);
+}
+
+TEST(LineLimit, ClockThatStepsBackDoesNotShutIt) {
+  LineLimit limit(3);
+  passing(limit, noon, 10);
+  EXPECT_EQ(passing(limit, noon - 1h, 10), 3);
+}
+
+int taken(Sampler& sampler, int of) {
+  int count = 0;
+  for (int i = 0; i < of; ++i) count += sampler.takes() ? 1 : 0;
+  return count;
+}
+
+TEST(Sampler, TakesItsShare) {
+  struct Row {
+    Sampling sampling;
+    int least;
+    int most;
+  };
+  for (const Row& row : {Row{{1, 1}, 10'000, 10'000}, Row{{3, 2}, 10'000, 10'000}, Row{{0, 10}, 0, 0},
+                         Row{{1, 10}, 900, 1100}, Row{{3, 4}, 7300, 7700}}) {
+    Sampler sampler(row.sampling, 1);
+    const int count = taken(sampler, 10'000);
+    EXPECT_GE(count, row.least);
+    EXPECT_LE(count, row.most);
+  }
+}
+
+TEST(Sampler, TrafficWithARhythmIsSampledToo) {
+  Sampler sampler({1, 10}, 1);
+  int every_tenth = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const bool takes = sampler.takes();
+    if (i % 10 == 0) every_tenth += takes ? 1 : 0;
+  }
+  EXPECT_GE(every_tenth, 60);
+  EXPECT_LE(every_tenth, 140);
+}
+
+TEST(Sampler, SameSeedTakesTheSame) {
+  Sampler one({1, 3}, 42);
+  Sampler other({1, 3}, 42);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(one.takes(), other.takes());
 }
 
 }  // namespace

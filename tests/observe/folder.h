@@ -1,15 +1,22 @@
-// A folder for a test's files, gone with it; and verbs to look at them.
+// A folder for a test's files, gone with it; and verbs to look at them. And a time.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "weir/time.h"
+
 namespace weir::observe {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
+
+constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
 
 class Folder {
  public:

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "observe/scales.h"
-
 namespace weir::observe {
 namespace {
 

@@ -4,12 +4,10 @@
 
 #include <chrono>
 
+#include "tests/observe/folder.h"
+
 namespace weir::observe {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
 
 Denial denial() {
   return {.time = noon + 42us,
@@ -19,7 +17,7 @@ Denial denial() {
           .route = "POST /login",
           .tier = "free",
           .consumer = "user:9f3c0d12ab34ef56",
-          .address = policy::Address::parse("203.0.113.77"),
+          .address = text::Address::parse("203.0.113.77"),
           .cost = Cost{2},
           .decision = {.admitted = false, .limit = 5, .remaining = 1, .retry_after = 2'500'000us}};
 }
@@ -76,6 +74,18 @@ TEST(LogLine, SuppressedSaysHowMany) {
   append_suppressed(line, noon, 12);
   EXPECT_EQ(line, R"({"time":"2026-01-05T12:00:00.000000Z","event":"suppressed","count":12})"
                   "\n");
+}
+
+TEST(TruncatedAddress, KeepsTheNetworkAndLosesTheHost) {
+  struct Row {
+    const char* address;
+    const char* text;
+  };
+  for (const Row& row : {Row{"203.0.113.77", "203.0.113.0/24"}, Row{"0.0.0.255", "0.0.0.0/24"},
+                         Row{"2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"}, Row{"::1", "::/48"},
+                         Row{"::ffff:203.0.113.77", "203.0.113.0/24"}}) {
+    EXPECT_EQ(truncated(*text::Address::parse(row.address)), row.text);
+  }
 }
 
 }  // namespace

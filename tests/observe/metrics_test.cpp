@@ -37,13 +37,13 @@ class MetricsTest : public RecorderTest {
  protected:
   std::string page() const {
     const Recorder* const recorder = &recorder_;
-    const std::array ended{DoorFigures::Ended{"accepted", 7}, DoorFigures::Ended{"refused", 1}};
-    const std::array unread{DoorFigures::Unread{"head_too_long", 3}};
-    const std::array doors{DoorFigures{"http", 2, 40, ended, 5, unread}, DoorFigures{"resp", 0, 0, ended, {}, {}}};
+    const std::array ended{ListenerFigures::Ended{"accepted", 7}, ListenerFigures::Ended{"refused", 1}};
+    const std::array unread{ListenerFigures::Unread{"head_too_long", 3}};
+    const std::array listeners{ListenerFigures{"http", 2, 40, ended, 5, unread}, ListenerFigures{"resp", 0, 0, ended, {}, {}}};
     MetricsPage page;
     append_metrics(page, {.engine = *engine_,
                           .recorders = {&recorder, 1},
-                          .doors = doors,
+                          .listeners = listeners,
                           .reloads = {.applied = 2, .refused = 1, .last_refused = true, .applied_at = now_},
                           .log_lines_dropped = 9,
                           .version = "0.1.0",
@@ -70,8 +70,8 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
            R"(weir_candidate_decisions_total{limit="login",route="POST /login",divergence="newly_denied"} 1)",
            R"(weir_candidate_diverging_consumers{limit="login",divergence="newly_denied"} 1)",
            R"(weir_consumers{limit="login"} 2)",
-           R"(weir_unjudged_total{door="http"} 5)",
-           R"(weir_denied_unread_total{door="http",reason="head_too_long"} 3)",
+           R"(weir_unjudged_total{listener="http"} 5)",
+           R"(weir_denied_unread_total{listener="http",reason="head_too_long"} 3)",
            R"(weir_denied_most{limit="login"} 2)",
            R"(weir_headroom_ratio_bucket{limit="login",le="0"} 3)",
            R"(weir_headroom_ratio_count{limit="login"} 6)",
@@ -81,9 +81,9 @@ TEST_F(MetricsTest, PageHasWhatHappened) {
            R"(weir_reloads_total{outcome="refused"} 1)",
            R"(weir_last_reload_refused 1)",
            R"(weir_policy_applied_timestamp_seconds 1767614400)",
-           R"(weir_connections{door="http"} 2)",
-           R"(weir_connections_total{door="http",outcome="refused"} 1)",
-           R"(weir_requests_total{door="http"} 40)",
+           R"(weir_connections{listener="http"} 2)",
+           R"(weir_connections_total{listener="http",outcome="refused"} 1)",
+           R"(weir_requests_total{listener="http"} 40)",
            R"(weir_log_dropped_total 9)",
            R"(weir_table_bytes{limit="login",purpose="live"} )",
            R"(weir_table_budget_bytes{limit="login",purpose="live"} )",

@@ -19,7 +19,7 @@ TEST_F(RecorderAllocationTest, AdmittedRequestsAllocateNothing) {
   const Asked asked(Request::to("GET /").by("alice"));
   const auto admitted = [&] {
     int count = 0;
-    for (int i = 0; i < 1000; ++i) count += judge_->judge(asked.query(), now_).admitted ? 1 : 0;
+    for (int i = 0; i < 1000; ++i) count += evaluator_->evaluate(asked.query(), now_).admitted ? 1 : 0;
     return count;
   };
   ASSERT_EQ(admitted(), 1000);
@@ -34,7 +34,7 @@ TEST_F(RecorderAllocationTest, FloodOfDenialsFromOneConsumerAllocatesNothingOnce
   const Asked asked(Request::to("GET /").by("alice"));
   const auto denied = [&] {
     int count = 0;
-    for (int i = 0; i < 6000; ++i) count += judge_->judge(asked.query(), now_).admitted ? 0 : 1;
+    for (int i = 0; i < 6000; ++i) count += evaluator_->evaluate(asked.query(), now_).admitted ? 0 : 1;
     return count;
   };
   ASSERT_EQ(denied(), 1000);

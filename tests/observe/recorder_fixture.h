@@ -1,4 +1,4 @@
-// Verbs for tests of what is observed: an engine whose judge has a recorder, with a log and a clock of their own.
+// Verbs for tests of what is observed: an engine whose evaluator has a recorder, with a log and a clock of their own.
 #pragma once
 
 #include <array>
@@ -10,8 +10,6 @@
 #include "tests/observe/folder.h"
 
 namespace weir::observe {
-
-using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
 
 using engine::Asked;
 using engine::Query;
@@ -29,22 +27,22 @@ class RecorderTest : public engine::EngineTest {
  protected:
   void load(std::string_view text) {
     engine::EngineTest::load(text);
-    judge_ = engine_->new_judge(&recorder_);
+    evaluator_ = engine_->new_evaluator({.observer = &recorder_});
   }
-  void TearDown() override { judge_.reset(); }
+  void TearDown() override { evaluator_.reset(); }
 
   void send_batch(const Request& request, std::size_t size) {
     const Asked asked(request);
     const std::vector<Query> queries(size, asked.query());
     std::vector<Verdict> verdicts(size);
-    judge_->judge(queries, now_, verdicts);
+    evaluator_->evaluate(queries, now_, verdicts);
   }
   bool ask(const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view domain) {
     std::vector<engine::DescriptorEntry> entries;
     for (const auto& [key, value] : pairs) entries.push_back({key, value});
-    const engine::DescriptorAsk ask{.entries = entries, .hits = Cost{1}, .limit_override = {}};
+    const engine::DescriptorQuery ask{.entries = entries, .hits = Cost{1}, .limit_override = {}};
     engine::DescriptorStatus status;
-    return judge_->judge(domain, {&ask, 1}, now_, {&status, 1});
+    return evaluator_->evaluate(domain, {&ask, 1}, now_, {&status, 1});
   }
 
   RecorderTotals totals() const {

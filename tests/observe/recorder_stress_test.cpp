@@ -37,10 +37,10 @@ TEST(RecorderStress, ReadersNeitherStopNorMissWhatIsRecorded) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < loops; ++t) {
       threads.emplace_back([&, t] {
-        const auto judge = engine->new_judge(recorders[static_cast<std::size_t>(t)].get());
+        const auto evaluator = engine->new_evaluator({.observer = recorders[static_cast<std::size_t>(t)].get()});
         for (int i = 0; i < decisions; ++i) {
           const Asked asked(Request::to("GET /").from("203.0.113." + std::to_string(i % 100)));
-          std::ignore = judge->judge(asked.query(), now + i * 1ms);
+          std::ignore = evaluator->evaluate(asked.query(), now + i * 1ms);
         }
       });
     }
@@ -48,7 +48,7 @@ TEST(RecorderStress, ReadersNeitherStopNorMissWhatIsRecorded) {
       while (!stop.load()) {
         MetricsPage page;
         append_metrics(page,
-                       {.engine = *engine, .recorders = all, .doors = {}, .reloads = {}, .version = "1", .now = now});
+                       {.engine = *engine, .recorders = all, .listeners = {}, .reloads = {}, .version = "1", .now = now});
         pages += page.take().empty() ? 0 : 1;
         std::vector<const DeniedMost*> denied;
         for (const Recorder* recorder : all) denied.push_back(&recorder->denied());

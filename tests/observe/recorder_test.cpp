@@ -154,27 +154,27 @@ TEST_F(RecorderTest, DescriptorsAreRecordedLikeQueries) {
 TEST_F(RecorderTest, LooksAtDescriptorsAreNotRecorded) {
   load(domain);
   const std::vector<engine::DescriptorEntry> entries{{"to", "1"}};
-  const std::vector<engine::DescriptorAsk> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
+  const std::vector<engine::DescriptorQuery> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
   std::vector<engine::DescriptorStatus> statuses(1);
-  EXPECT_TRUE(judge_->judge("messaging", looks, now_, statuses));
+  EXPECT_TRUE(evaluator_->evaluate("messaging", looks, now_, statuses));
   EXPECT_EQ(totals().durations.count(), 0U);
   EXPECT_EQ(totals().headroom.at("per-number").count(), 0U);
   EXPECT_TRUE(engine_->totals().by_limit_and_route.empty());
 }
 
-TEST_F(RecorderTest, TimeOfDescriptorsThatWereJudgedTogetherIsSharedOutEvenly) {
+TEST_F(RecorderTest, TimeOfDescriptorsThatWereEvaluatedTogetherIsSharedOutEvenly) {
   load(domain);
   SteppingWatch::step = 4us;
   const std::vector<engine::DescriptorEntry> entries{{"to", "1"}};
-  const std::vector<engine::DescriptorAsk> asks{{.entries = entries, .hits = Cost{1}, .limit_override = {}}};
-  const std::vector<engine::DescriptorAsk> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
-  std::vector<engine::DescriptorStatus> statuses(5);
-  std::array<engine::DescriptorCase, 5> cases{{{"messaging", asks, std::span(statuses).subspan(0, 1)},
-                                               {"messaging", looks, std::span(statuses).subspan(1, 1)},
-                                               {"nobody", asks, std::span(statuses).subspan(2, 1)},
-                                               {"messaging", asks, std::span(statuses).subspan(3, 1)},
-                                               {"messaging", asks, std::span(statuses).subspan(4, 1)}}};
-  judge_->judge(cases, now_);
+  const std::vector<engine::DescriptorQuery> asks{{.entries = entries, .hits = Cost{1}, .limit_override = {}}};
+  const std::vector<engine::DescriptorQuery> looks{{.entries = entries, .hits = Cost{0}, .limit_override = {}}};
+  const engine::EvaluationBatchPtr batch = evaluator_->new_batch();
+  batch->add("messaging", asks);
+  batch->add("messaging", looks);
+  batch->add("nobody", asks);
+  batch->add("messaging", asks);
+  batch->add("messaging", asks);
+  EXPECT_TRUE(batch->submit(now_));
   EXPECT_EQ(denied().size(), 1U) << "the last, by those before it";
   EXPECT_EQ(totals().headroom.at("per-number").count(), 3U);
   EXPECT_EQ(totals().durations.count(), 3U) << "neither the look nor what nobody knows";
@@ -185,22 +185,23 @@ TEST_F(RecorderTest, TimeOfDescriptorsThatWereJudgedTogetherIsSharedOutEvenly) {
 
 TEST_F(RecorderTest, QuestionsByNameAreRecordedLikeQueries) {
   load(by_user);
-  const std::array<engine::NamedAsk, 7> asks{{{.limit = "login", .consumer = "user=bob"},
+  const std::array<engine::NamedQuery, 7> asks{{{.limit = "login", .consumer = "user=bob"},
                                               {.limit = "login", .consumer = "user=bob"},
                                               {.limit = "login", .consumer = "user=bob"},
                                               {.limit = "login", .consumer = "user=bob"},
                                               {.limit = "login", .consumer = "user=bob"},
                                               {.limit = "login", .consumer = "user=bob", .peek = true},
                                               {.limit = "nobody's", .consumer = "user=bob"}}};
-  std::array<Result<Verdict>, 7> verdicts;
-  judge_->judge(asks, now_, verdicts);
+  const engine::EvaluationBatchPtr batch = evaluator_->new_batch();
+  for (const engine::NamedQuery& ask : asks) batch->add(ask);
+  EXPECT_TRUE(batch->submit(now_));
   const std::string name = "user:" + names_.hash_of("bob");
   EXPECT_EQ(denied(), (std::vector<DeniedConsumer>{{"login", name, 1, 0}}));
   EXPECT_NE(logged().find(R"("limit":"login","route":"other","tier":"free","consumer":")" + name + R"(","cost":1,)"),
             std::string::npos)
       << logged();
   EXPECT_EQ(totals().headroom.at("login").count(), 5U);
-  EXPECT_EQ(totals().durations.count(), 5U) << "neither the peek nor what was not judged";
+  EXPECT_EQ(totals().durations.count(), 5U) << "neither the peek nor what was not evaluated";
 }
 
 TEST_F(RecorderTest, UnknownDomainIsNotRecorded) {

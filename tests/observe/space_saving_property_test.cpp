@@ -7,7 +7,6 @@
 #include <string>
 
 #include "observe/denied_most.h"
-#include "observe/space_saving.h"
 
 namespace weir::observe {
 namespace {

@@ -1,4 +1,4 @@
-#include "observe/store_metrics.h"
+#include "observe/metrics.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // What a policy means once it is compiled: numbers for each tier, defaults, what is inherited.
-#include "policy/compile.h"
+#include "policy/compile/compile.h"
 
 #include <gtest/gtest.h>
 

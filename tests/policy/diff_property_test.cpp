@@ -7,8 +7,8 @@
 #include <array>
 #include <map>
 
-#include "policy/diff.h"
 #include "policy/route_template.h"
+#include "policy/tools/diff.h"
 
 namespace weir::policy {
 namespace {

@@ -1,18 +1,11 @@
 // Changes outside of limits: who is believed, tiers, descriptors; and how changes are shown.
 #include <gtest/gtest.h>
 
-#include "policy/diff.h"
+#include "policy/tools/diff.h"
 #include "tests/policy/linted.h"
 
 namespace weir::policy {
 namespace {
-
-std::string between(std::string_view before, std::string_view after) {
-  const auto old_rules = loaded(before);
-  const auto new_rules = loaded(after);
-  if (old_rules == nullptr || new_rules == nullptr) return "not loaded";
-  return render_text(diff(*old_rules, *new_rules));
-}
 
 std::string between_identities(const std::string& before, const std::string& after) {
   const std::string limits = "limits:\n- { name: a, consumer_key: ip, algorithm: gcra, rate: 1/s }\n";

@@ -1,18 +1,11 @@
 // What a reviewer reads: each test is two policies and the lines between them.
 #include <gtest/gtest.h>
 
-#include "policy/diff.h"
+#include "policy/tools/diff.h"
 #include "tests/policy/linted.h"
 
 namespace weir::policy {
 namespace {
-
-std::string between(std::string_view before, std::string_view after) {
-  const auto old_rules = loaded(before);
-  const auto new_rules = loaded(after);
-  if (old_rules == nullptr || new_rules == nullptr) return "not loaded";
-  return render_text(diff(*old_rules, *new_rules));
-}
 
 // One limit, of which a part is exchanged.
 std::string between_limits(const std::string& before, const std::string& after) {

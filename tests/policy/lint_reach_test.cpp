@@ -8,7 +8,7 @@ namespace {
 
 // The example of the language's page. Its two warnings are meant: the header is the account under attack, and the
 // keys are not verified.
-constexpr std::string_view example = R"(version: 1
+constexpr std::string_view page_example = R"(version: 1
 identity:
   trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]
   user:    { header: X-User-Id }
@@ -61,7 +61,7 @@ limits:
 
 TEST(Lint, SaysTwoThingsAboutTheExample) {
   EXPECT_EQ(
-      problems_of(example),
+      problems_of(page_example),
       (Lines{"19:19: 'login-by-account' counts by header:x-login-name, which any client can choose: who changes it "
              "with every request is never limited; have a limit by ip or user beside it",
              "26:19: 'api-by-user' counts by api_key, which nobody verifies: who makes up another with every "
@@ -69,11 +69,11 @@ TEST(Lint, SaysTwoThingsAboutTheExample) {
              "a limit by ip beside it"}));
 }
 
-const std::string by_user =
+const std::string me_by_user =
     "name: by-user, routes: [/api/**, GET /me], consumer_key: user, algorithm: gcra, rate: 10/s";
 
 TEST(Lint, WarnsOfRoutesThatAMissingKeyLeavesUncovered) {
-  EXPECT_EQ(warnings_of({by_user}),
+  EXPECT_EQ(warnings_of({me_by_user}),
             Lines{"3:62: 'by-user' does not cover a request without user, and no other limit does on /api/** and GET "
                   "/me: set 'missing: share' or 'missing: deny', or add a limit by ip"});
   EXPECT_EQ(warnings_of({"name: a, consumer_key: user+ip, missing: skip, algorithm: gcra, rate: 10/s"}),
@@ -82,10 +82,10 @@ TEST(Lint, WarnsOfRoutesThatAMissingKeyLeavesUncovered) {
 }
 
 TEST(Lint, NamesOnlyTheRoutesThatAreLeftUncovered) {
-  EXPECT_EQ(
-      warnings_of({by_user, "name: b, routes: [/me], when: anonymous, consumer_key: ip, algorithm: gcra, rate: 1/s"}),
-      Lines{"3:62: 'by-user' does not cover a request without user, and no other limit does on /api/**: set "
-            "'missing: share' or 'missing: deny', or add a limit by ip"});
+  EXPECT_EQ(warnings_of(
+                {me_by_user, "name: b, routes: [/me], when: anonymous, consumer_key: ip, algorithm: gcra, rate: 1/s"}),
+            Lines{"3:62: 'by-user' does not cover a request without user, and no other limit does on /api/**: set "
+                  "'missing: share' or 'missing: deny', or add a limit by ip"});
 }
 
 TEST(Lint, AcceptsAMissingKeyThatAnotherLimitAnswersFor) {
@@ -94,10 +94,10 @@ TEST(Lint, AcceptsAMissingKeyThatAnotherLimitAnswersFor) {
            "consumer_key: global, algorithm: gcra, rate: 1000/s",
            "routes: [/**], consumer_key: [user, ip], algorithm: gcra, rate: 1/s",
        }) {
-    EXPECT_EQ(warnings_of({by_user, "name: b, " + other}), Lines{}) << other;
+    EXPECT_EQ(warnings_of({me_by_user, "name: b, " + other}), Lines{}) << other;
   }
-  EXPECT_EQ(warnings_of({by_user + ", missing: share"}), Lines{});
-  EXPECT_EQ(warnings_of({by_user + ", when: authenticated"}), Lines{});
+  EXPECT_EQ(warnings_of({me_by_user + ", missing: share"}), Lines{});
+  EXPECT_EQ(warnings_of({me_by_user + ", when: authenticated"}), Lines{});
 }
 
 TEST(Lint, WarnsWhenTheOtherLimitDoesNotAnswerForAllOfThem) {
@@ -107,7 +107,7 @@ TEST(Lint, WarnsWhenTheOtherLimitDoesNotAnswerForAllOfThem) {
            "when: { ip_in: [10.0.0.0/8] }, consumer_key: global, algorithm: gcra, rate: 1000/s",
            "routes: [GET /api/**], consumer_key: global, algorithm: gcra, rate: 1000/s",
        }) {
-    EXPECT_EQ(warnings_of({by_user, "name: b, " + other}).size(), 1U) << other;
+    EXPECT_EQ(warnings_of({me_by_user, "name: b, " + other}).size(), 1U) << other;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policy/load.h"
+#include "policy/tools/diff.h"
 
 namespace weir::policy {
 
@@ -40,6 +41,14 @@ inline std::shared_ptr<const Ruleset> loaded(std::string_view text) {
     EXPECT_EQ(problem.severity, Severity::warning) << problem.text();
   }
   return loaded.ruleset;
+}
+
+// What changes from one policy to another, a line for each change.
+inline std::string between(std::string_view before, std::string_view after) {
+  const auto old_rules = loaded(before);
+  const auto new_rules = loaded(after);
+  if (old_rules == nullptr || new_rules == nullptr) return "not loaded";
+  return render_text(diff(*old_rules, *new_rules));
 }
 
 }  // namespace weir::policy

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/schema.h"
+#include "policy/tools/starter.h"
 
 namespace weir::policy {
 namespace {

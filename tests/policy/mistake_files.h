@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/problem.h"
+#include "text/yaml/problem.h"
 
 namespace weir::policy {
 

@@ -1,5 +1,5 @@
 // OpenAPI with x-rate-limit: what is covered by which limit, and under which name.
-#include "policy/openapi/reader.h"
+#include "policy/read/openapi/reader.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct Reading {
 Reading reading(std::string_view text) {
   Problems problems("openapi.yaml");
   Reading result;
-  if (const auto root = yaml::parse(text, problems)) result.policy = read(*root, problems);
+  if (const auto root = text::parse_yaml(text, problems)) result.policy = read(*root, problems);
   result.problems = said(problems.sorted());
   return result;
 }

@@ -1,5 +1,5 @@
 // The configuration of envoyproxy/ratelimit, read as it is.
-#include "policy/rls/reader.h"
+#include "policy/read/rls_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ struct Reading {
 Reading reading(std::string_view text) {
   Problems problems("ratelimit.yaml");
   Reading result;
-  if (const auto root = yaml::parse(text, problems)) result.domain = read(*root, problems);
+  if (const auto root = text::parse_yaml(text, problems)) result.domain = read(*root, problems);
   result.problems = said(problems.sorted());
   return result;
 }

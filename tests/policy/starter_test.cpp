@@ -1,5 +1,5 @@
 // What `weir init` writes.
-#include "policy/starter.h"
+#include "policy/tools/starter.h"
 
 #include <gtest/gtest.h>
 

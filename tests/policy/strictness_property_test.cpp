@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "core/rule.h"
-#include "policy/strictness.h"
+#include "policy/tools/strictness.h"
 
 namespace weir::policy {
 namespace {

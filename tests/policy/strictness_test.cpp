@@ -1,7 +1,7 @@
 // Rows of (a, b) -> is a as strict as b, and b as a.
 #include <gtest/gtest.h>
 
-#include "policy/strictness.h"
+#include "policy/tools/strictness.h"
 
 namespace weir::policy {
 namespace {

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "policy/words.h"
-#include "wire/json_text.h"
 
 namespace weir::policy {
 namespace {
@@ -82,18 +81,6 @@ TEST(Words, ListsStayShort) {
   EXPECT_EQ(list_text({"a", "b"}), "a and b");
   EXPECT_EQ(list_text({"a", "b", "c", "d"}), "a, b, c and d");
   EXPECT_EQ(list_text({"a", "b", "c", "d", "e"}), "a, b, c and 2 more");
-}
-
-TEST(JsonText, EscapesWhatJsonDoesNotTake) {
-  EXPECT_EQ(wire::json_text("a\"b\\c\n\t\x01\x7F"), "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\"");
-  EXPECT_EQ(wire::json_text("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89"), "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89\"");
-}
-
-TEST(JsonText, ReplacesWhatIsNotUtf8) {
-  EXPECT_EQ(wire::json_text("\xFF"), "\"\\ufffd\"");
-  EXPECT_EQ(wire::json_text("\xC0\xAF"), "\"\\ufffd\\ufffd\"");             // overlong
-  EXPECT_EQ(wire::json_text("\xED\xA0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");  // a surrogate
-  EXPECT_EQ(wire::json_text("a\xE2\x82"), "\"a\\ufffd\\ufffd\"");           // cut off
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""The admin door of a real server, and the commands that ask it."""
+"""The admin listener of a real server, and the commands that ask it."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class AdminTest(unittest.TestCase):
     maxDiff = None
 
     POLICY = POLICY
-    CONFIG = server.DOORS
+    CONFIG = server.LISTENERS
 
     def setUp(self):
         self.server = self.enterContext(Server(self.POLICY, self.CONFIG))
@@ -39,7 +39,7 @@ class AdminTest(unittest.TestCase):
 
     def ask(self, method, path, token=None):
         headers = {"X-Weir-Token": token} if token else {}
-        return self.server.ask(method, path, headers=headers, door="admin")
+        return self.server.ask(method, path, headers=headers, listener="admin")
 
     def use(self, user, times=1):
         for _ in range(times):
@@ -53,14 +53,14 @@ class AdminTest(unittest.TestCase):
                               env={"PATH": os.environ["PATH"], "STATE_DIRECTORY": str(self.server.state_dir)})
 
 
-class Door(AdminTest):
+class Listener(AdminTest):
     def test_status(self):
         status, headers, body = self.ask("GET", "/v1/status")
         self.assertEqual((status, headers["Content-Type"]), (200, "application/json"))
         found = json.loads(body)
         self.assertEqual((found["version"], found["serving"], found["last_reload"]), (VERSION, True, None))
         self.assertEqual((found["policy"]["file"], found["policy"]["limits"]), (str(self.server.policy_file), 1))
-        places = {door["name"]: door["listen"] for door in found["doors"]}
+        places = {listener["name"]: listener["listen"] for listener in found["listeners"]}
         self.assertEqual(places["admin"], ["{}:{}".format(*self.server.admin)])
         self.assertEqual(set(places), {"http", "rls", "resp", "admin"})
         self.assertGreater(found["memory"]["budget"], 0)
@@ -158,7 +158,7 @@ class Commands(AdminTest):
         self.assertRegex(ran.stderr, r"(?m)^weir: .*policy\.yaml:3:1: ")
 
     def test_a_reload_says_what_needs_a_restart(self):
-        self.server.config_file.write_text(server.DOORS + "loops: 1\n")
+        self.server.config_file.write_text(server.LISTENERS + "loops: 1\n")
         ran = self.weir("reload")
         self.assertEqual(ran.returncode, 0)
         self.assertIn("A restart is needed for what has changed in: loops.\n", ran.stdout)
@@ -241,7 +241,7 @@ version: 1
 limits:
   - {name: log, consumer_key: user, algorithm: sliding_window_log, rate: 60000/day}
 """
-    CONFIG = server.DOORS + "state: {memory: 16MiB}\n"
+    CONFIG = server.LISTENERS + "state: {memory: 16MiB}\n"
 
     def overflowed(self):
         page = self.ask("GET", "/metrics")[2]
@@ -271,7 +271,7 @@ class Container(unittest.TestCase):
     def test_check_shows_where_each_came_from(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            (folder / "weir.yaml").write_text("version: 1\npolicy: one.yaml\ndoors: {rls: {listen: 'localhost:1'}}\n")
+            (folder / "weir.yaml").write_text("version: 1\npolicy: one.yaml\nlisteners: {rls: {listen: 'localhost:1'}}\n")
             for name in "one.yaml", "two.yaml", "three.yaml":
                 (folder / name).write_text(POLICY)
             config = str(folder / "weir.yaml")
@@ -279,8 +279,8 @@ class Container(unittest.TestCase):
                                  WEIR_POLICY=str(folder / "two.yaml"))
             self.assertEqual((checked.returncode, checked.stderr), (0, ""))
             for line in [f"config: {config} (WEIR_CONFIG)", f"policy: {folder}/two.yaml (WEIR_POLICY)",
-                         "http door: [::]:9000 (--http), exposed, ", f"rls door: 127.0.0.1:1 ({config}), ",
-                         "resp door: off (--resp)", "admin door: 127.0.0.1:8089 (default), "]:
+                         "http listener: [::]:9000 (--http), exposed, ", f"rls listener: 127.0.0.1:1 ({config}), ",
+                         "resp listener: off (--resp)", "admin listener: 127.0.0.1:8089 (default), "]:
                 self.assertRegex(checked.stdout, rf"(?m)^{re.escape(line)}")
             by_flag = self.serve("--check", "--config", config, "--policy", str(folder / "three.yaml"),
                                  WEIR_CONFIG="/no/such.yaml", WEIR_POLICY=str(folder / "two.yaml"))
@@ -290,7 +290,7 @@ class Container(unittest.TestCase):
 
     def test_flags_that_are_wrong(self):
         for arguments, message in [(["--http", ":80"], "--http: [::]:80: others can reach this address: add --exposed"),
-                                   (["--http", "127.0.0.1:8081"], "the rls door has 127.0.0.1:8081"),
+                                   (["--http", "127.0.0.1:8081"], "the rls listener has 127.0.0.1:8081"),
                                    (["--rls", "x"], "--rls: 'x': ")]:
             ran = self.serve("--check", *arguments)
             self.assertEqual((ran.returncode, ran.stdout), (2, ""), arguments)
@@ -299,22 +299,22 @@ class Container(unittest.TestCase):
     def test_it_serves_by_flags_alone_without_a_writable_home(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "home").write_text("not a directory")
-            doors = [word for door in ["http", "rls", "resp", "admin"] for word in [f"--{door}", "127.0.0.1:0"]]
-            with Server(POLICY, None, folder, arguments=["--policy", f"{folder}/policy.yaml", *doors],
+            listeners = [word for listener in ["http", "rls", "resp", "admin"] for word in [f"--{listener}", "127.0.0.1:0"]]
+            with Server(POLICY, None, folder, arguments=["--policy", f"{folder}/policy.yaml", *listeners],
                         environment={"STATE_DIRECTORY": "", "XDG_STATE_HOME": "", "HOME": f"{folder}/home"}) as weir:
                 self.assertEqual(weir.ask("POST", "/v1/check", json.dumps({"path": "/", "user": "a"}))[0], 200)
                 self.assertIn("there is no state directory: no snapshots, no admin token", weir.log)
                 self.assertIn(f"{folder}/home/.local/state/weir: cannot be made: ", weir.log)
-                status, _, body = weir.ask("POST", "/v1/reload", door="admin")
+                status, _, body = weir.ask("POST", "/v1/reload", listener="admin")
                 self.assertEqual(status, 403)
                 self.assertIn("This server has no admin token", body)
-                self.assertIsNone(json.loads(weir.ask("GET", "/v1/status", door="admin")[2])["state"]["directory"])
+                self.assertIsNone(json.loads(weir.ask("GET", "/v1/status", listener="admin")[2])["state"]["directory"])
 
     def test_a_directory_that_was_asked_for_has_to_be_usable(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "file").write_text("")
             for state in "directory: file/state", "snapshot: {every: 1min}":
-                (pathlib.Path(folder) / "weir.yaml").write_text(server.DOORS.replace("policy: policy.yaml\n", "")
+                (pathlib.Path(folder) / "weir.yaml").write_text(server.LISTENERS.replace("policy: policy.yaml\n", "")
                                                                 + f"state: {{{state}}}\n")
                 ran = self.serve("--config", f"{folder}/weir.yaml", HOME=f"{folder}/file")
                 self.assertEqual((ran.returncode, ran.stdout), (1, ""), state)

@@ -1,4 +1,4 @@
-"""curl against the HTTP door, as people use it."""
+"""curl against the HTTP listener, as people use it."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ import unittest
 
 import server
 import tls_test
-from server import DOORS, PATIENCE, Server
+from server import LISTENERS, PATIENCE, Server
 
 POLICY = """
 version: 1
@@ -23,11 +23,11 @@ REFUSED_IN_HANDSHAKE, NO_TRUST, ALERT_AFTER_IT = 35, 60, 56
 
 
 def http_at(settings):
-    return DOORS.replace('http: {listen: "127.0.0.1:0"}', f"http: {{{settings}}}")
+    return LISTENERS.replace('http: {listen: "127.0.0.1:0"}', f"http: {{{settings}}}")
 
 
 class CurlTest(unittest.TestCase):
-    def start(self, config=DOORS, directory=None):
+    def start(self, config=LISTENERS, directory=None):
         self.weir = self.enterContext(Server(POLICY, config, directory))
         return self.weir
 
@@ -48,7 +48,7 @@ class CurlTest(unittest.TestCase):
         return "{}://{}:{}{}".format(scheme, *self.weir.http, path)
 
 
-class OpenDoor(CurlTest):
+class OpenListener(CurlTest):
     def setUp(self):
         self.start()
 

@@ -19,7 +19,7 @@ import unittest
 
 import server
 from redis_servers import Redis
-from server import DOORS, PROGRAM, ROOT, Server, eventually
+from server import LISTENERS, PROGRAM, ROOT, Server, eventually
 
 sys.path.append(str(ROOT / "tests/docs"))
 from extract import BLOCK  # noqa: E402
@@ -27,7 +27,7 @@ from run_page import commands, matches  # noqa: E402
 
 PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:6390", "admin": "127.0.0.1:8089"}
 
-# The admin door of the test is elsewhere than by default.
+# The admin listener of the test is elsewhere than by default.
 WEIR = """#!/bin/bash
 case "$1" in
   status|peek|reset|reload|hash) exec "{program}" "$@" --admin {admin} ;;
@@ -79,19 +79,19 @@ class Scene:
     """A server with a policy, and a shell beside it."""
 
     def __init__(self, policy, folder):
-        self.server = Server(policy, DOORS if policy else DOORS.replace("policy: policy.yaml\n", ""), folder)
+        self.server = Server(policy, LISTENERS if policy else LISTENERS.replace("policy: policy.yaml\n", ""), folder)
         self.folder = pathlib.Path(folder)
         (self.folder / ".bin").mkdir()
         weir = self.folder / ".bin/weir"
         weir.write_text(WEIR.format(program=PROGRAM, admin=self.place("admin")))
         weir.chmod(0o755)
 
-    def place(self, door):
-        return "{}:{}".format(*getattr(self.server, door))
+    def place(self, listener):
+        return "{}:{}".format(*getattr(self.server, listener))
 
     def run(self, command):
-        for door, usual in PLACES.items():
-            command = command.replace(usual, self.place(door))
+        for listener, usual in PLACES.items():
+            command = command.replace(usual, self.place(listener))
         command = command.replace("-p 6390", f"-p {self.server.resp[1]}")
         ran = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              timeout=server.PATIENCE, cwd=self.folder,
@@ -102,8 +102,8 @@ class Scene:
     def as_by_default(self, printed):
         printed = printed.replace(str(self.server.policy_file), "policy.yaml")
         printed = printed.replace(str(self.server.state_dir), "state")
-        for door, usual in PLACES.items():
-            printed = printed.replace(self.place(door), usual)
+        for listener, usual in PLACES.items():
+            printed = printed.replace(self.place(listener), usual)
         return printed
 
 
@@ -171,10 +171,10 @@ class Tables(unittest.TestCase):
         """The labels of each metric of a server, by its name."""
         with Server(POLICY, config) as weir:
             if "store:" in config:
-                eventually(lambda: "\nweir_store_connected 1\n" in weir.ask("GET", "/metrics", door="admin")[2], "Redis")
+                eventually(lambda: "\nweir_store_connected 1\n" in weir.ask("GET", "/metrics", listener="admin")[2], "Redis")
             for query in [{"user": "a"}, {"user": "a"}, {}]:
                 weir.ask("POST", "/v1/check", json.dumps(query))
-            told = weir.ask("GET", "/metrics", door="admin")[2]
+            told = weir.ask("GET", "/metrics", listener="admin")[2]
         labels = {name: set() for name in re.findall(r"(?m)^# TYPE (\S+)", told)}
         for name, inside in re.findall(r"(?m)^(\w+)\{(.*)\} ", told):
             family = name if name in labels else re.sub(r"_(bucket|sum|count)$", "", name)
@@ -187,11 +187,11 @@ class Tables(unittest.TestCase):
                 for name, cell in re.findall(r"(?m)^\| `(\w+)` \|([^|]*)\|", text)}
 
     def test_metrics_are_those_of_the_page(self):
-        self.assertEqual(self.metrics_on_the_page("## Metrics"), self.metrics_of(DOORS))
+        self.assertEqual(self.metrics_on_the_page("## Metrics"), self.metrics_of(LISTENERS))
 
     def test_metrics_of_a_shared_store_are_those_of_the_page(self):
         with Redis() as redis:
-            told = self.metrics_of(DOORS + f"store: {{ redis: {{ urls: {redis.url}, timeout: 10s }} }}\n")
+            told = self.metrics_of(LISTENERS + f"store: {{ redis: {{ urls: {redis.url}, timeout: 10s }} }}\n")
         self.assertEqual(self.metrics_on_the_page("## Metrics", "### Its metrics"), told)
 
     def test_the_fields_of_a_query(self):
@@ -218,16 +218,16 @@ class Tables(unittest.TestCase):
         subcommands = {"ID", "INFO", "LIST", "GETNAME", "SETNAME", "SETINFO", "REPLY", "COUNT", "DOCS"}
         self.assertEqual(told - (subcommands - names), names)
 
-    def test_the_doors_are_where_the_pages_and_the_help_say(self):
+    def test_the_listeners_are_where_the_pages_and_the_help_say(self):
         said = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, timeout=60).stdout
         helped = dict(re.findall(r"(?m)^  (\w+) +(127\.0\.0\.1:\d+) ", said))
         self.assertEqual(helped, PLACES)
         self.assertEqual(dict(re.findall(r"(?m)^\| `(\w+)` \| (127\.0\.0\.1:\d+) \|", page("protocols.md"))), PLACES)
 
-    def test_the_endpoints_of_the_admin_door(self):
+    def test_the_endpoints_of_the_admin_frontend(self):
         with Server(POLICY) as weir:
-            there_are = json.loads(weir.ask("GET", "/nowhere", door="admin")[2])["detail"]
-        told = first_cells(section(page("protocols.md"), "## The admin door"))
+            there_are = json.loads(weir.ask("GET", "/nowhere", listener="admin")[2])["detail"]
+        told = first_cells(section(page("protocols.md"), "## The admin listener"))
         paths = {re.sub(r"\?.*", "", word.removeprefix("GET ").removeprefix("POST ")) for word in told}
         self.assertEqual(paths, set(re.findall(r"/[\w/]*\w", there_are)))
 
@@ -247,7 +247,7 @@ class Start(unittest.TestCase):
                          [without_varying(line) for line in greeting.splitlines()])
 
     def test_the_default_policy(self):
-        source = (ROOT / "src/server/default_policy.h").read_text()
+        source = (ROOT / "src/server/sources.h").read_text()
         self.assertEqual(self.blocks("yaml"), [re.search(r'R"\((.*)\)"', source, re.DOTALL)[1]])
 
 
@@ -258,7 +258,7 @@ class Log(unittest.TestCase):
     def test_the_lines_are_as_the_page_shows_them(self):
         shown = [text for kind, text in BLOCK.findall(page("operations.md")) if kind == "json log"]
         lines = [line for text in shown for line in text.splitlines()]
-        with Server(POLICY, DOORS + "log: { denials: { per_second: 1 } }\n") as weir:
+        with Server(POLICY, LISTENERS + "log: { denials: { per_second: 1 } }\n") as weir:
             query = {"user": "a", "ip": "192.0.2.7", "method": "GET", "path": "/"}
             for _ in range(4):
                 weir.ask("POST", "/v1/check", json.dumps(query))

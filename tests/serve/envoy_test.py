@@ -19,7 +19,7 @@ DAY = 24 * 60 * 60
 
 class Example(proxy.Client):
     policy = "policy.yaml"
-    listener = None
+    envoy_port = None
 
     def changed(self, policy):
         return policy
@@ -32,21 +32,21 @@ class Example(proxy.Client):
                  8081: self.weir.rls[1], 9000: self.application.server_port}
         command = [ENVOY, "-c", "envoy.yaml", "--use-dynamic-base-id", "--concurrency", "1", "-l", "warning"]
         self.enterContext(proxy.running("envoy", command, ports, ports[8002]))
-        self.port = ports[self.listener]
+        self.port = ports[self.envoy_port]
 
     def served(self, directory):
         return proxy.served("envoy", directory, self.policy, self.changed)
 
     def figure(self, name, **labels):
         labels = ",".join(f'{label}="{value}"' for label, value in labels.items())
-        page = self.weir.ask("GET", "/metrics", door="admin")[2]
+        page = self.weir.ask("GET", "/metrics", listener="admin")[2]
         return int(re.search(rf"^{name}{{{labels}}} (\d+)$", page, re.MULTILINE)[1])
 
 
 class ClientsBytes:
     """Envoy lets pass what its limiter fails on: nothing that a client sends may make it fail."""
 
-    door = None
+    listener = None
     requests = {
         "a byte that is no text, in X-Forwarded-For": (b"GET", b"/", b"X-Forwarded-For: \xff\r\n"),
         "a byte that is no text, in X-Api-Key": (b"GET", b"/", b"X-Api-Key: \xff\r\n"),
@@ -83,7 +83,7 @@ class ClientsBytes:
 
     def test_whatever_a_client_sends_is_judged(self):
         self.exhaust()
-        reached, judged = self.application.asked, self.figure("weir_requests_total", door=self.door)
+        reached, judged = self.application.asked, self.figure("weir_requests_total", listener=self.listener)
         for name, request in self.requests.items():
             with self.subTest(name):
                 self.assertEqual(self.status_of(*request), 429)
@@ -91,8 +91,8 @@ class ClientsBytes:
             self.ask_over_http2(fields)
         self.assertEqual(self.application.asked, reached)
         sent = len(self.requests) + len(self.requests_over_http2)
-        self.assertEqual(self.figure("weir_requests_total", door=self.door), judged + sent)
-        self.assertEqual(self.figure("weir_unjudged_total", door=self.door), 0)
+        self.assertEqual(self.figure("weir_requests_total", listener=self.listener), judged + sent)
+        self.assertEqual(self.figure("weir_unjudged_total", listener=self.listener), 0)
 
     def test_whatever_a_client_sends_passes_under_a_limit_that_is_not_used_up(self):
         for name, request in self.requests.items():
@@ -100,22 +100,22 @@ class ClientsBytes:
                 self.assertEqual(self.status_of(*request), 200)
         self.assertEqual(self.application.asked, len(self.requests))
         self.ask_over_http2(self.requests_over_http2["a method of 33 letters"])
-        self.assertEqual(self.figure("weir_requests_total", door=self.door), len(self.requests) + 1)
-        self.assertEqual(self.figure("weir_unjudged_total", door=self.door), 0)
+        self.assertEqual(self.figure("weir_requests_total", listener=self.listener), len(self.requests) + 1)
+        self.assertEqual(self.figure("weir_unjudged_total", listener=self.listener), 0)
 
 
 class RateLimitFilter(proxy.Contract, ClientsBytes, Example, unittest.TestCase):
-    listener = 8000
-    door = "rls"
+    envoy_port = 8000
+    listener = "rls"
 
 
 class ExtAuthz(proxy.Contract, ClientsBytes, Example, unittest.TestCase):
-    listener = 8001
-    door = "http"
+    envoy_port = 8001
+    listener = "http"
 
 
 class TooLong(Example, unittest.TestCase):
-    listener = 8000
+    envoy_port = 8000
 
     def served(self, directory):
         config = (ROOT / "examples" / "envoy" / "weir.yaml").read_text()
@@ -127,23 +127,23 @@ class TooLong(Example, unittest.TestCase):
         self.assertEqual((status, headers["Content-Type"]), (429, "application/problem+json"))
         self.assertEqual(json.loads(body)["status"], 429)
         self.assertEqual(self.application.asked, 0)
-        self.assertEqual(self.figure("weir_denied_unread_total", door="rls", reason="message_too_long"), 1)
-        self.assertEqual(self.figure("weir_unjudged_total", door="rls"), 0)
+        self.assertEqual(self.figure("weir_denied_unread_total", listener="rls", reason="message_too_long"), 1)
+        self.assertEqual(self.figure("weir_unjudged_total", listener="rls"), 0)
         self.exhaust()
 
 
 class RateLimitFilterMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):
-    listener = 8000
+    envoy_port = 8000
     status = 429  # the filter has one status for all that is over its limit
 
 
 class ExtAuthzMissingIdentity(proxy.MissingIdentity, Example, unittest.TestCase):
-    listener = 8001
+    envoy_port = 8001
 
 
 class Descriptors(Example, unittest.TestCase):
     policy = "descriptors.yaml"
-    listener = 8002
+    envoy_port = 8002
 
     def test_each_descriptor_has_its_limit(self):
         self.exhaust("POST", times=3)

@@ -24,7 +24,7 @@ limits:
   - {name: orders, routes: ["POST /orders/{id}"], consumer_key: user, algorithm: sliding_window_log, rate: 3/min}
 """
 DESCRIPTORS = (ROOT / "examples" / "envoy" / "descriptors.yaml").read_text()
-PROTOS = ROOT / "src" / "door" / "rls" / "proto"
+PROTOS = ROOT / "src" / "frontend" / "rls" / "proto"
 SERVICE = "envoy.service.ratelimit.v3.RateLimitService"
 ORDER = {"method": "POST", "path": "/orders/1", "user": "alice"}
 TOKEN = "0123456789abcdef" * 2
@@ -52,7 +52,7 @@ def request(*descriptors, domain="weir", hits=0):
 
 
 class GrpcTest(unittest.TestCase):
-    def start(self, policy=POLICY, config=server.DOORS, directory=None):
+    def start(self, policy=POLICY, config=server.LISTENERS, directory=None):
         self.weir = self.enterContext(Server(policy, config, directory))
         self.channel = self.enterContext(grpc.insecure_channel(self.place))
         self.service = rls_grpc.RateLimitServiceStub(self.channel)
@@ -191,7 +191,7 @@ class Access(GrpcTest):
         return pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def with_rls(self, settings):
-        return server.DOORS.replace('rls: {listen: "127.0.0.1:0"}', f'rls: {{listen: "127.0.0.1:0", {settings}}}')
+        return server.LISTENERS.replace('rls: {listen: "127.0.0.1:0"}', f'rls: {{listen: "127.0.0.1:0", {settings}}}')
 
     def test_by_token(self):
         folder = self.folder()

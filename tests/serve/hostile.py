@@ -15,7 +15,7 @@ version: 1
 limits:
   - {name: api, consumer_key: user, algorithm: token_bucket, rate: 1000000/s, burst: 1000000}
 """
-DOORS = ["http", "rls", "resp", "admin"]
+LISTENERS = ["http", "rls", "resp", "admin"]
 FILES = 8_192
 GROWTH = (1024 if "asan" in PROGRAM or "tsan" in PROGRAM else 96) << 20  # bytes that a test may add, at most
 
@@ -82,34 +82,34 @@ class HostileTest(unittest.TestCase):
         eventually(lambda: self.server.open_files <= self.files, f"{self.files} open files again")
         grown = self.server.resident - self.memory
         self.assertLess(grown, GROWTH, f"it holds {grown >> 20} MiB more than before")
-        page = self.server.ask("GET", "/metrics", door="admin")[2]
+        page = self.server.ask("GET", "/metrics", listener="admin")[2]
         self.assertNotRegex(page, r'(?m)^weir_connections_total\{.*outcome="faulted"\} [1-9]')
         self.assertIsNone(self.server.process.poll())
 
     def assert_answers(self):
-        """A good client, at every door."""
+        """A good client, at every listener."""
         status, _, body = self.server.ask("POST", "/v1/check", json.dumps({"path": "/", "user": "good"}))
         self.assertEqual((status, json.loads(body)["limit"]), (200, "api"))
-        self.assertEqual(self.server.ask("GET", "/readyz", door="admin")[0], 200)
+        self.assertEqual(self.server.ask("GET", "/readyz", listener="admin")[0], 200)
         with rls_client.connect(self.server.rls, server.PATIENCE) as client:
             self.assertTrue(client.ask({"path": "/", "user": "good"}).admitted)
         with resp_client.connect(self.server.resp, server.PATIENCE) as client:
             self.assertEqual(client.ask("WEIR.CHECK", "api", "good")[0], 0)
 
     def connections(self):
-        """Of all doors, but for the one that asks."""
-        doors = json.loads(self.server.ask("GET", "/v1/status", door="admin")[2])["doors"]
-        return sum(door["connections"] for door in doors) - 1
+        """Of all listeners, but for the one that asks."""
+        listeners = json.loads(self.server.ask("GET", "/v1/status", listener="admin")[2])["listeners"]
+        return sum(listener["connections"] for listener in listeners) - 1
 
-    def connect(self, door):
+    def connect(self, listener):
         """Closed at the end of the test, if not before."""
-        connection = self.server.connect(door)
+        connection = self.server.connect(listener)
         self.opened.append(connection)
         return connection
 
-    def said_to(self, door, bytes_):
+    def said_to(self, listener, bytes_):
         """All that the server says to that before it closes the connection."""
-        with self.server.connect(door) as connection:
+        with self.server.connect(listener) as connection:
             try:
                 connection.sendall(bytes_)
             except ConnectionError:  # it did not want to hear all of it

@@ -13,7 +13,7 @@ import resp_client
 import rls_client
 import server
 from server import Server, eventually
-from hostile import DOORS, POLICY, HostileTest, pour, read_to_end
+from hostile import LISTENERS, POLICY, HostileTest, pour, read_to_end
 from rls_client import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, RST_STREAM, SETTINGS,
                         WINDOW_UPDATE, RlsClient, frame)
 
@@ -65,9 +65,9 @@ class Http(HostileTest):
 
     def test_what_is_malformed_is_refused_and_closed(self):
         for name, text in self.refused.items():
-            for door in "http", "admin":
-                with self.subTest(name, door=door):
-                    said = self.said_to(door, text + HEALTH)
+            for listener in "http", "admin":
+                with self.subTest(name, listener=listener):
+                    said = self.said_to(listener, text + HEALTH)
                     self.assertRegex(said, rb"^HTTP/1\.1 (400|413|414|431) ")
                     self.assertIn(b"\r\nConnection: close\r\n", said)
                     self.assertEqual(len(re.findall(rb"HTTP/1\.1 \d", said)), 1, "what follows is no request")
@@ -261,34 +261,34 @@ class Http2(HostileTest):
 
 class Connections(HostileTest):
     def test_bytes_that_come_one_at_a_time(self):
-        for door, text in GOOD.items():
-            connection = self.connect(door)
+        for listener, text in GOOD.items():
+            connection = self.connect(listener)
             for byte in text:
                 connection.sendall(bytes([byte]))
-            self.assertNotEqual(connection.recv(65536), b"", door)
+            self.assertNotEqual(connection.recv(65536), b"", listener)
             connection.close()
 
     def test_who_has_no_more_to_say_is_still_answered(self):
-        for door, text in GOOD.items():
-            with self.server.connect(door) as connection:
+        for listener, text in GOOD.items():
+            with self.server.connect(listener) as connection:
                 connection.sendall(text)
                 connection.shutdown(1)
-                self.assertNotEqual(read_to_end(connection), b"", door)
+                self.assertNotEqual(read_to_end(connection), b"", listener)
 
     def test_who_goes_away_in_the_middle(self):
-        for door, text in GOOD.items():
+        for listener, text in GOOD.items():
             for cut in range(0, len(text), 3):
-                with self.server.connect(door) as connection:
+                with self.server.connect(listener) as connection:
                     connection.setsockopt(1, 13, struct.pack("ii", 1, 0))  # SO_LINGER: a reset
                     connection.sendall(text[:cut])
 
     def test_two_thousand_at_a_time(self):
-        held = [self.server.connect(DOORS[number % 4]) for number in range(2_000)]
+        held = [self.server.connect(LISTENERS[number % 4]) for number in range(2_000)]
         try:
             eventually(lambda: self.connections() >= 2_000, "all of them")
             self.assert_answers()
             for number, connection in enumerate(held):
-                connection.sendall(GOOD[DOORS[number % 4]])
+                connection.sendall(GOOD[LISTENERS[number % 4]])
             for connection in held:
                 self.assertNotEqual(connection.recv(65536), b"")
         finally:
@@ -300,8 +300,8 @@ class Connections(HostileTest):
         dripped = {"http": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000,
                    "admin": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 1_000,
                    "resp": b"*1\r\n$1000\r\n" + b"a" * 1_000}
-        waiting = {self.connect(door): iter(text) for door, text in dripped.items()}
-        waiting |= {self.connect(door): iter(b"") for door in ["http", "admin"]}
+        waiting = {self.connect(listener): iter(text) for listener, text in dripped.items()}
+        waiting |= {self.connect(listener): iter(b"") for listener in ["http", "admin"]}
         began = time.monotonic()
         while waiting:
             self.assertLess(time.monotonic() - began, server.PATIENCE, "still there")
@@ -334,12 +334,12 @@ class Memory(HostileTest):
                     client.receive()
 
     def test_words_that_are_never_the_same(self):
-        before = len(self.server.ask("GET", "/metrics", door="admin")[2])
+        before = len(self.server.ask("GET", "/metrics", listener="admin")[2])
         for begin in range(0, 20_000, 1_000):
             queries = [{"path": f"/{n}?{n}", "method": f"M{n}", "user": f"u{n}", "tier": f"t{n}",
                         "headers": {f"X{n}": "a"}} for n in range(begin, begin + 1_000)]
             self.assertEqual(self.server.ask("POST", "/v1/check", json.dumps(queries))[0], 200)
-        self.assertLess(len(self.server.ask("GET", "/metrics", door="admin")[2]), before + 2_000)
+        self.assertLess(len(self.server.ask("GET", "/metrics", listener="admin")[2]), before + 2_000)
 
 
 class Files(unittest.TestCase):
@@ -360,8 +360,8 @@ class Files(unittest.TestCase):
             for connection in first, *held:
                 connection.close()
             self.assertEqual(weir.ask("POST", "/v1/check", '{"path": "/"}')[0], 200)
-            page = weir.ask("GET", "/metrics", door="admin")[2]
-            failed = re.search(r'(?m)^weir_connections_total\{door="http",outcome="accept_failed"\} (\d+)', page)
+            page = weir.ask("GET", "/metrics", listener="admin")[2]
+            failed = re.search(r'(?m)^weir_connections_total\{listener="http",outcome="accept_failed"\} (\d+)', page)
             self.assertTrue(0 < int(failed[1]) < 1_000, failed[0])
 
 

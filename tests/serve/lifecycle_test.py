@@ -1,4 +1,4 @@
-"""A server from its start to its end: files, signals, doors and the log."""
+"""A server from its start to its end: files, signals, listeners and the log."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import unittest
 import resp_client
 import rls_client
 import server
-from server import DOORS, PROGRAM, Server, eventually
+from server import LISTENERS, PROGRAM, Server, eventually
 
 POLICY = """
 version: 1
@@ -32,7 +32,7 @@ def check(weir, user, **more):
 
 def metric(weir, text):
     """The value of the metric whose name and labels are `text`; 0 if it is not there."""
-    for line in weir.ask("GET", "/metrics", door="admin")[2].splitlines():
+    for line in weir.ask("GET", "/metrics", listener="admin")[2].splitlines():
         if line.startswith(text + " "):
             return float(line.rsplit(" ", 1)[1])
     return 0
@@ -43,7 +43,7 @@ def reloads(weir, outcome):
 
 
 def status(weir):
-    return json.loads(weir.ask("GET", "/v1/status", door="admin")[2])
+    return json.loads(weir.ask("GET", "/v1/status", listener="admin")[2])
 
 
 def replace(path, text):
@@ -84,44 +84,44 @@ class Start(unittest.TestCase):
     def test_a_port_that_is_taken(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             place = "127.0.0.1:{}".format(taken.getsockname()[1])
-            ran = run_serve(DOORS.replace("127.0.0.1:0", place, 1))
+            ran = run_serve(LISTENERS.replace("127.0.0.1:0", place, 1))
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertIn(f"another process listens on {place}; stop it, or choose another port", ran.stderr)
 
     def test_a_port_that_another_weir_has(self):
         """SO_REUSEPORT would give each of them a part of the connections."""
         with Server(POLICY) as weir:
-            ran = run_serve(DOORS.replace("127.0.0.1:0", "{}:{}".format(*weir.http), 1))
+            ran = run_serve(LISTENERS.replace("127.0.0.1:0", "{}:{}".format(*weir.http), 1))
             self.assertEqual(ran.returncode, 1)
             self.assertIn("address in use", ran.stderr)
             self.assertTrue(check(weir, "alice")["admitted"])
 
-    def test_a_door_that_others_can_reach_is_refused(self):
-        for door in "http", "rls", "resp", "admin":
-            config = DOORS.replace(f'{door}: {{listen: "127.0.0.1:0"', f'{door}: {{listen: "0.0.0.0:0"')
+    def test_a_listener_that_others_can_reach_is_refused(self):
+        for listener in "http", "rls", "resp", "admin":
+            config = LISTENERS.replace(f'{listener}: {{listen: "127.0.0.1:0"', f'{listener}: {{listen: "0.0.0.0:0"')
             ran = run_serve(config)
-            self.assertEqual((ran.returncode, ran.stdout), (1, ""), door)
+            self.assertEqual((ran.returncode, ran.stdout), (1, ""), listener)
             self.assertRegex(ran.stderr, r"weir\.yaml:\d+:\d+: error: listen '0\.0\.0\.0:0': others can reach this")
 
     def test_a_policy_that_is_wrong(self):
-        ran = run_serve(DOORS, policy=BAD_POLICY)
+        ran = run_serve(LISTENERS, policy=BAD_POLICY)
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertIn("policy.yaml:3:", ran.stderr)
         self.assertIn("did you mean 'token_bucket'?", ran.stderr)
 
     def test_check_says_what_it_would_do(self):
-        ran = run_serve(DOORS, "--check")
+        ran = run_serve(LISTENERS, "--check")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         self.assertIn("limit: api: every request: token_bucket 1/h, burst 3 by user\n", ran.stdout)
 
     def test_check_says_what_is_wrong(self):
         many = "version: 1\nlimits:\n" + "".join(
             f"  - {{name: l{i}, consumer_key: ip, algorithm: gcra, rate: 1/s}}\n" for i in range(3000))
-        cases = [(DOORS.replace("http:", "htpp:"), POLICY, "did you mean 'http'?"),
-                 (DOORS + "state: {memory: 1MiB}\n", many, "state.memory: "),
-                 (DOORS, BAD_POLICY, "did you mean 'token_bucket'?"),
-                 (DOORS.replace('resp: {', 'resp: {token_file: no-such-file, '), POLICY, "no-such-file"),
-                 (DOORS.replace('rls: {', 'rls: {tls: {certificate: a.pem, key: b.pem}, '), POLICY, "a.pem")]
+        cases = [(LISTENERS.replace("http:", "htpp:"), POLICY, "did you mean 'http'?"),
+                 (LISTENERS + "state: {memory: 1MiB}\n", many, "state.memory: "),
+                 (LISTENERS, BAD_POLICY, "did you mean 'token_bucket'?"),
+                 (LISTENERS.replace('resp: {', 'resp: {token_file: no-such-file, '), POLICY, "no-such-file"),
+                 (LISTENERS.replace('rls: {', 'rls: {tls: {certificate: a.pem, key: b.pem}, '), POLICY, "a.pem")]
         for config, policy, message in cases:
             ran = run_serve(config, "--check", policy=policy)
             self.assertEqual(ran.returncode, 1, config)
@@ -130,19 +130,19 @@ class Start(unittest.TestCase):
     def test_check_starts_nothing(self):
         """It needs no port, so that it can be asked beside the server that it is about."""
         with Server(POLICY) as weir:
-            config = DOORS.replace("127.0.0.1:0", "{}:{}".format(*weir.http), 1)
+            config = LISTENERS.replace("127.0.0.1:0", "{}:{}".format(*weir.http), 1)
             self.assertEqual(run_serve(config, "--check").returncode, 0)
 
     def test_unix_sockets(self):
         with tempfile.TemporaryDirectory() as directory:
             folder = pathlib.Path(directory)
-            config = "version: 1\npolicy: policy.yaml\ndoors:\n" + "".join(
-                f"  {door}: {{listen: unix:{folder}/{door}.sock}}\n" for door in ["http", "rls", "resp", "admin"])
+            config = "version: 1\npolicy: policy.yaml\nlisteners:\n" + "".join(
+                f"  {listener}: {{listen: unix:{folder}/{listener}.sock}}\n" for listener in ["http", "rls", "resp", "admin"])
 
-            def connect(door):
+            def connect(listener):
                 connection = socket.socket(socket.AF_UNIX)
                 connection.settimeout(server.PATIENCE)
-                connection.connect(str(folder / f"{door}.sock"))
+                connection.connect(str(folder / f"{listener}.sock"))
                 return connection
 
             with Server(POLICY, config, directory):
@@ -152,8 +152,8 @@ class Start(unittest.TestCase):
                     self.assertEqual(client.ask({"path": "/", "user": "alice"}).remaining, 2)
                 with resp_client.RespClient(connect("resp")) as client:
                     self.assertEqual(client.ask("WEIR.CHECK", "api", "alice")[2], 1)
-                for door, path, text in ("http", b"/healthz", b"ok"), ("admin", b"/v1/status", b'"serving":true'):
-                    with connect(door) as connection:
+                for listener, path, text in ("http", b"/healthz", b"ok"), ("admin", b"/v1/status", b'"serving":true'):
+                    with connect(listener) as connection:
                         connection.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path)
                         with connection.makefile("rb") as answer:
                             self.assertIn(text, answer.read())
@@ -229,7 +229,7 @@ class MountedFiles(unittest.TestCase):
 
             mount("..v1", POLICY)
             (folder / "policy.yaml").symlink_to("..data/policy.yaml")
-            with Server(None, DOORS, directory) as weir:
+            with Server(None, LISTENERS, directory) as weir:
                 self.assertEqual(check(weir, "alice")["quota"], 3)
                 mount("..v2", POLICY.replace("burst: 3", "burst: 7"))
                 eventually(lambda: check(weir, "alice", peek=True)["quota"] == 7, "the new policy")
@@ -247,7 +247,7 @@ class Stop(unittest.TestCase):
         with Server(QUEUE) as weir:
             idle = weir.connect("http")
             held = weir.connect("http")
-            asking = {door: weir.connect(door) for door in ["http", "admin"]}
+            asking = {listener: weir.connect(listener) for listener in ["http", "admin"]}
             for connection in asking.values():
                 connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: local")
             held.sendall(b"GET /v1/auth/queue HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2)
@@ -270,14 +270,14 @@ class Stop(unittest.TestCase):
             self.assertNotIn("cut off", weir.log)
 
     def test_who_does_not_end_is_cut_off(self):
-        with Server(POLICY, DOORS + "drain: 1s\n") as weir:
+        with Server(POLICY, LISTENERS + "drain: 1s\n") as weir:
             with weir.connect("http") as connection:
                 connection.sendall(b"GET /readyz HTTP/1.1\r\n")
-                eventually(lambda: metric(weir, 'weir_connections{door="http"}') == 1, "a connection")
+                eventually(lambda: metric(weir, 'weir_connections{listener="http"}') == 1, "a connection")
                 self.assertEqual(weir.stop(), 0)
             self.assertIn("1 connections were cut off", weir.log)
 
-    def test_every_door_lets_go(self):
+    def test_every_listener_lets_go(self):
         with Server(POLICY) as weir:
             resp = resp_client.connect(weir.resp, server.PATIENCE)
             rls = rls_client.connect(weir.rls, server.PATIENCE)
@@ -293,13 +293,13 @@ class Stop(unittest.TestCase):
             self.assertEqual(weir.process.wait(server.PATIENCE), 0)
             self.assertNotIn("cut off", weir.log)
 
-    def test_until_the_grace_ends_all_doors_are_open(self):
-        with Server(POLICY, DOORS + "grace: 1h\n") as weir:
+    def test_until_the_grace_ends_all_listeners_are_open(self):
+        with Server(POLICY, LISTENERS + "grace: 1h\n") as weir:
             weir.signal(signal.SIGTERM)
             weir.await_log("stopping in 1 h")
-            for door in "http", "admin":
-                self.assertEqual(weir.ask("GET", "/readyz", door=door)[0], 503)
-                self.assertEqual(weir.ask("GET", "/healthz", door=door)[0], 200)
+            for listener in "http", "admin":
+                self.assertEqual(weir.ask("GET", "/readyz", listener=listener)[0], 503)
+                self.assertEqual(weir.ask("GET", "/healthz", listener=listener)[0], 200)
             self.assertTrue(check(weir, "alice")["admitted"])
             with resp_client.connect(weir.resp, server.PATIENCE) as resp:
                 self.assertEqual(resp.ask("PING"), "PONG")
@@ -309,7 +309,7 @@ class Stop(unittest.TestCase):
             self.assertEqual(weir.process.wait(server.PATIENCE), 0)
 
     def test_the_grace_ends(self):
-        with Server(POLICY, DOORS + "grace: 1s\n") as weir:
+        with Server(POLICY, LISTENERS + "grace: 1s\n") as weir:
             begun = time.monotonic()
             self.assertEqual(weir.stop(), 0)
             self.assertGreaterEqual(time.monotonic() - begun, 1)
@@ -324,7 +324,7 @@ class Signals(unittest.TestCase):
     def test_the_log_is_opened_anew(self):
         with tempfile.TemporaryDirectory() as directory:
             log = pathlib.Path(directory) / "weir.log"
-            with Server(POLICY, DOORS + "log: {file: weir.log}\n", directory) as weir:
+            with Server(POLICY, LISTENERS + "log: {file: weir.log}\n", directory) as weir:
                 eventually(lambda: "limit api" in log.read_text(), "the first lines")
                 rotated = log.rename(log.with_suffix(".log.1"))
                 weir.signal(signal.SIGUSR1)
@@ -363,13 +363,13 @@ class Callers(unittest.TestCase):
 
     def test_names_of_others_are_not_answered_to(self):
         """A page in a browser can give this machine a name, and would then be let in as its own origin."""
-        for door, path in ("http", "/v1/check"), ("admin", "/v1/status"):
+        for listener, path in ("http", "/v1/check"), ("admin", "/v1/status"):
             for host, expected in ("attacker.example", 421), ("localhost", 200), ("127.0.0.1:1", 200), ("[::1]", 200):
-                method = "POST" if door == "http" else "GET"
-                found = self.server.ask(method, path, '{"path": "/"}', {"Host": host}, door)[0]
-                self.assertEqual(found, expected, (door, host))
+                method = "POST" if listener == "http" else "GET"
+                found = self.server.ask(method, path, '{"path": "/"}', {"Host": host}, listener)[0]
+                self.assertEqual(found, expected, (listener, host))
 
-    def test_a_browser_is_not_answered_at_the_redis_door(self):
+    def test_a_browser_is_not_answered_at_the_redis_listener(self):
         for text in b"POST / HTTP/1.1\r\nHost: localhost\r\n\r\nPING\r\n", b"Host: localhost\r\nPING\r\n":
             with self.server.connect("resp") as connection, connection.makefile("rb") as answer:
                 connection.sendall(text)
@@ -382,7 +382,7 @@ class Callers(unittest.TestCase):
         for path in "/v1/reload", "/v1/limits/api/consumers/alice/reset":
             for shown, expected in (None, 401), ("no" * 32, 401), (secret[:-1], 401), (secret, 200):
                 headers = {"Authorization": f"Bearer {shown}"} if shown else {}
-                self.assertEqual(self.server.ask("POST", path, headers=headers, door="admin")[0], expected)
+                self.assertEqual(self.server.ask("POST", path, headers=headers, listener="admin")[0], expected)
         with resp_client.connect(self.server.resp, server.PATIENCE) as client:
             with self.assertRaisesRegex(resp_client.ReplyError, "NOPERM"):
                 client.ask("WEIR.RESET", "api", "alice")
@@ -397,7 +397,7 @@ class Tokens(unittest.TestCase):
             file = pathlib.Path(directory) / "token"
             file.write_text(old)
             file.chmod(0o600)
-            with Server(POLICY, DOORS.replace("{listen", "{token_file: token, listen", 3), directory) as weir:
+            with Server(POLICY, LISTENERS.replace("{listen", "{token_file: token, listen", 3), directory) as weir:
                 self.assertEqual([self.may_ask(weir, token) for token in [old, new, None]], [True, False, False])
                 file.write_text(new)
                 weir.signal(signal.SIGHUP)
@@ -413,15 +413,15 @@ class Tokens(unittest.TestCase):
             file = pathlib.Path(directory) / "token"
             file.write_text("the-token-that-guards")
             file.chmod(0o600)
-            guarded = DOORS.replace('http: {listen: "127.0.0.1:0"', 'http: {token_file: token, listen: "127.0.0.1:0"')
+            guarded = LISTENERS.replace('http: {listen: "127.0.0.1:0"', 'http: {token_file: token, listen: "127.0.0.1:0"')
             with Server(POLICY, guarded, directory) as weir:
-                weir.config_file.write_text(DOORS.replace('http: {listen: "127.0.0.1:0"', 'http: {listen: "127.0.0.1:1"'))
+                weir.config_file.write_text(LISTENERS.replace('http: {listen: "127.0.0.1:0"', 'http: {listen: "127.0.0.1:1"'))
                 weir.signal(signal.SIGHUP)
-                weir.await_log("a restart is needed for what has changed in: doors.http")
+                weir.await_log("a restart is needed for what has changed in: listeners.http")
                 self.assertEqual(weir.ask("POST", "/v1/check", "{}")[0], 401)
 
     def may_ask(self, weir, token):
-        """Whether who shows that token is answered: the same at all three doors."""
+        """Whether who shows that token is answered: the same at all three listeners."""
         shown = {"X-Weir-Token": token} if token else {}
         answers = {weir.ask("POST", "/v1/check", '{"path": "/"}', shown)[0] == 200}
         with rls_client.connect(weir.rls, server.PATIENCE) as client:
@@ -477,7 +477,7 @@ class Privacy(unittest.TestCase):
                     client.ask("CL.THROTTLE", "throttle-secret", 0, 1, 3600)
             self.assertEqual(last, 429)
             weir.ask("POST", "/v1/check", '{"path": "path-secret')
-            said = "".join(weir.ask("GET", path, door="admin")[2] for path in ["/metrics", "/v1/denied", "/v1/status"])
+            said = "".join(weir.ask("GET", path, listener="admin")[2] for path in ["/metrics", "/v1/denied", "/v1/status"])
             self.assertEqual(weir.stop(), 0)
             denied = {json.loads(line).get("limit") for line in weir.log.splitlines()}
             self.assertLessEqual({"by-user", "by-key", "by-ip", "by-header"}, denied)

@@ -69,7 +69,7 @@ class FailClosed(Example, unittest.TestCase):
 
 
 class WithoutToken(Example, unittest.TestCase):
-    def test_a_door_that_asks_nginx_for_one_lets_nothing_pass(self):
+    def test_a_listener_that_asks_nginx_for_one_lets_nothing_pass(self):
         self.exhaust(times=1)
         token = pathlib.Path(self.weir.directory) / "token"
         token.write_text("0123456789abcdef")

@@ -1,4 +1,4 @@
-"""The clients that people have, against the Redis protocol's door, with no special settings.
+"""The clients that people have, against the Redis protocol's listener, with no special settings.
 
 Run as FILE PROGRAM VERSION [unittest's arguments]. WEIR_NODE_MODULES names the folder in which `npm install` has put what
 node/package.json lists, if it is not where script/setup puts it.
@@ -23,7 +23,7 @@ limits:
   - {name: api, routes: [/api/**], consumer_key: user, algorithm: gcra, rate: 1/min, burst: 3}
 """
 
-WITH_TOKEN = server.DOORS.replace('resp: {listen: "127.0.0.1:0"}',
+WITH_TOKEN = server.LISTENERS.replace('resp: {listen: "127.0.0.1:0"}',
                                   'resp: {listen: "127.0.0.1:0", token_file: token}')
 TOKEN = "0123456789abcdef" * 2
 NODE = pathlib.Path(__file__).parent / "node"
@@ -37,7 +37,7 @@ def run(*words, **options):
     return done.stdout
 
 
-class OpenDoor(unittest.TestCase):
+class OpenListener(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = server.Server(POLICY)
@@ -49,11 +49,11 @@ class OpenDoor(unittest.TestCase):
             pass
 
 
-class RedisCli(OpenDoor):
+class RedisCli(OpenListener):
     def cli(self, *words, **options):
         return run("redis-cli", "-p", self.port, *words, **options).strip()
 
-    def test_commands_of_the_door(self):
+    def test_commands_of_the_listener(self):
         self.assertEqual(self.cli("CL.THROTTLE", "cli", 4, 1, 60).split("\n"), ["0", "5", "4", "-1", "60"])
         self.assertEqual(self.cli("WEIR.CHECK", "api", "cli").split("\n"),
                          ["0", "3", "2", "0", "60000000", "0", "api", "within"])
@@ -73,7 +73,7 @@ class RedisCli(OpenDoor):
         self.assertIn("errors: 0, replies: 5000", self.cli("--pipe", input=commands))
 
 
-class RedisBenchmark(OpenDoor):
+class RedisBenchmark(OpenListener):
     def test_every_request_is_answered(self):
         for pipeline in 1, 64:
             said = run("redis-benchmark", "-p", self.port, "-c", 20, "-n", 20000, "-P", pipeline, "-r", 1000, "--csv",
@@ -82,8 +82,8 @@ class RedisBenchmark(OpenDoor):
             self.assertNotIn("rror", said)
 
 
-class RedisPy(OpenDoor):
-    def test_commands_of_the_door(self):
+class RedisPy(OpenListener):
+    def test_commands_of_the_listener(self):
         with redis.Redis(port=self.port, client_name="py", health_check_interval=1) as client:
             self.assertTrue(client.ping())
             self.assertEqual(client.client_getname(), "py")

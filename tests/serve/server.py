@@ -19,10 +19,10 @@ PROGRAM, VERSION = sys.argv[1:3]
 ROOT = pathlib.Path(__file__).parents[2]
 PATIENCE = 60 if "asan" in PROGRAM or "tsan" in PROGRAM else 30
 
-DOORS = """
+LISTENERS = """
 version: 1
 policy: policy.yaml
-doors:
+listeners:
   http: {listen: "127.0.0.1:0"}
   rls: {listen: "127.0.0.1:0"}
   resp: {listen: "127.0.0.1:0"}
@@ -41,9 +41,9 @@ def eventually(condition, what):
 
 
 class Server:
-    """Started when made, stopped at the end of a `with`. Its places are (host, port) pairs by door."""
+    """Started when made, stopped at the end of a `with`. Its places are (host, port) pairs by listener."""
 
-    def __init__(self, policy, config=DOORS, directory=None, environment=None, arguments=()):
+    def __init__(self, policy, config=LISTENERS, directory=None, environment=None, arguments=()):
         self._temporary = None if directory else tempfile.TemporaryDirectory()
         self.directory = pathlib.Path(directory or self._temporary.name)
         self.state_dir = self.directory / "state"
@@ -69,15 +69,15 @@ class Server:
             if found and not found[2].startswith("unix:"):
                 host, port = found[2].rsplit(":", 1)
                 setattr(self, found[1], (host.strip("[]"), int(port)))
-            is_last_door = found and found[1] == "admin" and not hasattr(self, "http")
-            if line.startswith(b"try:") or is_last_door:
+            is_last_listener = found and found[1] == "admin" and not hasattr(self, "http")
+            if line.startswith(b"try:") or is_last_listener:
                 return
         code = self.stop()
         raise AssertionError(f"it did not start, and ended with {code}: {self.log}")
 
-    def ask(self, method, path, body=None, headers=None, door="http"):
+    def ask(self, method, path, body=None, headers=None, listener="http"):
         """One request on a connection of its own: (status, headers, body)."""
-        connection = http.client.HTTPConnection(*getattr(self, door), timeout=PATIENCE)
+        connection = http.client.HTTPConnection(*getattr(self, listener), timeout=PATIENCE)
         try:
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
@@ -85,8 +85,8 @@ class Server:
         finally:
             connection.close()
 
-    def connect(self, door):
-        return socket.create_connection(getattr(self, door), timeout=PATIENCE)
+    def connect(self, listener):
+        return socket.create_connection(getattr(self, listener), timeout=PATIENCE)
 
     @property
     def log(self):

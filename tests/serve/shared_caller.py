@@ -9,20 +9,20 @@ import time
 
 import resp_client
 import rls_client
-from server import DOORS, PATIENCE, eventually
+from server import LISTENERS, PATIENCE, eventually
 
 
 def stored_in(url, **more):
     """weir.yaml for one loop and that Redis; `more` are fields of `store.redis`."""
     fields = "".join(f", {name}: {value}" for name, value in more.items())
-    return f'{DOORS}loops: 1\nstore: {{redis: {{urls: ["{url}"]{fields}}}}}\n'
+    return f'{LISTENERS}loops: 1\nstore: {{redis: {{urls: ["{url}"]{fields}}}}}\n'
 
 
 class Metrics:
     """The page at one moment."""
 
     def __init__(self, weir):
-        page = weir.ask("GET", "/metrics", door="admin")[2]
+        page = weir.ask("GET", "/metrics", listener="admin")[2]
         self._values = {name: float(value) for name, value in re.findall(r"(?m)^(\w+(?:\{.*\})?) (\S+)$", page)}
 
     def __getitem__(self, name):

@@ -252,7 +252,7 @@ class OneStory(SharedTest):
                 self.assertIn(f"{LIMIT} of {LIMIT} left\n", self.weir(self.nodes[3], "peek", name, "grace"))
                 self.assertEqual(client.ask(f"/{name}", "grace")["remaining"], LIMIT - 1)
 
-    def test_reset_at_the_redis_door(self):
+    def test_reset_at_the_redis_listener(self):
         with resp_client.connect(self.nodes[1].resp, server.PATIENCE) as client:
             client.ask("AUTH", (self.nodes[1].state_dir / "admin.token").read_text().strip())
             first = RespCheckClient(self.nodes[0])
@@ -365,7 +365,7 @@ class Clocks(SharedTest):
         """Also in what is not decided, but looked at."""
         for name in self.names:
             self.clients[2].ask(f"/{name}", "bob", cost=5)
-            told = json.loads(self.nodes[1].ask("GET", f"/v1/limits/{name}/consumers/bob", door="admin")[2])
+            told = json.loads(self.nodes[1].ask("GET", f"/v1/limits/{name}/consumers/bob", listener="admin")[2])
             self.assertEqual((told["remaining"], told["quota"]), (7, 12), name)
         self.assert_all_shared()
 

@@ -123,7 +123,7 @@ class Failures(unittest.TestCase):
 
         eventually(is_known, f"errors {failure.errors}, and probes that failed")
         if failure.is_outage:
-            self.assert_closed_at_each_door(caller)
+            self.assert_closed_at_each_listener(caller)
         return [self.in_words(seen) for seen in passed.values()]
 
     @staticmethod
@@ -132,7 +132,7 @@ class Failures(unittest.TestCase):
             return "all pass"
         return f"{sum(seen)} of {QUOTA} pass" if any(seen) else "none passes"
 
-    def assert_closed_at_each_door(self, caller):
+    def assert_closed_at_each_listener(self, caller):
         denied = caller.ask("closed", "bob")
         self.assertEqual((denied["admitted"], denied["reason"], denied["retry_after"]), (False, "store_away", 1))
         self.assertFalse(caller.passes_resp("closed", "bob"))
@@ -159,7 +159,7 @@ class Failures(unittest.TestCase):
             return len(redis.ask("CLIENT", "LIST").splitlines()) - 1  # who asks for the list is in it
 
         eventually(lambda: clients() == 1, "one connection to Redis")
-        eventually(lambda: Metrics(self.weir)['weir_connections{door="http"}'] == 0, "no connection of callers")
+        eventually(lambda: Metrics(self.weir)['weir_connections{listener="http"}'] == 0, "no connection of callers")
 
     def test_killed(self):
         redis = self.redis(*KEEPS_ITS_DATA)

@@ -9,19 +9,19 @@ import threading
 import time
 
 import resp_client
-from server import DOORS, PATIENCE, Server, eventually
+from server import LISTENERS, PATIENCE, Server, eventually
 
 
 def store(urls, **settings):
     """`store` of weir.yaml; settings are its other fields."""
-    return DOORS + "store: " + json.dumps({"redis": {"urls": urls, **settings}}) + "\n"
+    return LISTENERS + "store: " + json.dumps({"redis": {"urls": urls, **settings}}) + "\n"
 
 
 def metric(node, name, **labels):
     """The sum of all samples of that name that have these labels."""
     marks = [f'{label}="{value}"' for label, value in labels.items()]
     total = 0
-    for line in node.ask("GET", "/metrics", door="admin")[2].splitlines():
+    for line in node.ask("GET", "/metrics", listener="admin")[2].splitlines():
         head, _, value = line.rpartition(" ")
         if head.split("{")[0] == name and all(mark in head for mark in marks):
             total += float(value)

@@ -95,7 +95,7 @@ def throttle():
 
 def look_in():
     path = f"/v1/limits/{random.choice(NAMED)}/consumers/{random.choice('uvw')}"
-    return path, lambda node: json.loads(node.ask("GET", path, door="admin")[2])
+    return path, lambda node: json.loads(node.ask("GET", path, listener="admin")[2])
 
 
 def reset():
@@ -103,7 +103,7 @@ def reset():
 
     def ask(node):
         token = (node.state_dir / "admin.token").read_text().strip()
-        return {"status": node.ask("POST", path, headers={"X-Weir-Token": token}, door="admin")[0]}
+        return {"status": node.ask("POST", path, headers={"X-Weir-Token": token}, listener="admin")[0]}
 
     return path, ask
 
@@ -126,7 +126,7 @@ def outcomes(nodes):
     """What was counted, by limit and outcome, of all nodes."""
     counts = {}
     for node in nodes:
-        for line in node.ask("GET", "/metrics", door="admin")[2].splitlines():
+        for line in node.ask("GET", "/metrics", listener="admin")[2].splitlines():
             if line.startswith(("weir_decisions_total{", "weir_candidate_decisions_total{")):
                 sample, value = line.rsplit(" ", 1)
                 counts[sample] = counts.get(sample, 0) + float(value)

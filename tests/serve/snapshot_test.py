@@ -11,7 +11,7 @@ import unittest
 
 import resp_client
 import server
-from server import DOORS, Server, eventually
+from server import LISTENERS, Server, eventually
 
 POLICY = """
 version: 1
@@ -22,7 +22,7 @@ limits:
   - {name: counter, routes: [/counter], consumer_key: user, algorithm: sliding_window_counter, rate: 1000/365day}
 """
 LIMITS = ["bucket", "window", "log", "counter"]
-EVERY_SECOND = DOORS + "state: {directory: state, snapshot: {every: 1s}}\n"
+EVERY_SECOND = LISTENERS + "state: {directory: state, snapshot: {every: 1s}}\n"
 KEYS = 300_000
 ROUNDS = 10
 
@@ -54,7 +54,7 @@ class SnapshotTest(unittest.TestCase):
         now = datetime.datetime.now(datetime.timezone.utc)
 
         def is_saved():
-            told = json.loads(weir.ask("GET", "/v1/status", door="admin")[2])["last_snapshot"]
+            told = json.loads(weir.ask("GET", "/v1/status", listener="admin")[2])["last_snapshot"]
             if told is None:
                 return False
             self.assertIsNone(told["error"])
@@ -108,7 +108,7 @@ class Restart(SnapshotTest):
         self.assertEqual(self.temporary_files(), [])
 
     def test_without_snapshots_everybody_does(self):
-        settings = DOORS + "state: {directory: state, snapshot: off}\n"
+        settings = LISTENERS + "state: {directory: state, snapshot: off}\n"
         for _ in range(2):
             with Server(POLICY, settings, self.directory) as weir:
                 self.assertEqual(self.use(weir, "alice"), everywhere(999))

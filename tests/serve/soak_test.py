@@ -1,4 +1,4 @@
-"""Mixed traffic at every door while the policy changes every second: no wrong answer, no growth, a clean end.
+"""Mixed traffic at every listener while the policy changes every second: no wrong answer, no growth, a clean end.
 
 WEIR_SOAK_SECONDS says how long; the program may be a build with sanitizers.
 """
@@ -20,12 +20,12 @@ import unittest
 import resp_client
 import rls_client
 import server
-from server import DOORS, PROGRAM, Server
+from server import LISTENERS, PROGRAM, Server
 
 SECONDS = float(os.environ.get("WEIR_SOAK_SECONDS", "10"))
 IS_SANITIZED = "asan" in PROGRAM or "tsan" in PROGRAM
 GROWTH = (256 if IS_SANITIZED else 16) << 20
-CONFIG = DOORS + "state: {directory: state, snapshot: {every: 1s}}\nlog: {denials: {per_second: 1000}}\n"
+CONFIG = LISTENERS + "state: {directory: state, snapshot: {every: 1s}}\nlog: {denials: {per_second: 1000}}\n"
 POLICY = """
 version: 1
 limits:
@@ -67,8 +67,8 @@ class Traffic:
             self.over.set()
 
     @contextlib.contextmanager
-    def http(self, door="http"):
-        connection = http.client.HTTPConnection(*getattr(self.weir, door), timeout=server.PATIENCE)
+    def http(self, listener="http"):
+        connection = http.client.HTTPConnection(*getattr(self.weir, listener), timeout=server.PATIENCE)
         try:
             yield connection
         finally:
@@ -176,13 +176,13 @@ class Soak(unittest.TestCase):
                 for thread in threads:
                     thread.join(server.PATIENCE)
             self.assertEqual(traffic.errors, [])
-            page = self.weir.ask("GET", "/metrics", door="admin")[2]
+            page = self.weir.ask("GET", "/metrics", listener="admin")[2]
             reloads = dict(re.findall(r'(?m)^weir_reloads_total\{outcome="(\w+)"\} (\d+)', page))
             self.assertEqual(self.weir.stop(), 0)
             log = self.weir.log
-        for door in "check", "batch", "auth", "rls", "resp":
+        for listener in "check", "batch", "auth", "rls", "resp":
             for outcome in True, False:
-                self.assertGreater(traffic.counts[door, outcome], 0, (door, outcome, traffic.counts))
+                self.assertGreater(traffic.counts[listener, outcome], 0, (listener, outcome, traffic.counts))
         self.assertGreater(traffic.counts["admin", True], 0)
         self.assertGreater(int(reloads["applied"]), 1)
         self.assertGreater(int(reloads["refused"]), 0)

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from redis_servers import Redis, free_port
-from server import DOORS, PATIENCE, PROGRAM, Server, eventually
+from server import LISTENERS, PATIENCE, PROGRAM, Server, eventually
 
 POLICY = """
 version: 1
@@ -19,7 +19,7 @@ LEASED = POLICY.replace("burst: 3", "burst: 3, consistency: leased")
 
 
 def on(url):
-    return DOORS + f"store: {{ redis: {{ urls: \"{url}\" }} }}\n"
+    return LISTENERS + f"store: {{ redis: {{ urls: \"{url}\" }} }}\n"
 
 
 class Check(unittest.TestCase):
@@ -52,23 +52,23 @@ class Check(unittest.TestCase):
         code, _, wrong = self.check(on("redis://127.0.0.1"), LEASED)
         self.assertEqual(code, 1)
         self.assertRegex(wrong, r"policy.yaml:4:5: error: limit 'api': 'consistency: leased' is not there yet")
-        self.assertEqual(self.check(DOORS, LEASED)[0], 0)
+        self.assertEqual(self.check(LISTENERS, LEASED)[0], 0)
 
 
 class Running(unittest.TestCase):
     def status(self, weir):
-        return json.loads(weir.ask("GET", "/v1/status", door="admin")[2])
+        return json.loads(weir.ask("GET", "/v1/status", listener="admin")[2])
 
     def test_another_store_needs_a_restart(self):
         with Redis() as redis, Server(POLICY, on(redis.url)) as weir:
-            weir.config_file.write_text(DOORS)
+            weir.config_file.write_text(LISTENERS)
             weir.signal(signal.SIGHUP)
             weir.await_log("a restart is needed for what has changed in: store")
             self.assertEqual(self.status(weir)["store"]["kind"], "redis")
 
     def test_leases_are_refused_by_the_store_that_is_in_use(self):
         with Redis() as redis, Server(POLICY, on(redis.url)) as weir:
-            weir.config_file.write_text(DOORS)
+            weir.config_file.write_text(LISTENERS)
             weir.policy_file.write_text(LEASED)
             weir.signal(signal.SIGHUP)
             weir.await_log("'consistency: leased' is not there yet")

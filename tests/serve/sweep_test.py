@@ -121,12 +121,12 @@ class Sweep:
 
     @classmethod
     def send_all(cls, port, application, weir, swept):
-        before = weir.ask("GET", "/metrics", door="admin")[2]
+        before = weir.ask("GET", "/metrics", listener="admin")[2]
         application.reached.clear()
         for protocol in cls.protocols:
             mine = [(number, request) for number, send, request in REQUESTS if send == protocol]
             sweep_clients.send_all(protocol, port, mine)
-        swept.metrics = weir.ask("GET", "/metrics", door="admin")[2]
+        swept.metrics = weir.ask("GET", "/metrics", listener="admin")[2]
         swept.judged = judged(swept.metrics, cls.limit) - judged(before, cls.limit)
         swept.reached = list(application.reached)
 

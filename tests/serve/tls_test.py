@@ -1,4 +1,4 @@
-"""TLS at every door: who is let in, and certificates that change while the server runs."""
+"""TLS at every listener: who is let in, and certificates that change while the server runs."""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ version: 1
 limits:
   - {name: api, consumer_key: user, algorithm: token_bucket, rate: 1/h, burst: 1000}
 """
-DOORS = ["http", "rls", "resp", "admin"]
+LISTENERS = ["http", "rls", "resp", "admin"]
 
 
 def openssl(folder, *words):
@@ -46,11 +46,11 @@ def make_certificate(folder, name, ca, common_name=None):
 
 
 def config(**client_ca):
-    """TLS at all doors; with `client_ca`, certificates of that CA are asked for."""
+    """TLS at all listeners; with `client_ca`, certificates of that CA are asked for."""
     asked = "".join(f", {field}: {file}" for field, file in client_ca.items())
-    return "version: 1\npolicy: policy.yaml\ndoors:\n" + "".join(
-        f'  {door}: {{listen: "127.0.0.1:0", tls: {{certificate: server.crt, key: server.key{asked}}}}}\n'
-        for door in DOORS)
+    return "version: 1\npolicy: policy.yaml\nlisteners:\n" + "".join(
+        f'  {listener}: {{listen: "127.0.0.1:0", tls: {{certificate: server.crt, key: server.key{asked}}}}}\n'
+        for listener in LISTENERS)
 
 
 class TlsTest(unittest.TestCase):
@@ -75,28 +75,28 @@ class TlsTest(unittest.TestCase):
     def start(self, settings):
         return self.enterContext(Server(POLICY, settings, self.folder_of_files()))
 
-    def connect(self, weir, door, certificate=None, **versions):
+    def connect(self, weir, listener, certificate=None, **versions):
         context = ssl.create_default_context(cafile=self.folder / "ca.crt")
         for name, value in versions.items():
             setattr(context, name, value)
-        if door == "rls":
+        if listener == "rls":
             context.set_alpn_protocols(["h2"])
         if certificate:
             context.load_cert_chain(self.folder / f"{certificate}.crt", self.folder / f"{certificate}.key")
-        plain = socket.create_connection(getattr(weir, door), timeout=server.PATIENCE)
+        plain = socket.create_connection(getattr(weir, listener), timeout=server.PATIENCE)
         try:
             return context.wrap_socket(plain, server_hostname="127.0.0.1")
         except BaseException:
             plain.close()
             raise
 
-    def ask(self, weir, door, certificate=None, **versions):
-        """A question that the door can answer, asked and answered."""
-        connection = self.connect(weir, door, certificate, **versions)
-        if door == "rls":
+    def ask(self, weir, listener, certificate=None, **versions):
+        """A question that the listener can answer, asked and answered."""
+        connection = self.connect(weir, listener, certificate, **versions)
+        if listener == "rls":
             with rls_client.RlsClient(connection) as client:
                 return client.ask({"path": "/", "user": "alice"}).admitted
-        if door == "resp":
+        if listener == "resp":
             with resp_client.RespClient(connection) as client:
                 return client.ask("WEIR.CHECK", "api", "alice")[0] == 0
         with connection, connection.makefile("rb") as answer:
@@ -104,36 +104,36 @@ class TlsTest(unittest.TestCase):
             return answer.read().startswith(b"HTTP/1.1 200 ")
 
 
-class Doors(TlsTest):
+class Listeners(TlsTest):
     def test_answer_over_tls(self):
         weir = self.start(config())
-        for door in DOORS:
+        for listener in LISTENERS:
             for version in ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3:
-                self.assertTrue(self.ask(weir, door, minimum_version=version, maximum_version=version), door)
+                self.assertTrue(self.ask(weir, listener, minimum_version=version, maximum_version=version), listener)
         self.assertEqual(weir.greeting.count(" (TLS)\n"), 4)
         self.assertIn("try: curl -i https://127.0.0.1:", weir.greeting)
 
     def test_do_not_answer_without(self):
         weir = self.start(config())
-        for door in DOORS:
-            with weir.connect(door) as connection, connection.makefile("rb") as answer:
+        for listener in LISTENERS:
+            with weir.connect(listener) as connection, connection.makefile("rb") as answer:
                 connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertNotIn(b"HTTP", answer.read())
-            self.assertTrue(self.ask(weir, door))
+            self.assertTrue(self.ask(weir, listener))
 
     def test_ask_for_a_certificate(self):
         weir = self.start(config(client_ca="ca.crt"))
-        for door in DOORS:
-            self.assertTrue(self.ask(weir, door, "client"), door)
+        for listener in LISTENERS:
+            self.assertTrue(self.ask(weir, listener, "client"), listener)
             for nobody in None, "stranger":
                 # A handshake that fails, or an end instead of an answer.
-                with self.assertRaises(OSError, msg=(door, nobody)):
-                    if not self.ask(weir, door, nobody):
+                with self.assertRaises(OSError, msg=(listener, nobody)):
+                    if not self.ask(weir, listener, nobody):
                         raise ConnectionError
-            self.assertTrue(self.ask(weir, door, "client"), door)
+            self.assertTrue(self.ask(weir, listener, "client"), listener)
 
     def test_may_be_open_to_others_by_certificate(self):
-        """With client_ca a door needs neither a token nor loopback."""
+        """With client_ca a listener needs neither a token nor loopback."""
         for settings, code in (config(client_ca="ca.crt"), 0), (config(), 1):
             (self.folder_of_files() / "weir.yaml").write_text(settings.replace("127.0.0.1:0", "0.0.0.0:0"))
             ran = subprocess.run([PROGRAM, "serve", "--check", "--config", self.folder / "weir.yaml"],
@@ -142,8 +142,8 @@ class Doors(TlsTest):
 
 
 class Renewal(TlsTest):
-    def subject(self, weir, door):
-        with self.connect(weir, door) as connection:
+    def subject(self, weir, listener):
+        with self.connect(weir, listener) as connection:
             return connection.getpeercert()["subject"][0][0][1]
 
     def renew(self, certificate):
@@ -157,8 +157,8 @@ class Renewal(TlsTest):
         old = self.connect(weir, "resp")
         self.renew("renewed")
         weir.signal(signal.SIGHUP)
-        for door in DOORS:
-            eventually(lambda: self.subject(weir, door) == "renewed", "the new certificate")
+        for listener in LISTENERS:
+            eventually(lambda: self.subject(weir, listener) == "renewed", "the new certificate")
         with resp_client.RespClient(old) as client:
             self.assertEqual(client.ask("PING"), "PONG")
 

@@ -1,4 +1,4 @@
-"""One trace through every door: the same verdicts, and the same numbers."""
+"""One trace through every listener: the same verdicts, and the same numbers."""
 
 import dataclasses
 import json
@@ -40,7 +40,7 @@ def expected(trace):
 
 @dataclasses.dataclass
 class Told:
-    """What a door says. None: it has no word for that. Times in seconds; `whole`: rounded up to whole ones."""
+    """What a listener says. None: it has no word for that. Times in seconds; `whole`: rounded up to whole ones."""
 
     admitted: bool
     limit: str | None
@@ -131,18 +131,18 @@ class Throttle(WeirCheck):
         return Told(limited == 0, None, quota, remaining, wait, reset, whole=True)
 
 
-class Doors(unittest.TestCase):
+class Listeners(unittest.TestCase):
     def setUp(self):
         self.server = self.enterContext(Server(POLICY))
         self.began = time.monotonic()
 
-    def run_trace(self, door, limit, trace, consumers):
-        told = [door.ask(limit, f"{consumers}-{user}", cost) for user, cost in trace]
-        door.close()
+    def run_trace(self, listener, limit, trace, consumers):
+        told = [listener.ask(limit, f"{consumers}-{user}", cost) for user, cost in trace]
+        listener.close()
         return told
 
     def assert_agrees(self, told, reference):
-        """The same wait, but for the time that has passed since, and up to a second where the door has only whole
+        """The same wait, but for the time that has passed since, and up to a second where the listener has only whole
         ones: rounded up, so that nobody is sent back too early."""
         passed = time.monotonic() - self.began
         self.assertEqual((told.admitted, told.quota, told.remaining),
@@ -158,13 +158,13 @@ class Doors(unittest.TestCase):
                 other = math.ceil(other)
             self.assertLessEqual(abs(one - other), math.ceil(passed) if told.whole else passed, (told, reference))
 
-    def compare(self, limit, trace, doors):
+    def compare(self, limit, trace, listeners):
         reference = self.run_trace(Check(self.server), limit, trace, "check")
         self.assertEqual([(each.admitted, each.remaining) for each in reference], list(expected(trace)))
         self.assertEqual({(each.limit, each.quota) for each in reference}, {(limit, QUOTA)})
-        for name, door in doors.items():
-            for told, other in zip(self.run_trace(door, limit, trace, name), reference, strict=True):
-                with self.subTest(limit=limit, door=name):
+        for name, listener in listeners.items():
+            for told, other in zip(self.run_trace(listener, limit, trace, name), reference, strict=True):
+                with self.subTest(limit=limit, listener=name):
                     self.assert_agrees(told, other)
 
     def test_agree_on_every_algorithm(self):
@@ -182,15 +182,15 @@ class Doors(unittest.TestCase):
         self.compare("gcra", TRACE + NEVER, {"throttle": Throttle(self.server)})
 
     def test_share_their_counters(self):
-        """A consumer who is known by the same name at every door has one budget."""
-        doors = {"check": Check(self.server), "auth": Auth(self.server), "rls": Rls(self.server),
+        """A consumer who is known by the same name at every listener has one budget."""
+        listeners = {"check": Check(self.server), "auth": Auth(self.server), "rls": Rls(self.server),
                  "resp": WeirCheck(self.server), "batch": Check(self.server, as_array=True)}
         for limit in ALGORITHMS:
-            told = [door.ask(limit, "everywhere", 1) for door in doors.values()]
+            told = [listener.ask(limit, "everywhere", 1) for listener in listeners.values()]
             self.assertEqual([each.remaining for each in told], [4, 3, 2, 1, 0], limit)
-            self.assertEqual([door.ask(limit, "everywhere", 1).admitted for door in doors.values()], [False] * 5)
-        for door in doors.values():
-            door.close()
+            self.assertEqual([listener.ask(limit, "everywhere", 1).admitted for listener in listeners.values()], [False] * 5)
+        for listener in listeners.values():
+            listener.close()
 
 
 QUEUE = """
@@ -202,7 +202,7 @@ limits:
 
 
 class Queue(unittest.TestCase):
-    """One passes, two wait their turn, the next is denied. How long a caller can wait is where doors differ."""
+    """One passes, two wait their turn, the next is denied. How long a caller can wait is where listeners differ."""
 
     def setUp(self):
         self.server = self.enterContext(Server(QUEUE))

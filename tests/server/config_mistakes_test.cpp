@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/config_load.h"
+#include "server/config.h"
 
 namespace weir::server {
 namespace {
@@ -39,8 +39,8 @@ Lines expected_in(const std::filesystem::path& path) {
 
 Lines said_of(const LoadedConfig& loaded) {
   Lines said;
-  for (const policy::Problem& problem : loaded.problems) {
-    const std::string mark = problem.severity == policy::Severity::warning ? "warning: " : "";
+  for (const text::Problem& problem : loaded.problems) {
+    const std::string mark = problem.severity == text::Severity::warning ? "warning: " : "";
     said.push_back(mark + problem.text().substr(problem.file.size() + 1));
   }
   return said;

@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 
-#include "server/config_load.h"
-#include "server/config_scalar.h"
+#include "server/config.h"
+#include "server/config_values.h"
 
 namespace weir::server {
 namespace {
@@ -38,7 +38,7 @@ const std::vector<Spot> spots{
     {"127.0.0.1:2", 1, 2}, {"127.0.0.2:2", 2, 2}, {"0.0.0.0:2", 3, 2}, {"[::1]:2", 4, 2}, {"[::]:2", 7, 2},
 };
 
-RC_GTEST_PROP(Doors, AreRefusedIfAndOnlyIfTwoAddressesMeet, ()) {
+RC_GTEST_PROP(Listeners, AreRefusedIfAndOnlyIfTwoAddressesMeet, ()) {
   const auto chosen = *rc::gen::container<std::vector<Spot>>(4, rc::gen::elementOf(spots));
   bool meet = false;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -47,7 +47,8 @@ RC_GTEST_PROP(Doors, AreRefusedIfAndOnlyIfTwoAddressesMeet, ()) {
     }
   }
   const std::string text = fmt::format(
-      "version: 1\ndoors:\n  http: {{ listen: \"{}\", exposed: true }}\n  rls: {{ listen: \"{}\", exposed: true }}\n"
+      "version: 1\nlisteners:\n  http: {{ listen: \"{}\", exposed: true }}\n  rls: {{ listen: \"{}\", exposed: true "
+      "}}\n"
       "  resp: {{ listen: \"{}\", exposed: true }}\n  admin: {{ listen: \"{}\", exposed: true }}\n",
       chosen[0].text, chosen[1].text, chosen[2].text, chosen[3].text);
   RC_ASSERT(load_config_text(text, "weir.yaml", {}).config.has_value() == !meet);

@@ -1,6 +1,6 @@
-"""Keeps src/server/config_schema.json and the reader of weir.yaml in step.
+"""Holds the schema that `weir schema --config` prints against the reader of weir.yaml.
 
-Usage: config_schema_test.py SOURCE_FOLDER
+Usage: config_schema_test.py SOURCE_FOLDER WEIR
 
 Every valid file validates, and every mistake that its fixture calls structural does not. The fixtures' own test
 (config_mistakes_test.cpp) holds the reader to the same files.
@@ -8,6 +8,7 @@ Every valid file validates, and every mistake that its fixture calls structural 
 
 import json
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -15,6 +16,7 @@ import jsonschema
 import yaml
 
 SOURCE = pathlib.Path(sys.argv[1])
+WEIR = sys.argv[2]
 FIXTURES = SOURCE / "tests/server"
 
 
@@ -37,7 +39,7 @@ def keys(document):
 
 class ConfigSchema(unittest.TestCase):
     def setUp(self):
-        self.schema = json.loads((SOURCE / "src/server/config_schema.json").read_text())
+        self.schema = json.loads(subprocess.run([WEIR, "schema", "--config"], check=True, capture_output=True).stdout)
         self.validator = jsonschema.Draft202012Validator(self.schema)
 
     def valid_files(self):
@@ -68,4 +70,4 @@ class ConfigSchema(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "server/config_load.h"
-
 namespace weir::server {
 namespace {
 
@@ -20,26 +18,26 @@ const Environment nowhere;
 
 Config loaded(std::string_view text, const Environment& environment = nowhere) {
   const LoadedConfig loaded = load_config_text(text, "/etc/weir/weir.yaml", environment);
-  for (const policy::Problem& problem : loaded.problems) ADD_FAILURE() << problem.text();
+  for (const text::Problem& problem : loaded.problems) ADD_FAILURE() << problem.text();
   return loaded.config.value_or(Config{});
 }
 
-Lines listens(const DoorConfig& door) {
+Lines listens(const ListenerConfig& listener) {
   Lines texts;
-  for (const net::Address& address : door.listen) texts.push_back(address.text());
+  for (const net::Address& address : listener.listen) texts.push_back(address.text());
   return texts;
 }
 
-TEST(DefaultConfig, HasEveryDoorOnLoopback) {
+TEST(DefaultConfig, HasEveryListenerOnLoopback) {
   const Config config = default_config(nowhere);
   EXPECT_EQ(describe(config), (Lines{
                                   "policy: the default one",
-                                  "http door: 127.0.0.1:8080 (default), at most 10000 connections, bodies up to 1MiB, "
+                                  "http listener: 127.0.0.1:8080 (default), at most 10000 connections, bodies up to 1MiB, "
                                   "up to 1000 answers held for "
                                   "up to 5 s",
-                                  "rls door: 127.0.0.1:8081 (default), at most 10000 connections, messages up to 1MiB",
-                                  "resp door: 127.0.0.1:6390 (default), at most 10000 connections",
-                                  "admin door: 127.0.0.1:8089 (default), at most 10000 connections",
+                                  "rls listener: 127.0.0.1:8081 (default), at most 10000 connections, messages up to 1MiB",
+                                  "resp listener: 127.0.0.1:6390 (default), at most 10000 connections",
+                                  "admin listener: 127.0.0.1:8089 (default), at most 10000 connections",
                                   "state: no directory, up to 256MiB of memory, no snapshots",
                                   "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
                                   "log: info to standard error, every denial up to 100 a second",
@@ -80,7 +78,8 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(config->policy, folder / "policies/live.yaml");
   EXPECT_TRUE(config->merge_domains);
 
-  const HttpDoorConfig& http = config->doors.http.value();
+  ASSERT_NE(config->listener("http"), nullptr);
+  const ListenerConfig& http = *config->listener("http");
   EXPECT_EQ(listens(http), (Lines{"0.0.0.0:443", "[::1]:8443"}));
   EXPECT_EQ(http.tls.value().certificate_chain, folder / "tls/weir.crt");
   EXPECT_EQ(http.tls->key, folder / "tls/weir.key");
@@ -94,13 +93,15 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(http.auth_headers, AuthHeaders::forwarded);
   EXPECT_EQ(http.max_body, std::size_t{256} << 10);
 
-  const RlsDoorConfig& rls = config->doors.rls.value();
+  ASSERT_NE(config->listener("rls"), nullptr);
+  const ListenerConfig& rls = *config->listener("rls");
   EXPECT_EQ(listens(rls), Lines{"unix:/run/weir/rls.sock"});
   EXPECT_EQ(rls.unix_mode, mode_t{0600});
   EXPECT_EQ(rls.max_message, std::size_t{1} << 20);
-  EXPECT_FALSE(config->doors.resp.has_value());
-  EXPECT_EQ(config->doors.admin.value().token_file, "/etc/weir/admin.token");
-  EXPECT_EQ(config->doors.admin->hosts, Lines{"*"});
+  EXPECT_EQ(config->listener("resp"), nullptr);
+  ASSERT_NE(config->listener("admin"), nullptr);
+  EXPECT_EQ(config->listener("admin")->token_file, "/etc/weir/admin.token");
+  EXPECT_EQ(config->listener("admin")->hosts, Lines{"*"});
 
   EXPECT_EQ(config->state.directory, "/var/lib/weir");
   EXPECT_EQ(config->state.memory, std::size_t{2} << 30);
@@ -138,7 +139,7 @@ TEST(LoadedConfig, IsDescribedByWhatDiffersFromPlain) {
   const auto config = load_config_text(R"(
 version: 1
 policy: live.yaml
-doors:
+listeners:
   http:
     listen: [127.0.0.1:443, "[::1]:443"]
     tls: { certificate: a.crt, key: a.key, client_ca: ca.crt }
@@ -161,13 +162,13 @@ grace: 1500ms
   EXPECT_EQ(describe(*config),
             (Lines{
                 "policy: /etc/weir/live.yaml (/etc/weir/weir.yaml)",
-                "http door: 127.0.0.1:443, [::1]:443 (/etc/weir/weir.yaml), TLS with client certificates, token from "
+                "http listener: 127.0.0.1:443, [::1]:443 (/etc/weir/weir.yaml), TLS with client certificates, token from "
                 "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1MiB, "
                 "no answer held, auth_headers path",
-                "rls door: unix:/run/weir.sock (/etc/weir/weir.yaml), mode 0660, at most 10000 connections, messages "
+                "rls listener: unix:/run/weir.sock (/etc/weir/weir.yaml), mode 0660, at most 10000 connections, messages "
                 "up to 1MiB",
-                "resp door: off (/etc/weir/weir.yaml)",
-                "admin door: 0.0.0.0:9000 (/etc/weir/weir.yaml), exposed, at most 9 connections",
+                "resp listener: off (/etc/weir/weir.yaml)",
+                "admin listener: 0.0.0.0:9000 (/etc/weir/weir.yaml), exposed, at most 9 connections",
                 "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",
                 "fields: RateLimit-*, Retry-After with up to 2 s on top",
                 "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
@@ -201,7 +202,8 @@ TEST(Store, IsDescribedWithoutItsPassword) {
       {"{ redis: { urls: rediss://a, tls: { certificate: c, key: k, server_name: b } } }",
        "rediss://a:6379/0, TLS with a certificate, server name b, keys weir:*, up to 10 ms a decision"},
   };
-  for (const Row& row : rows) EXPECT_EQ(describe(loaded("version: 1\nstore: " + row.store).store), row.said);
+  for (const Row& row : rows)
+    EXPECT_EQ(describe(loaded("version: 1\nstore: " + row.store)).at(8), "store: " + row.said);
 }
 
 TEST(Snapshots, AreOnWhereTheFileSaysWhereStateBelongs) {
@@ -232,11 +234,11 @@ TEST(LogFile, IsStandardErrorByItsName) {
 
 TEST(Token, WithoutTlsBeyondLoopbackIsWarnedOf) {
   const LoadedConfig loaded = load_config_text(
-      "version: 1\ndoors: { resp: { listen: [127.0.0.1:1, 10.0.0.1:1], token_file: t } }", "weir.yaml", nowhere);
+      "version: 1\nlisteners: { resp: { listen: [127.0.0.1:1, 10.0.0.1:1], token_file: t } }", "weir.yaml", nowhere);
   EXPECT_TRUE(loaded.config.has_value());
   ASSERT_EQ(loaded.problems.size(), 1U);
-  EXPECT_EQ(loaded.problems[0].severity, policy::Severity::warning);
-  EXPECT_EQ(loaded.problems[0].text(), "weir.yaml:2:40: listen '10.0.0.1:1': the token is sent in the clear: add tls");
+  EXPECT_EQ(loaded.problems[0].severity, text::Severity::warning);
+  EXPECT_EQ(loaded.problems[0].text(), "weir.yaml:2:44: listen '10.0.0.1:1': the token is sent in the clear: add tls");
 }
 
 TEST(ConfigFile, ThatCannotBeReadIsSaid) {
@@ -258,9 +260,10 @@ TEST(ConfigFile, ThatCannotBeReadIsSaid) {
 }
 
 TEST(LoadedConfig, ListensOnEveryAddressWhereOnlyAPortIsWritten) {
-  const Config config = loaded("version: 1\ndoors: { http: { listen: \":8080\", exposed: true } }\n");
-  EXPECT_EQ(listens(config.doors.http.value()), Lines{"[::]:8080"});
-  const auto refused = load_config_text("version: 1\ndoors: { http: { listen: \":8080\" } }\n", "weir.yaml", nowhere);
+  const Config config = loaded("version: 1\nlisteners: { http: { listen: \":8080\", exposed: true } }\n");
+  EXPECT_EQ(listens(*config.listener("http")), Lines{"[::]:8080"});
+  const auto refused =
+      load_config_text("version: 1\nlisteners: { http: { listen: \":8080\" } }\n", "weir.yaml", nowhere);
   ASSERT_EQ(refused.problems.size(), 1U);
   EXPECT_NE(refused.problems[0].message.find("others can reach this address"), std::string::npos);
 }
@@ -276,13 +279,14 @@ TEST(LoadedConfig, ThatIsAPolicyIsToldWhereThatBelongs) {
   }
 }
 
-TEST(LoadedConfig, SaysWhereEachDoorWasPlaced) {
-  const Config config = loaded("version: 1\npolicy: p.yaml\ndoors: { http: { listen: \"127.0.0.1:1\" }, rls: off }\n");
+TEST(LoadedConfig, SaysWhereEachListenerWasPlaced) {
+  const Config config =
+      loaded("version: 1\npolicy: p.yaml\nlisteners: { http: { listen: \"127.0.0.1:1\" }, rls: off }\n");
   const auto lines = describe(config);
   EXPECT_EQ(lines[0], "policy: /etc/weir/p.yaml (/etc/weir/weir.yaml)");
-  EXPECT_TRUE(lines[1].starts_with("http door: 127.0.0.1:1 (/etc/weir/weir.yaml), ")) << lines[1];
-  EXPECT_EQ(lines[2], "rls door: off (/etc/weir/weir.yaml)");
-  EXPECT_TRUE(lines[3].starts_with("resp door: 127.0.0.1:6390 (default), ")) << lines[3];
+  EXPECT_TRUE(lines[1].starts_with("http listener: 127.0.0.1:1 (/etc/weir/weir.yaml), ")) << lines[1];
+  EXPECT_EQ(lines[2], "rls listener: off (/etc/weir/weir.yaml)");
+  EXPECT_TRUE(lines[3].starts_with("resp listener: 127.0.0.1:6390 (default), ")) << lines[3];
 }
 
 }  // namespace

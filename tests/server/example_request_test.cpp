@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "policy/load.h"
-#include "server/default_policy.h"
+#include "server/sources.h"
 
 namespace weir::server {
 namespace {
@@ -15,10 +15,9 @@ namespace {
 std::string example(std::string_view policy) {
   const policy::Loaded loaded = policy::load_text(policy, "policy.yaml");
   EXPECT_TRUE(loaded.ruleset);
-  const auto plan =
-      engine::Plan::create(loaded.ruleset, {.memory_budget = std::size_t{64} << 20, .hash_key = {}}, nullptr);
-  EXPECT_TRUE(plan);
-  const ExampleRequest request = example_request(**plan);
+  const auto matcher = match::Matcher::create(loaded.ruleset);
+  EXPECT_TRUE(matcher);
+  const ExampleRequest request = example_request(**matcher);
   return request.path + " " + request.body;
 }
 

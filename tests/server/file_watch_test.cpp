@@ -1,4 +1,4 @@
-#include "server/file_watch.h"
+#include "server/sources.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "server/sources.h"
 #include "tests/temporary_folder.h"
 
 namespace weir::server {

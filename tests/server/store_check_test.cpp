@@ -1,5 +1,5 @@
 // What --check finds out about a store, on real servers.
-#include "server/store_check.h"
+#include "server/check.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/server/redis_process.h"
+#include "tests/redis_process.h"
 
 namespace weir::server {
 namespace {
@@ -45,17 +45,23 @@ void expect_lines(const Lines& found, const Lines& expected) {
   }
 }
 
+// Of what the server answers.
+std::string first_line(const RedisProcess& server, const std::string& command) {
+  const std::string answer = server.ask_bytes(command + "\r\n");
+  return answer.substr(0, answer.find("\r\n"));
+}
+
 // Asks until the answer begins like that; the servers of a cluster take a moment to know each other.
 bool becomes(const RedisProcess& server, const std::string& command, std::string_view answer) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (std::chrono::steady_clock::now() < deadline) {
-    if (server.ask(command).starts_with(answer)) return true;
+    if (first_line(server, command).starts_with(answer)) return true;
   }
   return false;
 }
 
 TEST(StoreCheck, DescribesASingleServer) {
-  const auto server = RedisProcess::server();
+  const RedisProcess server;
   const CheckReport report = checked(redis_at(server));
   EXPECT_EQ(report.errors, Lines{});
   expect_lines(report.lines, {R"(store: Redis \d+\.\d+\.\d+, a single server with 0 replicas)",
@@ -63,7 +69,7 @@ TEST(StoreCheck, DescribesASingleServer) {
 }
 
 TEST(StoreCheck, WarnsOfEviction) {
-  const auto server = RedisProcess::server({"--maxmemory-policy", "allkeys-lru"});
+  const RedisProcess server({"--maxmemory-policy", "allkeys-lru"});
   const CheckReport report = checked(redis_at(server));
   EXPECT_EQ(report.errors, Lines{});
   expect_lines(report.lines, {"warning: store: " + server.place() +
@@ -74,7 +80,7 @@ TEST(StoreCheck, WarnsOfEviction) {
 }
 
 TEST(StoreCheck, WarnsOfAServerThatIsSlowerThanADecisionMayBe) {
-  const auto server = RedisProcess::server();
+  const RedisProcess server;
   RedisConfig redis = redis_at(server);
   redis.timeout = Duration::zero();
   EXPECT_TRUE(checked(redis).lines.front().starts_with("warning: store: " + server.place() + " takes "));
@@ -89,7 +95,7 @@ TEST(StoreCheck, SaysThatNobodyIsThere) {
 }
 
 TEST(StoreCheck, DoesNotWaitForeverForAServerThatSaysNothing) {
-  const auto server = RedisProcess::server();
+  const RedisProcess server;
   server.pause();
   const auto before = std::chrono::steady_clock::now();
   const CheckReport report = checked(redis_at(server));
@@ -99,16 +105,16 @@ TEST(StoreCheck, DoesNotWaitForeverForAServerThatSaysNothing) {
 }
 
 TEST(StoreCheck, SaysThatAReplicaCannotCount) {
-  const auto master = RedisProcess::server();
-  const auto replica = RedisProcess::server({"--replicaof", "127.0.0.1", std::to_string(master.port())});
+  const RedisProcess master;
+  const RedisProcess replica({"--replicaof", "127.0.0.1", std::to_string(master.port())});
   EXPECT_EQ(
       checked(redis_at(replica)).errors,
       Lines{"store.redis: " + replica.place() + ": a replica, which cannot count: name its master, or the sentinels"});
 }
 
 TEST(StoreCheck, RefusesSeveralServersThatAreNoCluster) {
-  const auto one = RedisProcess::server();
-  const auto other = RedisProcess::server();
+  const RedisProcess one;
+  const RedisProcess other;
   EXPECT_EQ(checked(redis_at({"redis://" + one.place(), "redis://" + other.place()})).errors,
             Lines{"store.redis: " + one.place() +
                   ": not one of a cluster, and urls name several: write one, or add sentinel"});
@@ -116,15 +122,15 @@ TEST(StoreCheck, RefusesSeveralServersThatAreNoCluster) {
 
 TEST(StoreCheck, DescribesAClusterAndWarnsOfASeedThatIsAway) {
   const std::string bus = std::to_string(free_port());
-  const auto one = RedisProcess::server({"--cluster-enabled", "yes", "--cluster-port", std::to_string(free_port())});
-  const auto other = RedisProcess::server({"--cluster-enabled", "yes", "--cluster-port", bus});
-  ASSERT_EQ(one.ask("CLUSTER ADDSLOTSRANGE 0 8191"), "+OK");
-  ASSERT_EQ(other.ask("CLUSTER ADDSLOTSRANGE 8192 16383"), "+OK");
-  ASSERT_EQ(other.ask("CLUSTER SET-CONFIG-EPOCH 2"), "+OK");
+  const RedisProcess one({"--cluster-enabled", "yes", "--cluster-port", std::to_string(free_port())});
+  const RedisProcess other({"--cluster-enabled", "yes", "--cluster-port", bus});
+  ASSERT_EQ(first_line(one, "CLUSTER ADDSLOTSRANGE 0 8191"), "+OK");
+  ASSERT_EQ(first_line(other, "CLUSTER ADDSLOTSRANGE 8192 16383"), "+OK");
+  ASSERT_EQ(first_line(other, "CLUSTER SET-CONFIG-EPOCH 2"), "+OK");
   const CheckReport halved = checked(redis_at(one));
   EXPECT_EQ(halved.errors,
             Lines{"store.redis: the cluster has slots that nobody serves: see redis-cli --cluster check"});
-  ASSERT_EQ(one.ask("CLUSTER MEET 127.0.0.1 " + std::to_string(other.port()) + " " + bus), "+OK");
+  ASSERT_EQ(first_line(one, "CLUSTER MEET 127.0.0.1 " + std::to_string(other.port()) + " " + bus), "+OK");
   ASSERT_TRUE(becomes(one, "CLUSTER SLOTS", "*2"));
 
   const std::string away = "127.0.0.1:" + std::to_string(free_port());
@@ -138,7 +144,7 @@ TEST(StoreCheck, DescribesAClusterAndWarnsOfASeedThatIsAway) {
 }
 
 TEST(StoreCheck, FindsTheMasterByItsSentinels) {
-  const auto master = RedisProcess::server();
+  const RedisProcess master;
   const std::string monitor = "sentinel monitor mymaster 127.0.0.1 " + std::to_string(master.port()) + " 1\n";
   const auto sentinel = RedisProcess::sentinel(monitor);
   const std::string away = "127.0.0.1:" + std::to_string(free_port());
@@ -168,11 +174,11 @@ class StoreCheckWithUsers : public testing::Test {
   std::filesystem::path password_file() const { return folder_.path() / "password"; }
 
   void give(const std::string& rights) const {
-    ASSERT_EQ(server_.ask("ACL SETUSER weir reset on >secret " + rights), "+OK");
+    ASSERT_EQ(first_line(server_, "ACL SETUSER weir reset on >secret " + rights), "+OK");
   }
 
   const TemporaryFolder folder_;
-  const RedisProcess server_ = RedisProcess::server();
+  const RedisProcess server_;
   RedisConfig redis_ = redis_at(server_);
 };
 
@@ -209,7 +215,7 @@ TEST_F(StoreCheckWithUsers, SaysWhatTheUserMayNotDo) {
 
 TEST_F(StoreCheckWithUsers, NeverTellsThePassword) {
   give("~* +@all");
-  ASSERT_EQ(server_.ask("ACL SETUSER weir >other <secret"), "+OK");
+  ASSERT_EQ(first_line(server_, "ACL SETUSER weir >other <secret"), "+OK");
   const Lines errors = checked(redis_).errors;
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_NE(errors[0].find("WRONGPASS"), std::string::npos) << errors[0];

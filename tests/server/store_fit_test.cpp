@@ -1,4 +1,4 @@
-#include "server/store_fit.h"
+#include "server/sources.h"
 
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ limits:
 Lines said_of(const StoreConfig& store) {
   const policy::Loaded loaded = policy::load_text(policy_text, "policy.yaml");
   Lines said;
-  for (const policy::Problem& problem : misfits(*loaded.ruleset, store, "policy.yaml")) {
-    EXPECT_EQ(problem.severity, policy::Severity::error);
+  for (const text::Problem& problem : misfits(*loaded.ruleset, store, "policy.yaml")) {
+    EXPECT_EQ(problem.severity, text::Severity::error);
     said.push_back(problem.text());
   }
   return said;

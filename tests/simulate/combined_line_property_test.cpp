@@ -21,7 +21,7 @@ Instant any_second() {
   return Instant{seconds{*rc::gen::inRange<std::int64_t>(first, last)}};
 }
 
-// The C library's calendar, as a witness that shares no code with ours.
+// The C library's calendar, as a reference that shares no code with ours.
 std::string written(Instant instant, const char* form) {
   const std::time_t time = std::chrono::floor<seconds>(instant).time_since_epoch().count();
   std::tm parts{};

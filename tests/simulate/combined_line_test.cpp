@@ -13,9 +13,9 @@ namespace {
 using namespace std::chrono_literals;
 using namespace std::string_view_literals;
 
-const Instant october = std::chrono::sys_days{2023y / 10 / 10} + 13h + 55min + 36s;
+const Instant line_time = std::chrono::sys_days{2023y / 10 / 10} + 13h + 55min + 36s;
 
-struct Row {
+struct LineRow {
   std::string_view line;
   std::string_view ip;
   std::string_view user;
@@ -24,12 +24,12 @@ struct Row {
   std::uint16_t status = 200;
 };
 
-void expect_rows(const std::vector<Row>& rows) {
+void expect_rows(const std::vector<LineRow>& rows) {
   CombinedLines lines;
-  for (const Row& row : rows) {
+  for (const LineRow& row : rows) {
     const auto entry = lines.parse(row.line);
     ASSERT_TRUE(entry.has_value()) << row.line << ": " << describe(entry.error());
-    EXPECT_EQ(entry->at, october) << row.line;
+    EXPECT_EQ(entry->at, line_time) << row.line;
     EXPECT_EQ(entry->ip, row.ip) << row.line;
     EXPECT_EQ(entry->user, row.user) << row.line;
     EXPECT_EQ(entry->method, row.method) << row.line;

@@ -1,4 +1,4 @@
-#include "simulate/display_text.h"
+#include "simulate/report_words.h"
 
 #include <gtest/gtest.h>
 

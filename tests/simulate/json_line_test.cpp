@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "simulate/log_format.h"
+#include "simulate/log_entry.h"
 
 namespace weir::simulate {
 namespace {
 
 using namespace std::chrono_literals;
 
-const Instant october = std::chrono::sys_days{2023y / 10 / 10} + 13h + 55min + 36s;
+const Instant json_time = std::chrono::sys_days{2023y / 10 / 10} + 13h + 55min + 36s;
 
 JsonLines lines_with(const std::vector<std::string>& assignments) {
   auto map = FieldMap::with(assignments);
@@ -48,7 +48,7 @@ TEST(JsonLine, LogsOfCommonServersAreReadAsTheyAre) {
   for (const Row& row : rows) {
     const auto entry = lines.parse(row.line);
     ASSERT_TRUE(entry.has_value()) << row.server << ": " << describe(entry.error());
-    EXPECT_EQ(entry->at, october) << row.server;
+    EXPECT_EQ(entry->at, json_time) << row.server;
     EXPECT_EQ(entry->ip, "1.2.3.4") << row.server;
     EXPECT_EQ(entry->user, "alice") << row.server;
     EXPECT_EQ(entry->method, "GET") << row.server;
@@ -64,7 +64,7 @@ TEST(JsonLine, AssignedFieldsReplaceTheKnownNames) {
       R"({"time":"nonsense","when":1696946136,"user":"mallory","plan":"pro","k":42,"a":{"b":{"c":{"d":"gold"}}},)"
       R"("request":{"method":"POST","headers":{"x-user":"alice"}},"body":{"login":["bob","eve"]},"uri":"/no","p":"/yes"})");
   ASSERT_TRUE(entry.has_value()) << describe(entry.error());
-  EXPECT_EQ(entry->at, october);
+  EXPECT_EQ(entry->at, json_time);
   EXPECT_EQ(entry->user, "alice");
   EXPECT_EQ(entry->api_key, "42");
   EXPECT_EQ(entry->tier, "gold");

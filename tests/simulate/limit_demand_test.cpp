@@ -1,4 +1,4 @@
-#include "simulate/limit_demand.h"
+#include "simulate/demand.h"
 
 #include <gtest/gtest.h>
 

@@ -14,14 +14,14 @@ using std::chrono::sys_days;
 
 const Instant october = sys_days{2023y / 10 / 10} + 13h + 55min + 36s;
 
-struct Row {
+struct TimeRow {
   std::string_view text;
   Instant at;
   Grain grain = Grain::second;
 };
 
 TEST(LogTime, EveryFormNamesItsInstant) {
-  const std::vector<Row> rows{
+  const std::vector<TimeRow> rows{
       {"10/Oct/2023:13:55:36 +0000", october},
       {"10/Oct/2023:15:55:36 +0200", october},
       {"10/Oct/2023:08:25:36 -0530", october},
@@ -46,7 +46,7 @@ TEST(LogTime, EveryFormNamesItsInstant) {
       {"0", Instant{}},
       {"-1.5", Instant{-1500ms}, Grain::finer},
   };
-  for (const Row& row : rows) {
+  for (const TimeRow& row : rows) {
     const auto stamp = parse_log_time(row.text);
     ASSERT_TRUE(stamp.has_value()) << row.text;
     EXPECT_EQ(stamp->at, row.at) << row.text;

@@ -1,4 +1,4 @@
-#include "simulate/rate_peak.h"
+#include "simulate/rates.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "simulate/report_html.h"
-#include "simulate/report_json.h"
-#include "simulate/report_text.h"
+#include "simulate/report.h"
 #include "tests/simulate/simulation.h"
 
 namespace weir::simulate {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/consumer.h"
+#include "match/consumer.h"
 #include "tests/simulate/simulation.h"
 
 namespace weir::simulate {
@@ -92,7 +92,7 @@ TEST(Simulate, ConsumersAreCalledWhatTheCallerCallsThem) {
     return std::string("ip:1234");
   };
   EXPECT_EQ(simulation.run().policy.limits[0].hardest_hit.consumers.at(0).name, "ip:1234");
-  EXPECT_EQ(engine::describe_consumer(key), "ip=192.0.2.77");
+  EXPECT_EQ(match::describe_consumer(key), "ip=192.0.2.77");
   simulation.options.names = Names::shown;
   EXPECT_EQ(simulation.run().policy.limits[0].hardest_hit.consumers.at(0).name, "ip=192.0.2.77");
 }
@@ -248,7 +248,7 @@ TEST(Simulate, WhatCannotBeOpenedIsAnError) {
   EXPECT_FALSE(simulate(simulation.options).has_value());
 }
 
-// More consumers than the statistics may hold: judged all the same, and said to be a sample.
+// More consumers than the statistics may hold: decided all the same, and said to be a sample.
 TEST(Simulate, ConsumersBeyondTheBoundAreSampled) {
   Simulation simulation(two_per_minute);
   simulation.options.most_consumers = 1;  // a limit gets a thousand at least

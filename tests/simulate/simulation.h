@@ -18,7 +18,7 @@ namespace weir::simulate {
 inline std::shared_ptr<const policy::Ruleset> ruleset(std::string_view limits) {
   const auto loaded = policy::load_text("version: 1\nlimits:\n" + std::string(limits), "test.yaml");
   for (const auto& problem : loaded.problems) {
-    EXPECT_NE(problem.severity, policy::Severity::error) << problem.text();
+    EXPECT_NE(problem.severity, text::Severity::error) << problem.text();
   }
   EXPECT_NE(loaded.ruleset, nullptr);
   return loaded.ruleset;

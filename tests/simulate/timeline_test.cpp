@@ -1,4 +1,4 @@
-#include "simulate/timeline.h"
+#include "simulate/rates.h"
 
 #include <gtest/gtest.h>
 

@@ -16,13 +16,13 @@ constexpr Breaker::Moment start{};
 // One event a row: what happens, and what the breaker is then.
 enum class Happens { good, slow, error, lost, alive, probe };
 
-struct Row {
+struct BreakerStep {
   Duration at;
   Happens what;
   BreakerState then;
 };
 
-void happen(Breaker& breaker, const Row& row) {
+void happen(Breaker& breaker, const BreakerStep& row) {
   const auto now = start + row.at;
   switch (row.what) {
     case Happens::good:
@@ -49,80 +49,76 @@ Breaker closed_breaker() {
   return breaker;
 }
 
-void expect(Breaker breaker, const std::vector<Row>& rows) {
+void expect(Breaker breaker, const std::vector<BreakerStep>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     happen(breaker, rows[i]);
     EXPECT_EQ(breaker.state(), rows[i].then) << "after row " << i;
   }
 }
 
-constexpr auto closed = BreakerState::closed;
-constexpr auto half_open = BreakerState::half_open;
-constexpr auto open = BreakerState::open;
-
 TEST(Breaker, BeginsOpenWithAProbeDueAtOnce) {
   Breaker breaker({}, 1, start);
-  EXPECT_EQ(breaker.state(), open);
+  EXPECT_EQ(breaker.state(), BreakerState::open);
   EXPECT_TRUE(breaker.begin_probe(start));
-  EXPECT_EQ(breaker.state(), half_open);
+  EXPECT_EQ(breaker.state(), BreakerState::half_open);
 }
 
 TEST(Breaker, FiveErrorsInARowOpenIt) {
-  expect(closed_breaker(), {{0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::error, open}});
+  expect(closed_breaker(), {{0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::open}});
 }
 
 TEST(Breaker, AGoodAnswerBetweenErrorsBeginsTheRowAnew) {
-  expect(closed_breaker(), {{0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::good, closed},
-                            {0ms, Happens::error, closed}});
+  expect(closed_breaker(), {{0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::good, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed}});
 }
 
 TEST(Breaker, ASlowAnswerBetweenErrorsDoesNot) {
-  expect(closed_breaker(), {{0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::error, closed},
-                            {0ms, Happens::slow, closed},
-                            {0ms, Happens::error, open}});
+  expect(closed_breaker(), {{0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::closed},
+                            {0ms, Happens::slow, BreakerState::closed},
+                            {0ms, Happens::error, BreakerState::open}});
 }
 
 TEST(Breaker, ALostConnectionOpensItAtOnce) {
-  expect(closed_breaker(), {{0ms, Happens::lost, open}});
+  expect(closed_breaker(), {{0ms, Happens::lost, BreakerState::open}});
 }
 
 TEST(Breaker, HalfOfTwentyAnswersWithinASecondSlowOpenIt) {
   Breaker breaker = closed_breaker();
   for (int i = 0; i < 10; ++i) breaker.answered(1ms, start);
   for (int i = 0; i < 9; ++i) breaker.answered(11ms, start + 1s);
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
   breaker.answered(11ms, start + 1s);
-  EXPECT_EQ(breaker.state(), open);
+  EXPECT_EQ(breaker.state(), BreakerState::open);
 }
 
 TEST(Breaker, AnAnswerOfExactlyTheBudgetIsNotSlow) {
   Breaker breaker = closed_breaker();
   for (int i = 0; i < 100; ++i) breaker.answered(10ms, start);
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
 }
 
-TEST(Breaker, FewerThanTwentyAnswersAreNotJudged) {
+TEST(Breaker, FewerThanTwentyAnswersOpenNothing) {
   Breaker breaker = closed_breaker();
   for (int i = 0; i < 19; ++i) breaker.answered(1s, start);
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
 }
 
 TEST(Breaker, AnswersOlderThanASecondAreForgotten) {
   Breaker breaker = closed_breaker();
   for (int i = 0; i < 19; ++i) breaker.answered(11ms, start);
   for (int i = 0; i < 19; ++i) breaker.answered(11ms, start + 1s + 1us);
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
 }
 
 TEST(Breaker, GoodAnswersBetweenTimeoutsDoNotKeepItClosed) {
@@ -132,27 +128,27 @@ TEST(Breaker, GoodAnswersBetweenTimeoutsDoNotKeepItClosed) {
     breaker.answered(1ms, start);
   }
   breaker.answered(1ms, start);
-  EXPECT_EQ(breaker.state(), closed) << "of nineteen";
+  EXPECT_EQ(breaker.state(), BreakerState::closed) << "of nineteen";
   breaker.timed_out(1, start + 1s);
-  EXPECT_EQ(breaker.state(), open);
+  EXPECT_EQ(breaker.state(), BreakerState::open);
 }
 
 TEST(Breaker, TimeoutsTogetherAreOneErrorButAsManySlowAnswers) {
   Breaker breaker = closed_breaker();
   breaker.timed_out(19, start);
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
   breaker.timed_out(0, start + 2s);
-  EXPECT_EQ(breaker.state(), closed) << "the first are forgotten";
+  EXPECT_EQ(breaker.state(), BreakerState::closed) << "the first are forgotten";
   breaker.timed_out(20, start + 2s);
-  EXPECT_EQ(breaker.state(), open);
+  EXPECT_EQ(breaker.state(), BreakerState::open);
 }
 
 TEST(Breaker, FiveTimeoutsInARowOpenIt) {
   Breaker breaker = closed_breaker();
   for (int i = 0; i < 4; ++i) breaker.timed_out(1, start);
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
   breaker.timed_out(1, start);
-  EXPECT_EQ(breaker.state(), open);
+  EXPECT_EQ(breaker.state(), BreakerState::open);
 }
 
 TEST(Breaker, AProbeThatTimesOutOpensItAgain) {
@@ -161,7 +157,7 @@ TEST(Breaker, AProbeThatTimesOutOpensItAgain) {
   const auto due = breaker.probe_at();
   ASSERT_TRUE(breaker.begin_probe(due));
   breaker.timed_out(1, due);
-  EXPECT_EQ(breaker.state(), open);
+  EXPECT_EQ(breaker.state(), BreakerState::open);
 }
 
 TEST(Breaker, OneProbeAtATimeDecides) {
@@ -172,12 +168,14 @@ TEST(Breaker, OneProbeAtATimeDecides) {
   EXPECT_TRUE(breaker.begin_probe(due));
   EXPECT_FALSE(breaker.begin_probe(due)) << "while one is under way";
   breaker.answered(1ms, due);
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
 }
 
 TEST(Breaker, AProbeThatFailsOrIsSlowOpensItAgain) {
   for (const Happens what : {Happens::error, Happens::slow, Happens::lost}) {
-    expect(closed_breaker(), {{0ms, Happens::lost, open}, {200ms, Happens::probe, half_open}, {200ms, what, open}});
+    expect(closed_breaker(), {{0ms, Happens::lost, BreakerState::open},
+                              {200ms, Happens::probe, BreakerState::half_open},
+                              {200ms, what, BreakerState::open}});
   }
 }
 
@@ -210,7 +208,7 @@ TEST(Breaker, ASignOfLifeClosesItButDoesNotShortenTheNextWait) {
   const auto now = breaker.probe_at();
   ASSERT_TRUE(breaker.begin_probe(now));
   breaker.alive();
-  EXPECT_EQ(breaker.state(), closed);
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
   breaker.lost(now);
   EXPECT_GT(breaker.probe_at() - now, 200ms);
 }
@@ -234,7 +232,7 @@ TEST(Breaker, WhatComesWhileItIsOpenChangesNothing) {
   breaker.failed(start + 1ms);
   breaker.answered(1ms, start + 1ms);
   breaker.lost(start + 1ms);
-  EXPECT_EQ(breaker.state(), open);
+  EXPECT_EQ(breaker.state(), BreakerState::open);
   EXPECT_EQ(breaker.probe_at(), due);
 }
 

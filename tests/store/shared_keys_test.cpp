@@ -1,4 +1,4 @@
-#include "store/shared/shared_keys.h"
+#include "store/shared_keys.h"
 
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ std::string key(const SharedKeys& keys, const StateId& id, std::string_view cons
 
 // What decides where a cluster keeps a key.
 std::string tag_of(const std::string& key) {
-  const std::size_t open = key.find('{');
-  return key.substr(open + 1, key.find('}', open) - open - 1);
+  const std::size_t begin = key.find('{');
+  return key.substr(begin + 1, key.find('}', begin) - begin - 1);
 }
 
 TEST(SharedKeys, SaysWhatIsCountedForWhom) {

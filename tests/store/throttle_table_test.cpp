@@ -129,7 +129,8 @@ TEST_F(ThrottleTableTest, MemoryStaysWithinTheBudgetAndNewcomersShare) {
   for (int key = 0; key < 60'000; ++key) std::ignore = take(five_at_one_a_second_, 1, noon, std::to_string(key));
   EXPECT_LE(table_->bytes_used(), small);
   EXPECT_GT(table_->overflowed(), 0U);
-  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "0").remaining, 4U) << "who was there first is judged alone";
+  EXPECT_EQ(take(five_at_one_a_second_, 0, noon, "0").remaining, 4U)
+      << "the one that was there first has a state of its own";
 }
 
 TEST_F(ThrottleTableTest, WithoutRoomAFineRateTakesNobodysState) {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "store/redis/cluster_slot.h"
+#include "store/redis/cluster.h"
 #include "tests/net/client.h"
-#include "tests/store_redis/redis_process.h"
+#include "tests/redis_process.h"
 
 namespace weir::store::redis {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "store/redis/redis_store.h"
+#include "tests/redis_process.h"
 #include "tests/store_redis/redis_cluster.h"
-#include "tests/store_redis/redis_process.h"
 #include "tests/store_redis/store_visitor.h"
 
 namespace weir::store::redis {
@@ -68,7 +68,7 @@ TEST_F(RedisClusterStore, AsksOfManySlotsLeaveInOneBatchForEachServer) {
   ASSERT_TRUE(eventually([&] { return visitor.counts().connected.value() == 3; }));
   const core::Rule rule = slow_rule(1);
   visitor.in_one_turn([&] {
-    for (std::size_t i = 0; i < 30; ++i) visitor.ask(key_of(i % 3), rule);
+    for (std::size_t i = 0; i < 30; ++i) visitor.submit(key_of(i % 3), rule);
   });
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 30U);
@@ -84,28 +84,28 @@ TEST_F(RedisClusterStore, KeysOfSeveralServersAreAllOrNothing) {
   const std::string alice = key_of(0);
   const std::string bob = key_of(1);
   const auto both = [&](const std::string& who) {
-    return std::vector<SharedCheck>{{.key = who, .rule = &mine}, {.key = global, .rule = &everyones}};
+    return std::vector<store::Check>{check_of(who, mine), check_of(global, everyones)};
   };
   visitor.in_one_turn([&] {
-    for (int i = 0; i < 10; ++i) visitor.ask(both(alice));
+    for (int i = 0; i < 10; ++i) visitor.submit(both(alice));
   });
   ASSERT_TRUE(visitor.all_answered());
   const std::size_t admitted = visitor.admitted();
   EXPECT_EQ(admitted, 3U);
   EXPECT_TRUE(eventually([&] {
-    const auto& look = visitor.ask({{.key = global, .rule = &everyones, .cost = Cost{0}}}, SharedOperation::look);
-    return visitor.all_answered() && look.answers.at(0).decision.remaining == 5 - admitted;
+    const auto& look = visitor.submit({check_of(global, everyones, 0)}, store::Operation::look);
+    return visitor.all_answered() && look.checks.at(0).decision.remaining == 5 - admitted;
   })) << "what was charged for nothing is given back";
   EXPECT_GE(visitor.counts().refunds.value(), 1U);
   EXPECT_EQ(visitor.counts().lost_refunds.value(), 0U);
 
-  const auto& denied = visitor.ask({{.key = bob, .rule = &mine}, {.key = global, .rule = &everyones, .cost = Cost{6}}});
+  const auto& denied = visitor.submit({check_of(bob, mine), check_of(global, everyones, 6)});
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_FALSE(denied.admitted);
-  ASSERT_EQ(denied.answers.size(), 2U);
-  EXPECT_TRUE(denied.answers[0].decision.admitted);
-  EXPECT_EQ(denied.answers[0].decision.remaining, 3U) << "uncharged";
-  EXPECT_FALSE(denied.answers[1].decision.admitted);
+  ASSERT_TRUE(denied.decided);
+  EXPECT_TRUE(denied.checks[0].decision.admitted);
+  EXPECT_EQ(denied.checks[0].decision.remaining, 3U) << "uncharged";
+  EXPECT_FALSE(denied.checks[1].decision.admitted);
   EXPECT_EQ(denied.checks[0].key, bob) << "the checks are back in their places";
   EXPECT_EQ(denied.checks[1].key, global);
 }
@@ -121,7 +121,7 @@ TEST_F(RedisClusterStore, AGlobalLimitIsNeverExceededAcrossServers) {
   for (int round = 0; round < 20; ++round) {
     visitor.in_one_turn([&] {
       for (const std::string& who : users) {
-        visitor.ask({{.key = who, .rule = &mine}, {.key = global, .rule = &everyones}});
+        visitor.submit({check_of(who, mine), check_of(global, everyones)});
       }
     });
   }
@@ -129,8 +129,7 @@ TEST_F(RedisClusterStore, AGlobalLimitIsNeverExceededAcrossServers) {
   EXPECT_LE(visitor.admitted(), 20U);
   // When all refunds are in, the rest of the limit is there: nothing was lost on the way.
   ASSERT_TRUE(eventually([&] {
-    for (const std::string& who : users)
-      visitor.ask({{.key = who, .rule = &mine}, {.key = global, .rule = &everyones}});
+    for (const std::string& who : users) visitor.submit({check_of(who, mine), check_of(global, everyones)});
     return visitor.all_answered() && visitor.admitted() >= 20;
   }));
   EXPECT_EQ(visitor.admitted(), 20U);
@@ -164,7 +163,7 @@ TEST_F(RedisClusterStore, WhileASlotMovesItsKeysAreFoundOnEitherSide) {
   cluster->begin_move(tag, 0);
   cluster->move_key(moved, 0);
   visitor.in_one_turn([&] {
-    for (const std::string& key : {moved, staying, fresh}) visitor.ask(key, rule);
+    for (const std::string& key : {moved, staying, fresh}) visitor.submit(key, rule);
   });
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 5U);
@@ -189,12 +188,12 @@ TEST_F(RedisClusterStore, SlotsThatMoveUnderLoadCostNothingAndGrantNothing) {
   visitor.when_answered = [&](StoreVisitor::Question& question) {
     if (moving || rounds < 100 * 20 * 3) {
       ++rounds;
-      visitor.ask(std::string(question.checks[0].key), rule);
+      visitor.submit(std::string(question.checks[0].key), rule);
     }
   };
   visitor.in_one_turn([&] {
     for (const std::string& key : keys) {
-      for (int i = 0; i < 3; ++i) visitor.ask(key, rule);
+      for (int i = 0; i < 3; ++i) visitor.submit(key, rule);
     }
   });
   ASSERT_TRUE(eventually([&] {
@@ -227,7 +226,7 @@ TEST_F(RedisClusterStore, APausedMasterTakesOnlyItsOwnSlotsAway) {
     return visitor.counts().breaker() != BreakerState::closed;
   }));
   EXPECT_TRUE(visitor.admits(kept, rule));
-  EXPECT_TRUE(visitor.ask({{.key = lost, .rule = &rule}, {.key = kept, .rule = &rule}}).turned_away);
+  EXPECT_TRUE(visitor.submit({check_of(lost, rule), check_of(kept, rule)}).turned_away);
   (*cluster)[2].resume();
   EXPECT_TRUE(eventually([&] { return visitor.admits(lost, rule); }));
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "store/redis/redis_store.h"
-#include "tests/store_redis/redis_process.h"
+#include "tests/redis_process.h"
 #include "tests/store_redis/store_visitor.h"
 
 namespace weir::store::redis {
@@ -17,16 +17,14 @@ const core::Rule& rule() {
   return plenty;
 }
 
-const std::string key = "weir:{api:alice}:gcra";
-
 // Asks until it is answered well; false when patience ends.
 bool recovers(StoreVisitor& visitor) {
-  return eventually([&] { return visitor.admits(key, rule()); });
+  return eventually([&] { return visitor.admits(alice, rule()); });
 }
 
 bool opens(StoreVisitor& visitor) {
   return eventually([&] {
-    static_cast<void>(visitor.failure_of(key, rule()));
+    static_cast<void>(visitor.failure_of(alice, rule()));
     return visitor.counts().breaker() != BreakerState::closed;
   });
 }
@@ -35,14 +33,14 @@ TEST(RedisOutage, WithoutAServerItSaysSoAtOnceAndKeepsTrying) {
   RedisProcess server;
   server.kill();
   StoreVisitor visitor(options_for(server.endpoint()));
-  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  EXPECT_TRUE(visitor.submit(alice, rule()).turned_away);
   ASSERT_TRUE(eventually([&] { return visitor.errors(StoreError::unreachable) >= 2; }));
-  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  EXPECT_TRUE(visitor.submit(alice, rule()).turned_away);
   EXPECT_NE(visitor.counts().away_since.value(), 0);
   EXPECT_EQ(visitor.log().size(), 1U) << "one line, however often it is tried";
   server.start();
   ASSERT_TRUE(visitor.is_connected());
-  EXPECT_TRUE(visitor.admits(key, rule()));
+  EXPECT_TRUE(visitor.admits(alice, rule()));
   EXPECT_EQ(visitor.counts().away_since.value(), 0);
 }
 
@@ -50,18 +48,18 @@ TEST(RedisOutage, AKilledServerIsAwayAtOnceAndBackByItself) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
-  ASSERT_TRUE(visitor.admits(key, rule()));
+  ASSERT_TRUE(visitor.admits(alice, rule()));
   server.kill();
   ASSERT_TRUE(eventually([&] { return visitor.counts().connected.value() == 0; }));
-  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  EXPECT_TRUE(visitor.submit(alice, rule()).turned_away);
   EXPECT_EQ(visitor.errors(StoreError::lost), 1U);
   EXPECT_EQ(visitor.counts().opened.value(), 1U);
   server.start();
   ASSERT_TRUE(visitor.is_connected()) << "though nobody asks";
   EXPECT_EQ(visitor.counts().closed.value(), 2U);
-  const auto& fresh = visitor.ask(key, rule());
+  const auto& fresh = visitor.submit(alice, rule());
   ASSERT_TRUE(visitor.all_answered());
-  EXPECT_EQ(fresh.answers.at(0).decision.remaining, 999'999U) << "it has started empty";
+  EXPECT_EQ(fresh.checks.at(0).decision.remaining, 999'999U) << "it has started empty";
 }
 
 TEST(RedisOutage, WhatIsAtAServerThatIsKilledIsLost) {
@@ -69,24 +67,24 @@ TEST(RedisOutage, WhatIsAtAServerThatIsKilledIsLost) {
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
   server.pause();
-  const auto& sent = visitor.ask(key, rule());
+  const auto& sent = visitor.submit(alice, rule());
   ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
-  const auto& unsent = visitor.ask(key, rule());
+  const auto& unsent = visitor.submit(alice, rule());
   server.kill();
   ASSERT_TRUE(visitor.all_answered());
-  EXPECT_EQ(sent.failure, StoreFailure::lost);
-  EXPECT_EQ(unsent.failure, StoreFailure::away);
+  EXPECT_EQ(sent.failure, Failure::lost);
+  EXPECT_EQ(unsent.failure, Failure::away);
 }
 
 TEST(RedisOutage, NobodyWaitsLongerThanTheBudgetForAPausedServer) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
-  ASSERT_TRUE(visitor.admits(key, rule()));
+  ASSERT_TRUE(visitor.admits(alice, rule()));
   server.pause();
-  const auto& sent = visitor.ask(key, rule());
+  const auto& sent = visitor.submit(alice, rule());
   ASSERT_TRUE(visitor.all_answered());
-  EXPECT_EQ(sent.failure, StoreFailure::timeout);
+  EXPECT_EQ(sent.failure, Failure::timeout);
   EXPECT_GE(sent.took, 10ms);
   EXPECT_LT(sent.took, 1s) << "the budget, and what a loaded machine adds";
   EXPECT_TRUE(opens(visitor));
@@ -113,7 +111,7 @@ TEST(RedisOutage, AWrongPasswordIsToldAsSuch) {
   options.password = "wrong";
   StoreVisitor visitor(options);
   ASSERT_TRUE(eventually([&] { return visitor.errors(StoreError::credentials) >= 1; }));
-  EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  EXPECT_TRUE(visitor.submit(alice, rule()).turned_away);
   ASSERT_EQ(visitor.log().size(), 1U);
   EXPECT_NE(visitor.log()[0].find("WRONGPASS"), std::string::npos);
   EXPECT_EQ(visitor.log()[0].find("right"), std::string::npos);
@@ -124,7 +122,7 @@ TEST(RedisOutage, AServerThatBecomesAReplicaOpensTheBreaker) {
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
   ASSERT_EQ(server.ask({"REPLICAOF", "127.0.0.1", "1"}), "OK");
-  EXPECT_EQ(visitor.failure_of(key, rule()), StoreFailure::refused);
+  EXPECT_EQ(visitor.failure_of(alice, rule()), Failure::refused);
   EXPECT_TRUE(opens(visitor));
   EXPECT_GE(visitor.errors(StoreError::read_only), 5U);
   ASSERT_EQ(server.ask({"REPLICAOF", "NO", "ONE"}), "OK");
@@ -136,7 +134,7 @@ TEST(RedisOutage, AServerWithoutMemoryRefuses) {
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
   ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "1"}), "OK");
-  EXPECT_EQ(visitor.failure_of(key, rule()), StoreFailure::refused);
+  EXPECT_EQ(visitor.failure_of(alice, rule()), Failure::refused);
   EXPECT_EQ(visitor.errors(StoreError::out_of_memory), 1U);
   EXPECT_EQ(visitor.counts().last_error.get().text.find(server.endpoint().text() + " OOM"), 0U);
   ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "0"}), "OK");
@@ -147,8 +145,8 @@ TEST(RedisOutage, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
-  ASSERT_EQ(server.ask({"RPUSH", key, "not a state"}), "1");
-  EXPECT_EQ(visitor.failure_of(key, rule()), StoreFailure::refused);
+  ASSERT_EQ(server.ask({"RPUSH", alice, "not a state"}), "1");
+  EXPECT_EQ(visitor.failure_of(alice, rule()), Failure::refused);
   EXPECT_TRUE(visitor.admits("weir:{api:bob}:gcra", rule()));
 }
 
@@ -158,23 +156,23 @@ TEST(RedisOutage, WhatIsNotAStateHarmsNobodyWhoAsksInTheSameBatch) {
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
   for (const bool of_another_type : {false, true}) {
-    server.ask({"DEL", key});
-    of_another_type ? server.ask({"RPUSH", key, "x"}) : server.ask({"SET", key, "not a state"});
+    server.ask({"DEL", alice});
+    of_another_type ? server.ask({"RPUSH", alice, "x"}) : server.ask({"SET", alice, "not a state"});
     for (int i = 0; i < 6; ++i) {
       const StoreVisitor::Question* alices = nullptr;
       const StoreVisitor::Question* bobs = nullptr;
       visitor.in_one_turn([&] {
-        alices = &visitor.ask(key, rule());
-        bobs = &visitor.ask(bob, rule());
+        alices = &visitor.submit(alice, rule());
+        bobs = &visitor.submit(bob, rule());
       });
       ASSERT_TRUE(visitor.all_answered());
-      EXPECT_EQ(alices->failure, StoreFailure::refused);
+      EXPECT_EQ(alices->failure, Failure::refused);
       EXPECT_TRUE(bobs->admitted);
     }
   }
-  const auto& last = visitor.ask(bob, rule());
+  const auto& last = visitor.submit(bob, rule());
   ASSERT_TRUE(visitor.all_answered());
-  EXPECT_EQ(last.answers.at(0).decision.remaining, 1'000'000U - 13) << "each is charged once";
+  EXPECT_EQ(last.checks.at(0).decision.remaining, 1'000'000U - 13) << "each is charged once";
   EXPECT_EQ(visitor.errors(StoreError::refused), 24U) << "of the batch, and of the ask";
   EXPECT_EQ(visitor.counts().opened.value(), 0U);
 }
@@ -186,9 +184,9 @@ TEST(RedisOutage, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
   StoreVisitor visitor(options);
   ASSERT_TRUE(visitor.is_connected());
   server.pause();
-  visitor.ask(key, rule());
+  visitor.submit(alice, rule());
   ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
-  visitor.ask(key, rule());
+  visitor.submit(alice, rule());
   EXPECT_TRUE(eventually([&] { return visitor.counts().batches.value() == 2; })) << "though nobody asks after it";
   EXPECT_EQ(visitor.errors(StoreError::timeout), 0U);
   server.resume();
@@ -204,7 +202,7 @@ TEST(RedisOutage, AnOpenBreakerMakesNobodyWait) {
   ASSERT_TRUE(visitor.is_connected());
   server.kill();
   ASSERT_TRUE(eventually([&] { return visitor.counts().breaker() == BreakerState::open; }));
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(visitor.ask(key, rule()).turned_away);
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(visitor.submit(alice, rule()).turned_away);
   EXPECT_EQ(visitor.counts().turned_away.value(), 1000U);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,16 +10,13 @@
 
 #include "store/redis/redis_store.h"
 #include "tests/net/server.h"
-#include "tests/store_redis/redis_process.h"
+#include "tests/redis_process.h"
 #include "tests/store_redis/store_visitor.h"
-#include "tests/temporary_folder.h"
 
 namespace weir::store::redis {
 namespace {
 
 using namespace std::chrono_literals;
-
-const std::string key = "weir:{api:alice}:gcra";
 
 // A master, a replica, and one Sentinel that may decide alone.
 class RedisSentinel : public testing::Test {
@@ -31,11 +27,10 @@ class RedisSentinel : public testing::Test {
     EXPECT_TRUE(eventually([&] {
       return one_.ask({"INFO", "replication"}).find("state=online") != std::string::npos;
     }));
-    const std::string file = (folder_.path() / "sentinel.conf").string();
-    std::ofstream(file) << "sentinel monitor mymaster 127.0.0.1 " << one_.port() << " 1\n"
-                        << "sentinel down-after-milliseconds mymaster 500\n"
-                        << "sentinel failover-timeout mymaster 2000\n";
-    sentinel_ = std::make_unique<RedisProcess>(std::vector<std::string>{"--sentinel"}, file);
+    const std::string lines = "sentinel monitor mymaster 127.0.0.1 " + std::to_string(one_.port()) +
+                              " 1\nsentinel down-after-milliseconds mymaster 500\n"
+                              "sentinel failover-timeout mymaster 2000\n";
+    sentinel_ = std::make_unique<RedisProcess>(std::vector<std::string>{"--sentinel"}, lines);
     EXPECT_TRUE(eventually([&] { return sentinel_->ask({"SENTINEL", "REPLICAS", "mymaster"}) != ""; }));
   }
 
@@ -49,7 +44,6 @@ class RedisSentinel : public testing::Test {
 
   RedisProcess one_;
   RedisProcess two_;
-  TemporaryFolder folder_;
   std::unique_ptr<RedisProcess> sentinel_;
 };
 
@@ -57,8 +51,8 @@ TEST_F(RedisSentinel, TheMasterIsFound) {
   StoreVisitor visitor(options());
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(1);
-  EXPECT_TRUE(visitor.admits(key, rule));
-  EXPECT_EQ(one_.ask({"EXISTS", key}), "1");
+  EXPECT_TRUE(visitor.admits(alice, rule));
+  EXPECT_EQ(one_.ask({"EXISTS", alice}), "1");
 }
 
 TEST_F(RedisSentinel, ASentinelThatIsDownIsPassedOver) {
@@ -100,27 +94,27 @@ TEST_F(RedisSentinel, AnUnknownMasterIsToldAsSuch) {
   ASSERT_TRUE(
       eventually([&] { return visitor.counts().last_error.get().text.find("othermaster") != std::string::npos; }));
   const core::Rule rule = slow_rule(1);
-  EXPECT_TRUE(visitor.ask(key, rule).turned_away);
+  EXPECT_TRUE(visitor.submit(alice, rule).turned_away);
 }
 
 TEST_F(RedisSentinel, AfterASwitchOfTheMasterDecisionsGoOnThere) {
   StoreVisitor visitor(options());
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(1'000'000);
-  ASSERT_TRUE(visitor.admits(key, rule));
+  ASSERT_TRUE(visitor.admits(alice, rule));
   ASSERT_TRUE(eventually([&] { return sentinel_->ask({"SENTINEL", "FAILOVER", "mymaster"}) == "OK"; }));
   ASSERT_TRUE(eventually([&] {
-    static_cast<void>(visitor.failure_of(key, rule));
+    static_cast<void>(visitor.failure_of(alice, rule));
     return two_.ask({"INFO", "replication"}).find("role:master") != std::string::npos;
   }));
   const std::string answers = "store: " + two_.endpoint().text() + " answers";
   const std::string moved = "store: the master is now " + two_.endpoint().text();
   ASSERT_TRUE(eventually([&] {
-    static_cast<void>(visitor.failure_of(key, rule));
+    static_cast<void>(visitor.failure_of(alice, rule));
     const auto log = visitor.log();
     return std::ranges::any_of(log, [&](const std::string& line) { return line == answers || line == moved; });
   }));
-  ASSERT_TRUE(eventually([&] { return visitor.admits(key, rule); }));
+  ASSERT_TRUE(eventually([&] { return visitor.admits(alice, rule); }));
   for (const auto& question : visitor.questions()) EXPECT_LT(question.took, 1s);
 }
 
@@ -128,23 +122,23 @@ TEST_F(RedisSentinel, AMasterThatIsAReplicaNowIsNotBelieved) {
   StoreVisitor visitor(options());
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(1'000'000);
-  ASSERT_TRUE(visitor.admits(key, rule));
+  ASSERT_TRUE(visitor.admits(alice, rule));
   ASSERT_EQ(one_.ask({"REPLICAOF", "127.0.0.1", "1"}), "OK");
-  EXPECT_NE(visitor.failure_of(key, rule), StoreFailure::none);
+  EXPECT_NE(visitor.failure_of(alice, rule), Failure::none);
   EXPECT_TRUE(eventually([&] { return visitor.errors(StoreError::read_only) >= 2; })) << "by READONLY, then by ROLE";
-  EXPECT_NE(visitor.failure_of(key, rule), StoreFailure::none);
+  EXPECT_NE(visitor.failure_of(alice, rule), Failure::none);
   ASSERT_EQ(one_.ask({"REPLICAOF", "NO", "ONE"}), "OK");
-  EXPECT_TRUE(eventually([&] { return visitor.admits(key, rule); }));
+  EXPECT_TRUE(eventually([&] { return visitor.admits(alice, rule); }));
 }
 
 TEST_F(RedisSentinel, AMasterThatDiesIsReplaced) {
   StoreVisitor visitor(options());
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(1'000'000);
-  ASSERT_TRUE(visitor.admits(key, rule));
+  ASSERT_TRUE(visitor.admits(alice, rule));
   one_.kill();
-  ASSERT_TRUE(eventually([&] { return visitor.admits(key, rule); }));
-  EXPECT_EQ(two_.ask({"EXISTS", key}), "1");
+  ASSERT_TRUE(eventually([&] { return visitor.admits(alice, rule); }));
+  EXPECT_EQ(two_.ask({"EXISTS", alice}), "1");
   for (const auto& question : visitor.questions()) EXPECT_LT(question.took, 1s);
 }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "tests/store_redis/redis_process.h"
+#include "tests/redis_process.h"
 #include "tests/store_redis/store_visitor.h"
 
 namespace weir::store::redis {
@@ -32,7 +32,7 @@ TEST(RedisStore, AsksOfOneTurnLeaveAsOneBatch) {
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(3);
   visitor.in_one_turn([&] {
-    for (int i = 0; i < 10; ++i) visitor.ask(key(i), rule);
+    for (int i = 0; i < 10; ++i) visitor.submit(key(i), rule);
   });
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 10U);
@@ -47,26 +47,26 @@ TEST(RedisStore, EqualAsksAreOneEvaluationAndEachHasItsOwnNumbers) {
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(7);
   visitor.in_one_turn([&] {
-    for (int i = 0; i < 10; ++i) visitor.ask(key(1), rule);
+    for (int i = 0; i < 10; ++i) visitor.submit(key(1), rule);
   });
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.counts().evaluations.value(), 1U);
   for (std::size_t i = 0; i < 10; ++i) {
     const auto& question = visitor.questions()[i];
     EXPECT_EQ(question.admitted, i < 7) << i;
-    EXPECT_EQ(question.answers[0].decision.remaining, i < 7 ? 6 - i : 0U) << i;
+    EXPECT_EQ(question.checks[0].decision.remaining, i < 7 ? 6 - i : 0U) << i;
   }
 }
 
-TEST(RedisStore, WhileABatchIsOutTheNextGathers) {
+TEST(RedisStore, WhileABatchIsInFlightTheNextCollects) {
   RedisProcess server;
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(100);
   server.pause();
-  visitor.ask(key(0), rule);
+  visitor.submit(key(0), rule);
   ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
-  for (int i = 1; i <= 20; ++i) visitor.ask(key(i), rule);  // a turn each
+  for (int i = 1; i <= 20; ++i) visitor.submit(key(i), rule);  // a turn each
   server.resume();
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 21U);
@@ -79,10 +79,10 @@ TEST(RedisStore, ALargeBatchDoesNotWaitForTheOneThatIsOut) {
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(100);
   server.pause();
-  visitor.ask(key(0), rule);
+  visitor.submit(key(0), rule);
   ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
   visitor.in_one_turn([&] {
-    for (int i = 1; i <= 64; ++i) visitor.ask(key(i), rule);
+    for (int i = 1; i <= 64; ++i) visitor.submit(key(i), rule);
   });
   EXPECT_TRUE(eventually([&] { return visitor.counts().batches.value() == 2; }));
   server.resume();
@@ -96,15 +96,13 @@ TEST(RedisStore, SeveralLimitsAreAllOrNothing) {
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule wide = slow_rule(10);
   const core::Rule narrow = slow_rule(1);
-  const auto both = [&] {
-    return std::vector<SharedCheck>{{.key = key(1), .rule = &wide}, {.key = key(2), .rule = &narrow}};
-  };
-  visitor.ask(both());
-  const auto& denied = visitor.ask(both());
+  const auto both = [&] { return std::vector<store::Check>{check_of(key(1), wide), check_of(key(2), narrow)}; };
+  visitor.submit(both());
+  const auto& denied = visitor.submit(both());
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 1U);
-  EXPECT_EQ(denied.answers[0].decision.remaining, 9U);
-  EXPECT_FALSE(denied.answers[1].decision.admitted);
+  EXPECT_EQ(denied.checks[0].decision.remaining, 9U);
+  EXPECT_FALSE(denied.checks[1].decision.admitted);
 }
 
 TEST(RedisStore, LooksSettlesAndForgets) {
@@ -112,19 +110,19 @@ TEST(RedisStore, LooksSettlesAndForgets) {
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(5);
-  const auto& charged = visitor.ask(key(1), rule, 4);
+  const auto& charged = visitor.submit(key(1), rule, 4);
   ASSERT_TRUE(visitor.all_answered());
   const auto left = [&] {
-    const auto& look = visitor.ask({{.key = key(1), .rule = &rule, .cost = Cost{0}}}, SharedOperation::look);
+    const auto& look = visitor.submit({check_of(key(1), rule, 0)}, store::Operation::look);
     EXPECT_TRUE(visitor.all_answered());
-    return look.answers.at(0).decision.remaining;
+    return look.checks.at(0).decision.remaining;
   };
   EXPECT_EQ(left(), 1U);
   visitor.settle(key(1), rule,
-                 {.reserved = Cost{4}, .actual = Cost{1}, .charged_at = charged.answers[0].decision.charged_at});
+                 {.reserved = Cost{4}, .actual = Cost{1}, .charged_at = charged.checks[0].decision.charged_at});
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(left(), 4U);
-  visitor.ask({{.key = key(1), .rule = &rule}}, SharedOperation::forget);
+  visitor.submit({check_of(key(1), rule)}, store::Operation::forget);
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(left(), 5U);
 }
@@ -149,9 +147,9 @@ TEST(RedisStore, WhoAsksFromWithinAnAnswerIsAnswered) {
   const core::Rule rule = slow_rule(1000);
   int left = 100;
   visitor.when_answered = [&](StoreVisitor::Question&) {
-    if (left-- > 0) visitor.ask(key(1), rule);
+    if (left-- > 0) visitor.submit(key(1), rule);
   };
-  visitor.ask(key(1), rule);
+  visitor.submit(key(1), rule);
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(visitor.admitted(), 101U);
 }
@@ -162,15 +160,15 @@ TEST(RedisStore, WhatIsOutWhenItEndsIsAnswered) {
   ASSERT_TRUE(visitor.is_connected());
   const core::Rule rule = slow_rule(10);
   server.pause();
-  const auto& sent = visitor.ask(key(1), rule);
+  const auto& sent = visitor.submit(key(1), rule);
   ASSERT_TRUE(eventually([&] { return visitor.counts().batches.value() == 1; }));
-  const auto& unsent = visitor.ask(key(2), rule);
+  const auto& unsent = visitor.submit(key(2), rule);
   visitor.destroy();
   server.resume();
   EXPECT_TRUE(sent.answered);
-  EXPECT_EQ(sent.failure, StoreFailure::lost);
+  EXPECT_EQ(sent.failure, Failure::lost);
   EXPECT_TRUE(unsent.answered);
-  EXPECT_EQ(unsent.failure, StoreFailure::away);
+  EXPECT_EQ(unsent.failure, Failure::away);
 }
 
 TEST(RedisStore, KnowsTheClockOfTheServer) {
@@ -203,7 +201,7 @@ TEST(RedisStore, SeveralServersThatAreNoClusterAreRefused) {
   ASSERT_TRUE(eventually([&] { return !visitor.log().empty(); }));
   EXPECT_NE(visitor.log()[0].find("is not of a cluster; give one url, or those of one cluster"), std::string::npos);
   const core::Rule rule = slow_rule(10);
-  EXPECT_EQ(visitor.failure_of(key(1), rule), StoreFailure::away);
+  EXPECT_EQ(visitor.failure_of(key(1), rule), Failure::away);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/store_redis/script_oracle.h"
+#include "tests/store/memory_store.h"
 #include "tests/store_redis/script_server.h"
 
 namespace weir::store::redis {
@@ -38,15 +38,15 @@ const std::vector<Kind>& kinds() {
 
 class ScriptState : public testing::Test {
  protected:
-  // Asks once. The answer is in `ask`.
-  bool run(SharedOperation operation, const core::Rule& rule, Cost cost, std::string key = "weir:{api:alice}:x") {
-    ask.operation = operation;
-    ask.checks.assign(1, {});
-    ask.checks[0].key = std::move(key);
-    ask.checks[0].rule = &rule;
-    ask.checks[0].cost = cost;
+  // Submits one group. The answer is in `group`.
+  bool run(store::Operation operation, const core::Rule& rule, Cost cost, std::string key = "weir:{api:alice}:x") {
+    group.operation = operation;
+    group.checks.assign(1, {});
+    group.checks[0].key = std::move(key);
+    group.checks[0].rule = &rule;
+    group.checks[0].cost = cost;
     batch.clear();
-    EXPECT_TRUE(batch.add(ask));
+    EXPECT_TRUE(batch.add(group));
     return server.run(batch);
   }
 
@@ -55,7 +55,7 @@ class ScriptState : public testing::Test {
 
   ScriptServer server;
   ScriptBatch batch;
-  SharedAsk ask;
+  Group group;
 };
 
 TEST_F(ScriptState, EveryKeyEndsInTheMillisecondInWhichItsStateIsAsGoodAsNeverSeen) {
@@ -63,12 +63,13 @@ TEST_F(ScriptState, EveryKeyEndsInTheMillisecondInWhichItsStateIsAsGoodAsNeverSe
     SCOPED_TRACE(kind.name);
     const core::Rule rule = core::compile(kind.limit);
     const std::string key(kind.name);
-    ScriptOracle oracle;
+    CoreStates core;
     for (int i = 0; i < 3; ++i) {
-      ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{2}, key));
-      ASSERT_TRUE(ask.admitted);
-      oracle.judge(ask, ask.now);
-      EXPECT_EQ(number({"PEXPIRETIME", key}), oracle.forgotten_at(ask.checks[0]));
+      ASSERT_TRUE(run(store::Operation::decide, rule, Cost{2}, key));
+      ASSERT_TRUE(group.admitted);
+      Group expected = group;
+      core.decide(expected, group.now);
+      EXPECT_EQ(number({"PEXPIRETIME", key}), core.forgotten_at(group.checks[0]));
     }
   }
 }
@@ -78,20 +79,20 @@ TEST_F(ScriptState, WhatChargesNothingWritesNothing) {
     SCOPED_TRACE(kind.name);
     const core::Rule rule = core::compile(kind.limit);
     const std::string key(kind.name);
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{0}, key));
-    ASSERT_TRUE(run(SharedOperation::look, rule, Cost{1}, key));
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1'000}, key));
-    EXPECT_FALSE(ask.admitted);
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{0}, key));
+    ASSERT_TRUE(run(store::Operation::look, rule, Cost{1}, key));
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{1'000}, key));
+    EXPECT_FALSE(group.admitted);
     EXPECT_EQ(number({"EXISTS", key}), 0);
 
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{8}, key));
-    ASSERT_TRUE(ask.admitted);
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{8}, key));
+    ASSERT_TRUE(group.admitted);
     const std::string before = text({"GET", key});
     const std::int64_t ends = number({"PEXPIRETIME", key});
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{0}, key));
-    ASSERT_TRUE(run(SharedOperation::look, rule, Cost{1}, key));
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{19}, key));
-    EXPECT_FALSE(ask.admitted);
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{0}, key));
+    ASSERT_TRUE(run(store::Operation::look, rule, Cost{1}, key));
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{19}, key));
+    EXPECT_FALSE(group.admitted);
     EXPECT_EQ(text({"GET", key}), before);
     EXPECT_EQ(number({"PEXPIRETIME", key}), ends);
   }
@@ -102,10 +103,10 @@ TEST_F(ScriptState, AStateThatIsGivenBackWhollyIsGone) {
     SCOPED_TRACE(kind.name);
     const core::Rule rule = core::compile(kind.limit);
     const std::string key(kind.name);
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{2}, key));
-    ask.settlement = core::Settlement{Cost{2}, Cost{0}, ask.answers[0].decision.charged_at};
-    ASSERT_TRUE(run(SharedOperation::settle, rule, Cost{1}, key));
-    EXPECT_EQ(ask.answers[0].decision.remaining, ask.answers[0].decision.limit);
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{2}, key));
+    group.settlement = core::Settlement{Cost{2}, Cost{0}, group.checks[0].decision.charged_at};
+    ASSERT_TRUE(run(store::Operation::settle, rule, Cost{1}, key));
+    EXPECT_EQ(group.checks[0].decision.remaining, group.checks[0].decision.limit);
     EXPECT_EQ(number({"EXISTS", key}), 0);
   }
 }
@@ -114,10 +115,10 @@ TEST_F(ScriptState, WhatIsForgottenIsGone) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
     const core::Rule rule = core::compile(kind.limit);
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{2}));
-    ASSERT_TRUE(run(SharedOperation::forget, rule, Cost{1}));
-    EXPECT_TRUE(ask.admitted);
-    EXPECT_EQ(number({"EXISTS", ask.checks[0].key}), 0);
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{2}));
+    ASSERT_TRUE(run(store::Operation::forget, rule, Cost{1}));
+    EXPECT_TRUE(group.admitted);
+    EXPECT_EQ(number({"EXISTS", group.checks[0].key}), 0);
   }
 }
 
@@ -149,24 +150,24 @@ TEST_F(ScriptState, AForeignValueFailsItsBatchAndIsLeftAlone) {
       SCOPED_TRACE(value);
       if (is_log && value.empty()) continue;  // a log without entries
       server.ask({"SET", key, value});
-      SharedAsk neighbour;
-      neighbour.checks.assign(1, {.key = "weir:{api:bob}:y", .rule = &other});
-      ask = {};
-      ask.checks.assign(1, {.key = key, .rule = &rule});
+      Group neighbour;
+      neighbour.checks.assign(1, check_of("weir:{api:bob}:y", other));
+      group = {};
+      group.checks.assign(1, check_of(key, rule));
       batch.clear();
-      ASSERT_TRUE(batch.add(neighbour) && batch.add(ask));
+      ASSERT_TRUE(batch.add(neighbour) && batch.add(group));
       EXPECT_FALSE(server.run(batch));
       EXPECT_EQ(text({"GET", key}), value);
       EXPECT_EQ(number({"EXISTS", "weir:{api:bob}:y"}), 0);
-      ASSERT_TRUE(run(SharedOperation::forget, rule, Cost{1}));
-      ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}));
-      EXPECT_TRUE(ask.admitted);
+      ASSERT_TRUE(run(store::Operation::forget, rule, Cost{1}));
+      ASSERT_TRUE(run(store::Operation::decide, rule, Cost{1}));
+      EXPECT_TRUE(group.admitted);
     }
     server.ask({"DEL", key});
     server.ask({"RPUSH", key, "of another type"});
-    EXPECT_FALSE(run(SharedOperation::decide, rule, Cost{1}));
+    EXPECT_FALSE(run(store::Operation::decide, rule, Cost{1}));
     EXPECT_EQ(text({"TYPE", key}), "list");
-    ASSERT_TRUE(run(SharedOperation::forget, rule, Cost{1}));
+    ASSERT_TRUE(run(store::Operation::forget, rule, Cost{1}));
     EXPECT_EQ(number({"EXISTS", key}), 0);
   }
 }
@@ -176,17 +177,17 @@ TEST_F(ScriptState, WhatOnlyLuaReadsAsANumberIsADisagreement) {
   const core::Rule rule = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
   for (const std::string_view value : {"0x10", "1e3", " 7", "007", "7 "}) {
     server.ask({"SET", "weir:{api:alice}:x", value});
-    ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}));
-    EXPECT_EQ(ask.failure, StoreFailure::disagreement);
-    EXPECT_FALSE(ask.admitted);
-    EXPECT_TRUE(ask.answers.empty());
+    ASSERT_TRUE(run(store::Operation::decide, rule, Cost{1}));
+    EXPECT_EQ(group.failure, Failure::disagreement);
+    EXPECT_FALSE(group.admitted);
+    EXPECT_FALSE(group.decided);
   }
 }
 
 TEST_F(ScriptState, ARefusalNamesTheLimitAndNotTheConsumer) {
   const core::Rule rule = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
   server.ask({"SET", "weir:{api:user:5:alice}:gcra", "hello"});
-  EXPECT_FALSE(run(SharedOperation::decide, rule, Cost{1}, "weir:{api:user:5:alice}:gcra"));
+  EXPECT_FALSE(run(store::Operation::decide, rule, Cost{1}, "weir:{api:user:5:alice}:gcra"));
   std::string bytes;
   batch.write(bytes);
   EXPECT_EQ(server.exchange(bytes).text(),
@@ -197,12 +198,12 @@ TEST_F(ScriptState, TheDigestIsTheOneThatTheServerKnowsTheScriptBy) {
   EXPECT_EQ(server.ask({"SCRIPT", "LOAD", script_source()}).text(), script_digest());
   server.ask({"SCRIPT", "FLUSH"});
   const core::Rule rule = core::compile(*Limit::gcra({{1, seconds(60)}, 10}));
-  EXPECT_FALSE(run(SharedOperation::decide, rule, Cost{1}));
+  EXPECT_FALSE(run(store::Operation::decide, rule, Cost{1}));
   std::string bytes;
   batch.write(bytes, ScriptBatch::Form::with_source);
   EXPECT_TRUE(batch.read(server.exchange(bytes)));
-  EXPECT_TRUE(run(SharedOperation::decide, rule, Cost{1}));
-  EXPECT_EQ(ask.answers[0].decision.remaining, 8U);
+  EXPECT_TRUE(run(store::Operation::decide, rule, Cost{1}));
+  EXPECT_EQ(group.checks[0].decision.remaining, 8U);
 }
 
 // Printed, for docs/benchmarks.md. The key has 26 bytes.
@@ -211,7 +212,7 @@ TEST_F(ScriptState, AConsumerTakesLittleMemory) {
   for (const Kind& kind : kinds()) {
     const core::Rule rule = core::compile(kind.limit);
     server.ask({"DEL", key});
-    for (int i = 0; i < 10; ++i) ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}, key));
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(run(store::Operation::decide, rule, Cost{1}, key));
     const std::int64_t bytes = number({"MEMORY", "USAGE", key, "SAMPLES", "0"});
     std::cout << "redis memory per consumer: " << kind.name << " " << bytes << " bytes, "
               << text({"OBJECT", "ENCODING", key}) << "\n";
@@ -223,8 +224,8 @@ TEST_F(ScriptState, AConsumerTakesLittleMemory) {
 TEST_F(ScriptState, ALogTakesMemoryInProportionToItsLimit) {
   const core::Rule rule = core::compile(*Limit::sliding_window_log({1'000, std::chrono::hours(1)}));
   const std::string key = "weir:{api:user:5:alice}:xx";
-  for (int i = 0; i < 1'100; ++i) ASSERT_TRUE(run(SharedOperation::decide, rule, Cost{1}, key));
-  EXPECT_FALSE(ask.admitted);
+  for (int i = 0; i < 1'100; ++i) ASSERT_TRUE(run(store::Operation::decide, rule, Cost{1}, key));
+  EXPECT_FALSE(group.admitted);
   EXPECT_EQ(number({"STRLEN", key}), 8 + 1'000 * 12);
   const std::int64_t bytes = number({"MEMORY", "USAGE", key, "SAMPLES", "0"});
   std::cout << "redis memory per consumer: sliding_window_log of 1,000 entries " << bytes << " bytes\n";

@@ -4,27 +4,25 @@
 #include <chrono>
 
 #include "tests/net/server.h"
+#include "tests/redis_process.h"
 #include "tests/store_redis/server_visitor.h"
-#include "tests/wire/redis_server.h"
 
 namespace weir::store::redis {
 namespace {
 
 using namespace std::chrono_literals;
-using wire::resp::RedisServer;
-
-ServerConnection::Options leading_to(const RedisServer& server) {
+ServerConnection::Options leading_to(const RedisProcess& server) {
   ServerConnection::Options options;
   options.endpoint.path = server.socket_path();
   return options;
 }
 
-std::string where(const RedisServer& server) {
+std::string where(const RedisProcess& server) {
   return "unix:" + server.socket_path() + ": ";
 }
 
 TEST(ServerConnection, CommandsAreAnsweredInTheirOrder) {
-  const RedisServer server;
+  const RedisProcess server;
   ServerVisitor visitor(leading_to(server));
   ASSERT_TRUE(visitor.is_let_in()) << visitor.loss();
   std::string commands;
@@ -39,7 +37,7 @@ TEST(ServerConnection, CommandsAreAnsweredInTheirOrder) {
 }
 
 TEST(ServerConnection, TellsItsNameAndTakesItsDatabase) {
-  const RedisServer server;
+  const RedisProcess server;
   auto options = leading_to(server);
   options.client_name = "weir";
   options.database = 3;
@@ -50,7 +48,7 @@ TEST(ServerConnection, TellsItsNameAndTakesItsDatabase) {
 }
 
 TEST(ServerConnection, IsLetInWithThePassword) {
-  const RedisServer server({"--requirepass", "secret", "--user", "weir", "on", ">other", "+@all", "~*"});
+  const RedisProcess server({"--requirepass", "secret", "--user", "weir", "on", ">other", "+@all", "~*"});
   for (const auto& [user, password] :
        {std::pair("", "secret"), std::pair("default", "secret"), std::pair("weir", "other")}) {
     auto options = leading_to(server);
@@ -63,7 +61,7 @@ TEST(ServerConnection, IsLetInWithThePassword) {
 }
 
 TEST(ServerConnection, AUserWhoMayOnlyDecideIsLetIn) {
-  const RedisServer server({"--user", "weir", "on", ">other", "+evalsha", "~*"});
+  const RedisProcess server({"--user", "weir", "on", ">other", "+evalsha", "~*"});
   auto options = leading_to(server);
   options.user = "weir";
   options.password = "other";
@@ -73,11 +71,11 @@ TEST(ServerConnection, AUserWhoMayOnlyDecideIsLetIn) {
 }
 
 TEST(ServerConnection, SaysWhichSettingLetsItNotIn) {
-  const RedisServer open;
-  const RedisServer locked({"--requirepass", "secret", "--user", "weir", "on", ">other", "+@all", "~*"});
-  const RedisServer cluster({"--cluster-enabled", "yes"});
+  const RedisProcess open;
+  const RedisProcess locked({"--requirepass", "secret", "--user", "weir", "on", ">other", "+@all", "~*"});
+  const RedisProcess cluster({"--cluster-enabled", "yes"});
   const struct {
-    const RedisServer& server;
+    const RedisProcess& server;
     const char* user;
     const char* password;
     int database;
@@ -109,7 +107,7 @@ TEST(ServerConnection, SaysWhichSettingLetsItNotIn) {
 }
 
 TEST(ServerConnection, WhatIsSentBeforeItIsReadyIsDropped) {
-  const RedisServer server;
+  const RedisProcess server;
   ServerVisitor visitor(leading_to(server));
   visitor.with([](ServerConnection& connection) {
     connection.send(command({"SET", "dropped", "1"}));
@@ -122,7 +120,7 @@ TEST(ServerConnection, WhatIsSentBeforeItIsReadyIsDropped) {
 }
 
 TEST(ServerConnection, HearsWhatASubscriptionSends) {
-  const RedisServer server;
+  const RedisProcess server;
   ServerVisitor listener(leading_to(server));
   ServerVisitor speaker(leading_to(server));
   ASSERT_TRUE(listener.is_let_in());
@@ -133,7 +131,7 @@ TEST(ServerConnection, HearsWhatASubscriptionSends) {
 }
 
 TEST(ServerConnection, IsLostAtOnceWhenTheServerIsKilled) {
-  RedisServer server;
+  RedisProcess server;
   ServerVisitor visitor(leading_to(server));
   ASSERT_TRUE(visitor.is_let_in());
   server.pause();
@@ -145,11 +143,11 @@ TEST(ServerConnection, IsLostAtOnceWhenTheServerIsKilled) {
 }
 
 TEST(ServerConnection, ConnectsAgainWhenItsOwnerSaysSo) {
-  const RedisServer server;
+  const RedisProcess server;
   ServerVisitor visitor(leading_to(server));
   visitor.when_lost = [](ServerConnection& connection) { connection.connect(); };
   ASSERT_TRUE(visitor.is_let_in());
-  EXPECT_EQ(server.ask(command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"})), ":1\r\n");
+  EXPECT_EQ(server.ask_bytes(command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"})), ":1\r\n");
   EXPECT_TRUE(eventually([&] { return visitor.arrivals() == 2; }));
   EXPECT_EQ(visitor.losses(), std::vector{where(server) + "the server has closed the connection"});
   visitor.send(command({"PING"}));
@@ -157,7 +155,7 @@ TEST(ServerConnection, ConnectsAgainWhenItsOwnerSaysSo) {
 }
 
 TEST(ServerConnection, AServerThatStandsStillIsLostWhenPatienceEnds) {
-  const RedisServer server;
+  const RedisProcess server;
   server.pause();
   auto options = leading_to(server);
   options.patience = 30ms;
@@ -168,7 +166,7 @@ TEST(ServerConnection, AServerThatStandsStillIsLostWhenPatienceEnds) {
 }
 
 TEST(ServerConnection, OnceItIsReadyItWaitsForAsLongAsItsOwnerDoes) {
-  const RedisServer server;
+  const RedisProcess server;
   auto options = leading_to(server);
   options.patience = 500ms;
   ServerVisitor visitor(options);
@@ -178,7 +176,7 @@ TEST(ServerConnection, OnceItIsReadyItWaitsForAsLongAsItsOwnerDoes) {
 }
 
 TEST(ServerConnection, AReplyBeyondTheBoundIsRefused) {
-  const RedisServer server;
+  const RedisProcess server;
   auto options = leading_to(server);
   options.reply_limits.length = 1000;
   ServerVisitor visitor(options);
@@ -190,7 +188,7 @@ TEST(ServerConnection, AReplyBeyondTheBoundIsRefused) {
 }
 
 TEST(ServerConnection, MayBeEndedFromWithinItsCallbacks) {
-  const RedisServer server;
+  const RedisProcess server;
   using Event = std::function<void(ServerConnection&)> ServerVisitor::*;
   for (const Event event : {&ServerVisitor::when_ready, &ServerVisitor::when_reply, &ServerVisitor::when_lost}) {
     for (const bool destroyed : {false, true}) {

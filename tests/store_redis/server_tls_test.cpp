@@ -2,19 +2,11 @@
 #include "store/redis/server_connection.h"
 #include "tests/net/certificates.h"
 #include "tests/net/server.h"
+#include "tests/redis_process.h"
 #include "tests/store_redis/server_visitor.h"
-#include "tests/wire/redis_server.h"
 
 namespace weir::store::redis {
 namespace {
-
-using wire::resp::RedisServer;
-
-// One that was free a moment ago.
-std::uint16_t free_port() {
-  const net::Server server(net::echo());
-  return server.listener->bound().port();
-}
 
 class ServerTls : public testing::Test {
  protected:
@@ -48,7 +40,7 @@ class ServerTls : public testing::Test {
 };
 
 TEST_F(ServerTls, CommandsAreAnswered) {
-  const RedisServer server(arguments("no"));
+  const RedisProcess server(arguments("no"));
   ServerVisitor visitor(leading_there({folder_.file("ca.pem"), "", ""}));
   ASSERT_TRUE(visitor.is_let_in()) << visitor.loss();
   const std::string large(300'000, 'x');
@@ -56,7 +48,7 @@ TEST_F(ServerTls, CommandsAreAnswered) {
 }
 
 TEST_F(ServerTls, ACertificateIsShownToAServerThatWantsOne) {
-  const RedisServer server(arguments("yes"));
+  const RedisProcess server(arguments("yes"));
   ServerVisitor visitor(
       leading_there({folder_.file("ca.pem"), folder_.file("client.pem"), folder_.file("client.key")}));
   ASSERT_TRUE(visitor.is_let_in()) << visitor.loss();
@@ -65,7 +57,7 @@ TEST_F(ServerTls, ACertificateIsShownToAServerThatWantsOne) {
 }
 
 TEST_F(ServerTls, AServerWithAnotherNameIsRefused) {
-  const RedisServer server(arguments("no"));
+  const RedisProcess server(arguments("no"));
   auto options = leading_there({folder_.file("ca.pem"), "", ""});
   options.server_name = "other.test";
   ServerVisitor visitor(options);

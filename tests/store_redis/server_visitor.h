@@ -15,7 +15,7 @@
 #include "net/loop.h"
 #include "store/redis/server_connection.h"
 #include "tests/net/client.h"
-#include "wire/resp/command_writer.h"
+#include "wire/resp/writer.h"
 
 namespace weir::store::redis {
 

@@ -1,4 +1,4 @@
-// One who asks a RedisStore on a loop of its own, and keeps the answers. From the test's thread.
+// Submits groups to a RedisStore on a loop of its own, and keeps the answers. From the test's thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,13 +19,16 @@
 #include "core/rule.h"
 #include "net/loop.h"
 #include "store/redis/redis_store.h"
-#include "store/shared/store_counts.h"
+#include "store/store_counts.h"
 #include "tests/net/client.h"
+#include "tests/store/memory_store.h"
 #include "weir/limit.h"
 
 namespace weir::store::redis {
 
 using net::eventually;
+
+inline const std::string alice = "weir:{api:alice}:gcra";
 
 // Refills so slowly that nothing comes back during a test.
 inline core::Rule slow_rule(std::uint64_t burst) {
@@ -47,11 +50,11 @@ inline RedisOptions patient_options_for(net::Endpoint server) {
   return options;
 }
 
-class StoreVisitor final : private SharedAsker {
+class StoreVisitor final : private Callback {
  public:
-  // One ask and what came of it.
-  struct Question : SharedAsk {
-    bool turned_away = false;
+  // One group and what came of it.
+  struct Question : Group {
+    bool turned_away = false;  // at once
     bool answered = false;
     std::chrono::steady_clock::duration took{};
     std::chrono::steady_clock::time_point asked_at;
@@ -90,28 +93,28 @@ class StoreVisitor final : private SharedAsker {
   void in_one_turn(const std::function<void()>& work) { on_loop(work); }
 
   // In the turn it is called in; otherwise in one of its own.
-  Question& ask(std::vector<SharedCheck> checks, SharedOperation operation = SharedOperation::decide) {
+  Question& submit(std::vector<store::Check> checks, store::Operation operation = store::Operation::decide) {
     Question* question = nullptr;
     on_loop([&] {
       question = &questions_.emplace_back();
       question->operation = operation;
       question->checks = std::move(checks);
-      question->asker = this;
+      question->callback = this;
       begin(*question);
     });
     return *question;
   }
-  Question& ask(const std::string& key, const core::Rule& rule, std::uint64_t cost = 1) {
-    return ask({{.key = key, .rule = &rule, .cost = Cost{cost}}});
+  Question& submit(const std::string& key, const core::Rule& rule, std::uint64_t cost = 1) {
+    return submit({check_of(key, rule, cost)});
   }
   Question& settle(const std::string& key, const core::Rule& rule, const core::Settlement& settlement) {
     Question* question = nullptr;
     on_loop([&] {
       question = &questions_.emplace_back();
-      question->operation = SharedOperation::settle;
-      question->checks = {{.key = key, .rule = &rule}};
+      question->operation = store::Operation::settle;
+      question->checks = {check_of(key, rule)};
       question->settlement = settlement;
-      question->asker = this;
+      question->callback = this;
       begin(*question);
     });
     return *question;
@@ -122,15 +125,15 @@ class StoreVisitor final : private SharedAsker {
     return eventually([&] { return waiting_ == 0; });
   }
   // Asks and waits. What came of it.
-  StoreFailure failure_of(const std::string& key, const core::Rule& rule) {
-    const Question& question = ask(key, rule);
+  Failure failure_of(const std::string& key, const core::Rule& rule) {
+    const Question& question = submit(key, rule);
     EXPECT_TRUE(all_answered());
-    return question.turned_away ? StoreFailure::away : question.failure;
+    return question.turned_away ? Failure::away : question.failure;
   }
   bool admits(const std::string& key, const core::Rule& rule, std::uint64_t cost = 1) {
-    const Question& question = ask(key, rule, cost);
+    const Question& question = submit(key, rule, cost);
     EXPECT_TRUE(all_answered());
-    return !question.turned_away && question.failure == StoreFailure::none && question.admitted;
+    return !question.turned_away && question.failure == Failure::none && question.admitted;
   }
 
   [[nodiscard]] const std::deque<Question>& questions() const { return questions_; }
@@ -156,22 +159,30 @@ class StoreVisitor final : private SharedAsker {
   void begin(Question& question) {
     question.asked_at = std::chrono::steady_clock::now();
     ++waiting_;
-    if (store_ && store_->ask(question)) return;
-    question.turned_away = true;
-    --waiting_;
+    Question* const outer = std::exchange(begun_, &question);
+    if (store_) {
+      store_->submit(question);
+    } else {
+      question.failure = Failure::away;
+      answered(question);
+    }
+    begun_ = outer;
   }
-  void answered(SharedAsk& ask) override {
-    auto& question = static_cast<Question&>(ask);
+  void answered(Group& group) override {
+    auto& question = static_cast<Question&>(group);
     EXPECT_FALSE(question.answered) << "answered twice";
+    EXPECT_EQ(question.decided, question.failure == Failure::none);
     question.answered = true;
     question.took = std::chrono::steady_clock::now() - question.asked_at;
-    when_answered(question);
+    question.turned_away = &question == begun_ && question.failure == Failure::away;
+    if (!question.turned_away) when_answered(question);
     --waiting_;
   }
 
   StoreCounts counts_;
   std::unique_ptr<net::Loops> loops_;
   std::unique_ptr<RedisStore> store_;
+  Question* begun_ = nullptr;       // what is being submitted
   std::deque<Question> questions_;  // they stay where they are
   std::atomic<std::size_t> waiting_ = 0;
   mutable std::mutex mutex_;

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "core/algorithm/gcra.h"
+#include "core/algorithm/buckets.h"
 #include "table/charge.h"
 #include "table/packing.h"
 #include "weir/limit.h"

@@ -1,4 +1,4 @@
-#include "table/payload.h"
+#include "table/packing.h"
 
 #include <gtest/gtest.h>
 

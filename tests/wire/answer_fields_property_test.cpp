@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <string>
 
+#include "text/date.h"
 #include "wire/fields/answer_fields.h"
 #include "wire/fields/delta_seconds.h"
-#include "wire/fields/http_date.h"
 #include "wire/fields/rate_limit.h"
-#include "wire/fields/retry_after.h"
 
 namespace weir::wire {
 namespace {
@@ -84,8 +83,8 @@ RC_GTEST_PROP(AnswerFieldsProperty, EverySecondReadsBackAsADate, ()) {
   const auto first = std::chrono::sys_days{std::chrono::year{0} / 1 / 1}.time_since_epoch() / seconds{1};
   const auto end = std::chrono::sys_days{std::chrono::year{10000} / 1 / 1}.time_since_epoch() / seconds{1};
   const Instant second{seconds{*rc::gen::inRange<std::int64_t>(first, end)}};
-  const HttpDate date = http_date(second + Duration{*rc::gen::inRange(0, 1'000'000)});
-  RC_ASSERT(parse_http_date({date.data(), date.size()}, Instant{}) == second);
+  const text::HttpDate date = text::http_date(second + Duration{*rc::gen::inRange(0, 1'000'000)});
+  RC_ASSERT(text::parse_http_date({date.data(), date.size()}, Instant{}) == second);
 }
 
 }  // namespace

@@ -14,11 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 using Lines = std::vector<std::pair<std::string, std::string>>;
 
-const Instant now = std::chrono::sys_days{std::chrono::year{2025} / 11 / 15} + 500ms;  // 1763164800.5
+const Instant answered_at = std::chrono::sys_days{std::chrono::year{2025} / 11 / 15} + 500ms;  // 1763164800.5
 
 Lines lines_of(const AnswerFields& answer, const FieldChoice& choice = {}) {
   Lines lines;
-  for_each_field(answer, choice, now,
+  for_each_field(answer, choice, answered_at,
                  [&](std::string_view name, std::string_view value) { lines.emplace_back(name, value); });
   return lines;
 }
@@ -90,13 +90,13 @@ TEST(AnswerFields, SecondsAreRoundedUp) {
            Row{1s + 1us, "2"},
            Row{Duration::max(), "9223372036855"},
        }) {
-    EXPECT_EQ(reset_field(row.duration, ResetForm::delta, now).view(), row.expected);
+    EXPECT_EQ(reset_field(row.duration, ResetForm::delta, answered_at).view(), row.expected);
     EXPECT_EQ(retry_after_field(row.duration, {}).view(), row.expected);
   }
-  EXPECT_EQ(reset_field(0s, ResetForm::epoch, now).view(), "1763164801");
-  EXPECT_EQ(reset_field(500ms, ResetForm::epoch, now).view(), "1763164801");
-  EXPECT_EQ(reset_field(500'001us, ResetForm::epoch, now).view(), "1763164802");
-  EXPECT_EQ(reset_field(Duration::max(), ResetForm::epoch, now).view(), "9223372036855");
+  EXPECT_EQ(reset_field(0s, ResetForm::epoch, answered_at).view(), "1763164801");
+  EXPECT_EQ(reset_field(500ms, ResetForm::epoch, answered_at).view(), "1763164801");
+  EXPECT_EQ(reset_field(500'001us, ResetForm::epoch, answered_at).view(), "1763164802");
+  EXPECT_EQ(reset_field(Duration::max(), ResetForm::epoch, answered_at).view(), "9223372036855");
   EXPECT_EQ(reset_field(1s, ResetForm::epoch, Instant::min()).view(), "0");
 }
 

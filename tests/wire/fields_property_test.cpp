@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "text/date.h"
 #include "wire/fields/delta_seconds.h"
-#include "wire/fields/http_date.h"
 #include "wire/fields/rate_limit.h"
-#include "wire/fields/retry_after.h"
 #include "wire/fields/structured_list.h"
 
 namespace weir::wire {
@@ -19,7 +18,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// The C library's calendar, as a witness that shares no code with ours.
+// The C library's calendar, as an oracle that shares no code with ours.
 std::string written(Instant instant, const char* form) {
   const std::time_t time = std::chrono::floor<seconds>(instant).time_since_epoch().count();
   std::tm parts{};
@@ -40,14 +39,14 @@ Instant year(int number) {
 RC_GTEST_PROP(FieldsProperty, EverySecondOfFourDigitYearsReadsBack, ()) {
   const Instant instant = any_second(year(1000), year(10000));
   const Instant now = any_second(year(1000), year(10000));
-  RC_ASSERT(parse_http_date(written(instant, "%a, %d %b %Y %H:%M:%S GMT"), now) == instant);
-  RC_ASSERT(parse_http_date(written(instant, "%a %b %e %H:%M:%S %Y"), now) == instant);
+  RC_ASSERT(text::parse_http_date(written(instant, "%a, %d %b %Y %H:%M:%S GMT"), now) == instant);
+  RC_ASSERT(text::parse_http_date(written(instant, "%a %b %e %H:%M:%S %Y"), now) == instant);
 }
 
 RC_GTEST_PROP(FieldsProperty, TwoDigitYearReadsBackWithinFiftyYearsOfNow, ()) {
   const Instant now = any_second(year(1900), year(2200));
   const Instant instant = any_second(now - std::chrono::years{49}, now + std::chrono::years{50});
-  RC_ASSERT(parse_http_date(written(instant, "%A, %d-%b-%y %H:%M:%S GMT"), now) == instant);
+  RC_ASSERT(text::parse_http_date(written(instant, "%A, %d-%b-%y %H:%M:%S GMT"), now) == instant);
 }
 
 RC_GTEST_PROP(FieldsProperty, RetryAfterIsTheTimeUntilItsDate, ()) {

@@ -5,9 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/grpc/message.h"
-#include "wire/grpc/status.h"
-#include "wire/grpc/timeout.h"
+#include "wire/grpc.h"
 
 namespace weir::wire::grpc {
 namespace {

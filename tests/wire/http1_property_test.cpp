@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/wire/http1_conversation.h"
+#include "wire/ascii.h"
 #include "wire/http1/response_writer.h"
 
 namespace weir::wire::http1 {

@@ -10,13 +10,13 @@ namespace {
 
 using namespace std::string_literals;
 
-struct Row {
+struct Refusal {
   std::string bytes;
   Fault fault;
 };
 
 // Refused with this fault however the bytes come, with nothing read before it, and for good.
-void expect_refused(const Row& row, const Limits& limits = {}) {
+void expect_refused(const Refusal& row, const Limits& limits = {}) {
   Conversation whole(limits);
   whole.receive(row.bytes);
   Conversation slow(limits);
@@ -169,16 +169,16 @@ TEST(Http1Refusal, LengthThatNoNumberHoldsIsTooLarge) {
 }
 
 TEST(Http1Refusal, BodyHasOneLengthOnly) {
-  for (const Row& row : {
-           Row{"Content-Length: 5\r\nContent-Length: 6", Fault::repeated_length},
-           Row{"Content-Length: 5\r\nContent-Length: 5", Fault::repeated_length},
-           Row{"Content-Length: 0\r\ncontent-length: 0", Fault::repeated_length},
-           Row{"Content-Length: 5\r\nTransfer-Encoding: chunked", Fault::length_and_encoding},
-           Row{"Content-Length: 5\r\nTransfer-Encoding: identity", Fault::length_and_encoding},
-           Row{"Transfer-Encoding: chunked\r\nContent-Length: 5", Fault::length_and_encoding},
-           Row{"transfer-encoding: chunked\r\nCONTENT-LENGTH: 0", Fault::length_and_encoding},
-           Row{"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", Fault::repeated_encoding},
-           Row{"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", Fault::repeated_encoding},
+  for (const Refusal& row : {
+           Refusal{"Content-Length: 5\r\nContent-Length: 6", Fault::repeated_length},
+           Refusal{"Content-Length: 5\r\nContent-Length: 5", Fault::repeated_length},
+           Refusal{"Content-Length: 0\r\ncontent-length: 0", Fault::repeated_length},
+           Refusal{"Content-Length: 5\r\nTransfer-Encoding: chunked", Fault::length_and_encoding},
+           Refusal{"Content-Length: 5\r\nTransfer-Encoding: identity", Fault::length_and_encoding},
+           Refusal{"Transfer-Encoding: chunked\r\nContent-Length: 5", Fault::length_and_encoding},
+           Refusal{"transfer-encoding: chunked\r\nCONTENT-LENGTH: 0", Fault::length_and_encoding},
+           Refusal{"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", Fault::repeated_encoding},
+           Refusal{"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", Fault::repeated_encoding},
        }) {
     expect_refused({with_headers(row.bytes), row.fault});
   }
@@ -269,7 +269,7 @@ TEST(Http1Refusal, FramingOfChunksIsBoundedByTheirData) {
 }
 
 // The last request within a limit is read, the first beyond it refused.
-void expect_limit(const Limits& limits, const std::string& within, const Row& beyond) {
+void expect_limit(const Limits& limits, const std::string& within, const Refusal& beyond) {
   Conversation talk(limits);
   talk.receive_one_by_one(within);
   EXPECT_EQ(talk.requests().size(), 1U) << within;

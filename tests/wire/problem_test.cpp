@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "wire/json_text.h"
+#include "text/json.h"
 
 namespace weir::wire {
 namespace {
@@ -23,7 +23,7 @@ std::string written(const Problem& problem) {
 
 std::string json(std::string_view text) {
   std::string out;
-  append_json_text(out, text);
+  text::append_json_text(out, text);
   return out;
 }
 

@@ -5,10 +5,9 @@
 
 #include "tests/allocations.h"
 #include "wire/resp/command_parser.h"
-#include "wire/resp/command_writer.h"
 #include "wire/resp/reply_parser.h"
-#include "wire/resp/reply_writer.h"
 #include "wire/resp/throttle.h"
+#include "wire/resp/writer.h"
 
 namespace weir::wire::resp {
 namespace {

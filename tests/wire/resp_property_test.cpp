@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "tests/wire/resp_stream.h"
-#include "wire/resp/command_writer.h"
-#include "wire/resp/reply_writer.h"
 #include "wire/resp/throttle.h"
+#include "wire/resp/writer.h"
 
 namespace weir::wire::resp {
 namespace {

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/wire/redis_server.h"
+#include "tests/redis_process.h"
 #include "tests/wire/resp_stream.h"
-#include "wire/resp/command_writer.h"
-#include "wire/resp/reply_writer.h"
+#include "wire/resp/writer.h"
 
 namespace weir::wire::resp {
 namespace {
@@ -20,8 +19,8 @@ using namespace std::string_literals;
 constexpr CommandLimits limits_of_redis{
     .arguments = 2147483647, .bulk_length = 512U << 20, .command_length = std::size_t{1} << 40};
 
-RedisServer& redis() {
-  static RedisServer server({"--enable-debug-command", "yes"});
+RedisProcess& redis() {
+  static RedisProcess server({"--enable-debug-command", "yes"});
   return server;
 }
 
@@ -94,25 +93,25 @@ TEST(RespAgainstRedis, OddBytesGetTheSameAnswer) {
     rows.push_back(ping + "*1\r\n$" + count + "\r\n" + ping);
   }
   for (const std::string& row : rows) {
-    EXPECT_EQ(our_answer(row), redis().ask(row)) << ::testing::PrintToString(row.substr(0, 60));
+    EXPECT_EQ(our_answer(row), redis().ask_bytes(row)) << ::testing::PrintToString(row.substr(0, 60));
   }
 }
 
 TEST(RespAgainstRedis, StrangersAreHeldToTheSame) {
-  const RedisServer guarded({"--requirepass", "secret"});
+  const RedisProcess guarded({"--requirepass", "secret"});
   for (const std::string row :
        {"*11\r\n", "*1\r\n$16385\r\n", "*10\r\n", "*1\r\n$16384\r\n", "*2147483648\r\n", "*1\r\n$536870913\r\n"}) {
-    EXPECT_EQ(our_answer(row, Peer::stranger), guarded.ask(row)) << row;
+    EXPECT_EQ(our_answer(row, Peer::stranger), guarded.ask_bytes(row)) << row;
   }
 }
 
 // Known, and wanted: see command_parser.h.
 TEST(RespAgainstRedis, DiffersWhereRedisLosesTrack) {
-  EXPECT_EQ(redis().ask("*1\rX$4\rXPINGXX"), "+PONG\r\n");
+  EXPECT_EQ(redis().ask_bytes("*1\rX$4\rXPINGXX"), "+PONG\r\n");
   EXPECT_EQ(our_answer("*1\rX$4\rXPINGXX"), "-ERR Protocol error: invalid multibulk length\r\n");
-  EXPECT_EQ(redis().ask("*1\r\n$4\r\nPINGXXPING\r\n"), "+PONG\r\n+PONG\r\n");
+  EXPECT_EQ(redis().ask_bytes("*1\r\n$4\r\nPINGXXPING\r\n"), "+PONG\r\n+PONG\r\n");
   EXPECT_EQ(our_answer("*1\r\n$4\r\nPINGXXPING\r\n"), "-ERR Protocol error: invalid bulk length\r\n");
-  EXPECT_EQ(redis().ask("a\0b\r\nPING\r\n"s), "");
+  EXPECT_EQ(redis().ask_bytes("a\0b\r\nPING\r\n"s), "");
   EXPECT_EQ(our_answer("PING\0\r\nPING\r\n"s),
             "-ERR unknown command 'PING\0', with args beginning with: \r\n+PONG\r\n"s);
 }
@@ -124,7 +123,7 @@ RC_GTEST_PROP(RespAgainstRedis, AnyInlineCommandIsSplitTheSame, ()) {
        *rc::gen::container<std::vector<std::string>>(rc::gen::container<std::string>(letter))) {
     bytes += "EVAL 'return ARGV' 0 " + tail + "\r\n";
   }
-  RC_ASSERT(our_answer(bytes) == redis().ask(bytes));
+  RC_ASSERT(our_answer(bytes) == redis().ask_bytes(bytes));
 }
 
 RC_GTEST_PROP(RespAgainstRedis, AnyPipelineGetsTheSameAnswer, ()) {
@@ -144,7 +143,7 @@ RC_GTEST_PROP(RespAgainstRedis, AnyPipelineGetsTheSameAnswer, ()) {
   for (const std::string& each : *rc::gen::container<std::vector<std::string>>(piece)) bytes += each;
   // Where a length is wrong, Redis reads on in the middle: no business of ours.
   RC_PRE(!our_answer(bytes).ends_with("invalid bulk length\r\n"));
-  RC_ASSERT(our_answer(bytes) == redis().ask(bytes));
+  RC_ASSERT(our_answer(bytes) == redis().ask_bytes(bytes));
 }
 
 RC_GTEST_PROP(RespAgainstRedis, CommandsWrittenHereAreUnderstoodThere, (const Command& values)) {
@@ -155,7 +154,7 @@ RC_GTEST_PROP(RespAgainstRedis, CommandsWrittenHereAreUnderstoodThere, (const Co
   command.argument(0);
   for (const std::string& value : values) command.argument(value);
   ReplyParser parser;
-  const std::string answer = redis().ask(bytes);
+  const std::string answer = redis().ask_bytes(bytes);
   RC_ASSERT(parser.next(answer) == (ReplyParser::Step{ReplyParser::Status::reply, answer.size()}));
   Command back;
   for (const Reply element : parser.reply()) back.emplace_back(element.text());
@@ -182,7 +181,7 @@ TEST(RespAgainstRedis, EveryTypeOfReplyIsRead) {
     append_command(bytes, {"DEBUG", "PROTOCOL", type});
     expected.push_back(description);
   }
-  Answers answers = read_replies(redis().ask(bytes), byte_by_byte);
+  Answers answers = read_replies(redis().ask_bytes(bytes), byte_by_byte);
   ASSERT_FALSE(answers.replies.empty());
   EXPECT_TRUE(answers.replies.front().starts_with("map[bulk \"server\", bulk \"redis\"")) << answers.replies.front();
   answers.replies.erase(answers.replies.begin());

@@ -12,8 +12,6 @@
 namespace weir::wire::resp {
 namespace {
 
-using Status = ReplyParser::Status;
-
 void expect(const std::string& bytes, const Answers& expected, ReplyLimits limits = {}) {
   SCOPED_TRACE(::testing::PrintToString(bytes.substr(0, 80)));
   for (const Answers& answers : {read_replies(bytes, whole, limits), read_replies(bytes, byte_by_byte, limits)}) {
@@ -23,8 +21,8 @@ void expect(const std::string& bytes, const Answers& expected, ReplyLimits limit
   }
 }
 
-Answers refused(const std::string& problem, std::vector<std::string> before = {}) {
-  return {std::move(before), Status::refused, problem};
+Answers refused_reply(const std::string& problem, std::vector<std::string> before = {}) {
+  return {std::move(before), ReplyParser::Status::refused, problem};
 }
 
 TEST(RespReplyParser, ReadsEveryTypeOfValue) {
@@ -47,7 +45,7 @@ TEST(RespReplyParser, ReadsAggregatesInAggregates) {
 TEST(RespReplyParser, ElementsCanBeVisitedAndIndexed) {
   ReplyParser parser;
   const std::string_view bytes = "*4\r\n:1\r\n*2\r\n:2\r\n:3\r\n#t\r\n,2.5\r\n";
-  ASSERT_EQ(parser.next(bytes), (ReplyParser::Step{Status::reply, bytes.size()}));
+  ASSERT_EQ(parser.next(bytes), (ReplyParser::Step{ReplyParser::Status::reply, bytes.size()}));
   const Reply reply = parser.reply();
   ASSERT_EQ(reply.size(), 4U);
   EXPECT_EQ(reply[0].integer(), 1);
@@ -62,7 +60,7 @@ TEST(RespReplyParser, ElementsCanBeVisitedAndIndexed) {
 TEST(RespReplyParser, ReadsTheEndsOfNumbers) {
   ReplyParser parser;
   const auto read = [&](std::string_view bytes) {
-    EXPECT_EQ(parser.next(bytes).status, Status::reply) << bytes;
+    EXPECT_EQ(parser.next(bytes).status, ReplyParser::Status::reply) << bytes;
     return parser.reply();
   };
   EXPECT_EQ(read(":9223372036854775807\r\n").integer(), std::numeric_limits<std::int64_t>::max());
@@ -108,8 +106,8 @@ TEST(RespReplyParser, RefusesWhatIsMalformed) {
            Row{"*?\r\n", "an aggregate of invalid size"},
            Row{"*01\r\n", "an aggregate of invalid size"},
        }) {
-    expect("+OK\r\n" + row.bytes, refused(row.problem, {R"(simple "OK")"}));
-    expect("*2\r\n+OK\r\n" + row.bytes, refused(row.problem));
+    expect("+OK\r\n" + row.bytes, refused_reply(row.problem, {R"(simple "OK")"}));
+    expect("*2\r\n+OK\r\n" + row.bytes, refused_reply(row.problem));
   }
 }
 
@@ -117,24 +115,24 @@ TEST(RespReplyParser, HoldsEverythingToItsLimit) {
   const ReplyLimits limits{.depth = 2, .elements = 4, .length = 30};
   expect("*1\r\n*1\r\n:1\r\n", {{R"(array[array[integer "1"]])"}}, limits);
   expect("*1\r\n*1\r\n*0\r\n", {{"array[array[array[]]]"}}, limits);
-  expect("*1\r\n*1\r\n*1\r\n", refused("aggregates nested deeper than is allowed"), limits);
+  expect("*1\r\n*1\r\n*1\r\n", refused_reply("aggregates nested deeper than is allowed"), limits);
   expect("*3\r\n:1\r\n:2\r\n:3\r\n", {{R"(array[integer "1", integer "2", integer "3"])"}}, limits);
-  expect("*4\r\n", refused("more elements than are allowed"), limits);
-  expect("%2\r\n", refused("more elements than are allowed"), limits);
-  expect("*2\r\n*2\r\n", refused("more elements than are allowed"), limits);
-  expect("*9223372036854775807\r\n", refused("more elements than are allowed"));
-  expect("%9223372036854775807\r\n", refused("more elements than are allowed"));
+  expect("*4\r\n", refused_reply("more elements than are allowed"), limits);
+  expect("%2\r\n", refused_reply("more elements than are allowed"), limits);
+  expect("*2\r\n*2\r\n", refused_reply("more elements than are allowed"), limits);
+  expect("*9223372036854775807\r\n", refused_reply("more elements than are allowed"));
+  expect("%9223372036854775807\r\n", refused_reply("more elements than are allowed"));
   expect("$23\r\n12345678901234567890123\r\n", {{R"(bulk "12345678901234567890123")"}}, limits);
-  expect("$24\r\n", refused("a reply longer than is allowed"), limits);
-  expect("$9223372036854775807\r\n", refused("a reply longer than is allowed"));
+  expect("$24\r\n", refused_reply("a reply longer than is allowed"), limits);
+  expect("$9223372036854775807\r\n", refused_reply("a reply longer than is allowed"));
   expect("+" + std::string(27, 'a') + "\r\n", {{"simple \"" + std::string(27, 'a') + '"'}}, limits);
-  expect("+" + std::string(28, 'a'), refused("a reply longer than is allowed"), limits);
+  expect("+" + std::string(28, 'a'), refused_reply("a reply longer than is allowed"), limits);
 }
 
 TEST(RespReplyParser, RefusalIsFinal) {
   ReplyParser parser;
-  EXPECT_EQ(parser.next("?\r\n"), (ReplyParser::Step{Status::refused, 0}));
-  EXPECT_EQ(parser.next("+OK\r\n"), (ReplyParser::Step{Status::refused, 0}));
+  EXPECT_EQ(parser.next("?\r\n"), (ReplyParser::Step{ReplyParser::Status::refused, 0}));
+  EXPECT_EQ(parser.next("+OK\r\n"), (ReplyParser::Step{ReplyParser::Status::refused, 0}));
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // Every kind of reply, in both versions of the protocol.
-#include "wire/resp/reply_writer.h"
+#include "wire/resp/writer.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 
-#include "wire/resp/command_writer.h"
 
 namespace weir::wire::resp {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/algorithm/gcra.h"
+#include "core/algorithm/buckets.h"
 
 namespace weir::wire::resp {
 namespace {

@@ -1,5 +1,5 @@
-// Retry-After, as seconds and as a date, against a fixed now.
-#include "wire/fields/retry_after.h"
+// Retry-After, as seconds and as a date, against a fixed time.
+#include "wire/fields/rate_limit.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Instant now = std::chrono::sys_days{std::chrono::year{1994} / 11 / 6} + 8h + 49min + 37s;
+const Instant received_at = std::chrono::sys_days{std::chrono::year{1994} / 11 / 6} + 8h + 49min + 37s;
 
 TEST(RetryAfter, SaysHowLongToWait) {
   struct Row {
@@ -31,25 +31,25 @@ TEST(RetryAfter, SaysHowLongToWait) {
            Row{"Sun Nov  6 09:49:37 1994", 1h},
            Row{" Mon, 07 Nov 1994 08:49:37 GMT ", 24h},
        }) {
-    EXPECT_EQ(parse_retry_after(row.field, now), row.expected) << row.field;
+    EXPECT_EQ(parse_retry_after(row.field, received_at), row.expected) << row.field;
   }
 }
 
 TEST(RetryAfter, DateIsCountedToTheMicrosecond) {
-  EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:38 GMT", now + 1us), 999'999us);
+  EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:38 GMT", received_at + 1us), 999'999us);
 }
 
 TEST(RetryAfter, DateThatHasPassedAsksForNoWait) {
   for (const std::string_view field :
        {"Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:36 GMT", "Sat, 01 Jan 0000 00:00:00 GMT"}) {
-    EXPECT_EQ(parse_retry_after(field, now), 0s) << field;
+    EXPECT_EQ(parse_retry_after(field, received_at), 0s) << field;
   }
 }
 
 TEST(RetryAfter, AbsurdWaitIsHeldToTheLongest) {
   for (const std::string& field : {std::string("2147483648"), std::string("2147483649"), std::string(100, '9'),
                                    std::string("18446744073709551617"), std::string("Fri, 31 Dec 9999 23:59:59 GMT")}) {
-    EXPECT_EQ(parse_retry_after(field, now), longest_wait) << field;
+    EXPECT_EQ(parse_retry_after(field, received_at), longest_wait) << field;
   }
 }
 
@@ -60,13 +60,13 @@ TEST(RetryAfter, ClockAtTheEndsOfTimeOverflowsNothing) {
 
 TEST(RetryAfter, WhatIsNeitherSecondsNorADateIsRefused) {
   for (const std::string_view field : {"", " ", "-1", "+5", "1.5", "5s", "1e3", "0x10", "5, 6", "soon", "1 2"}) {
-    EXPECT_FALSE(parse_retry_after(field, now)) << field;
+    EXPECT_FALSE(parse_retry_after(field, received_at)) << field;
   }
 }
 
 TEST(RetryAfter, FieldBeyondTheLengthCapIsRefused) {
-  EXPECT_EQ(parse_retry_after(std::string(max_retry_after_length - 1, '0') + "5", now), 5s);
-  EXPECT_FALSE(parse_retry_after(std::string(max_retry_after_length, '0') + "5", now));
+  EXPECT_EQ(parse_retry_after(std::string(max_retry_after_length - 1, '0') + "5", received_at), 5s);
+  EXPECT_FALSE(parse_retry_after(std::string(max_retry_after_length, '0') + "5", received_at));
 }
 
 }  // namespace

@@ -4,11 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "wire/protobuf/reader.h"
-#include "wire/protobuf/writer.h"
-#include "wire/rls/rate_limit_request.h"
-#include "wire/rls/rate_limit_response.h"
-#include "wire/rls/unit.h"
+#include "wire/protobuf.h"
+#include "wire/rls.h"
 
 namespace weir::wire::rls {
 namespace {

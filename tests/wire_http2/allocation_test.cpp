@@ -21,7 +21,7 @@ TEST(Http2Server, SteadyStateAllocatesNothing) {
     out.clear();
     const std::uint64_t before = ::allocations;
     ASSERT_TRUE(server.receive(bytes));
-    for (Exchange* exchange : server.stirred()) {
+    for (Exchange* exchange : server.updated()) {
       server.begin(*exchange, std::array{Header{":status", "200"}});
       server.reply(*exchange).append(200, 'y');
       server.end(*exchange, std::array{Header{"grpc-status", "0"}});

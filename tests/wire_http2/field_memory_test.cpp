@@ -1,4 +1,4 @@
-#include "wire/http2/field_memory.h"
+#include "wire/http2/request_fields.h"
 
 #include <gtest/gtest.h>
 

@@ -155,7 +155,7 @@ std::uint32_t reset_in(std::string_view frames) {
 Fate heard_by(Server& server, std::string_view bytes) {
   RC_ASSERT(server.receive(bytes));
   Fate fate;
-  for (Exchange* exchange : server.stirred()) {
+  for (Exchange* exchange : server.updated()) {
     fate.whole = exchange->complete();
     // How the request is answered is for those who serve it; here it is as nghttp2 does.
     if (exchange->fault() == Fault::malformed_field) server.reset(*exchange, NGHTTP2_PROTOCOL_ERROR);

@@ -31,7 +31,7 @@ struct Conversation {
 
   void deliver(std::string_view bytes) {
     alive = server.receive(bytes) && alive;
-    for (Exchange* exchange : server.stirred()) echo(*exchange);
+    for (Exchange* exchange : server.updated()) echo(*exchange);
     answer();
   }
   void answer() {
@@ -66,8 +66,8 @@ TEST(Http2Server, RequestsOfOneReadAreThereTogether) {
   for (int i = 0; i < 100; ++i) talk.client.ask(post("/many"), "x");
   std::string bytes = talk.client.bytes();
   ASSERT_TRUE(talk.server.receive(bytes));
-  EXPECT_EQ(talk.server.stirred().size(), 100U);
-  for (Exchange* exchange : talk.server.stirred()) EXPECT_TRUE(exchange->complete());
+  EXPECT_EQ(talk.server.updated().size(), 100U);
+  for (Exchange* exchange : talk.server.updated()) EXPECT_TRUE(exchange->complete());
 }
 
 TEST(Http2Server, PiecesOfAnySizeGiveTheSameRequest) {
@@ -87,8 +87,8 @@ TEST(Http2Server, StreamsAreUsedAgainWithoutTracesOfTheLast) {
   talk.exchange_all();
   talk.client.ask(post("/second"), "");
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  ASSERT_EQ(talk.server.stirred().size(), 1U);
-  const Exchange& exchange = *talk.server.stirred().front();
+  ASSERT_EQ(talk.server.updated().size(), 1U);
+  const Exchange& exchange = *talk.server.updated().front();
   EXPECT_EQ(exchange.field(Field::path), "/second");
   EXPECT_EQ(exchange.field(Field::weir_token), "");
   EXPECT_EQ(exchange.body(), "");
@@ -101,7 +101,7 @@ TEST(Http2Server, WhatALargeAnswerNeededIsNotKept) {
   ASSERT_EQ(talk.client.reply(stream).body.size(), 20'006U);
   talk.client.ask(post("/small"), "");
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  Exchange& exchange = *talk.server.stirred().front();
+  Exchange& exchange = *talk.server.updated().front();
   talk.server.begin(exchange, head);
   EXPECT_LE(talk.server.reply(exchange).capacity(), 4'096U);
 }
@@ -110,7 +110,7 @@ TEST(Http2Server, OfARepeatedFieldTheFirstCounts) {
   Conversation talk;
   talk.client.ask(post("/", {{"x-weir-token", "one"}, {"x-weir-token", "two"}}), "");
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  EXPECT_EQ(talk.server.stirred().front()->field(Field::weir_token), "one");
+  EXPECT_EQ(talk.server.updated().front()->field(Field::weir_token), "one");
 }
 
 TEST(Http2Server, BodyBeyondTheLimitIsAFaultAndNotKept) {
@@ -118,10 +118,10 @@ TEST(Http2Server, BodyBeyondTheLimitIsAFaultAndNotKept) {
   talk.client.ask(post("/fits"), std::string(10, 'x'));
   talk.client.ask(post("/too-long"), std::string(11, 'x'));
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  ASSERT_EQ(talk.server.stirred().size(), 2U);
-  EXPECT_EQ(talk.server.stirred()[0]->fault(), Fault::none);
-  EXPECT_EQ(talk.server.stirred()[1]->fault(), Fault::body_too_large);
-  EXPECT_EQ(talk.server.stirred()[1]->body(), "");
+  ASSERT_EQ(talk.server.updated().size(), 2U);
+  EXPECT_EQ(talk.server.updated()[0]->fault(), Fault::none);
+  EXPECT_EQ(talk.server.updated()[1]->fault(), Fault::body_too_large);
+  EXPECT_EQ(talk.server.updated()[1]->body(), "");
 }
 
 TEST(Http2Server, BodiesTogetherAreBounded) {
@@ -160,16 +160,16 @@ TEST(Http2Server, LongMessageNeedsNoRoundTrip) {
   talk.exchange_all();  // the settings
   talk.client.ask(post("/long"), std::string(900'000, 'x'));
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  ASSERT_EQ(talk.server.stirred().size(), 1U);
-  EXPECT_TRUE(talk.server.stirred().front()->complete());
+  ASSERT_EQ(talk.server.updated().size(), 1U);
+  EXPECT_TRUE(talk.server.updated().front()->complete());
 }
 
 TEST(Http2Server, MalformedValueOfAFieldIsAFaultOfItsRequest) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/odd", {{"x", "a\x7f"}}), "body");
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  ASSERT_EQ(talk.server.stirred().size(), 1U);
-  Exchange& exchange = *talk.server.stirred().front();
+  ASSERT_EQ(talk.server.updated().size(), 1U);
+  Exchange& exchange = *talk.server.updated().front();
   EXPECT_EQ(exchange.fault(), Fault::malformed_field);
   EXPECT_EQ(exchange.field(Field::path), "/odd");
   EXPECT_TRUE(exchange.complete());
@@ -191,7 +191,7 @@ TEST(Http2Server, HeadBeyondTheLimitIsAFault) {
   Conversation talk({.head_bytes = 400});
   talk.client.ask(post("/", {{"x-long", std::string(500, 'x')}}), "");
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  EXPECT_EQ(talk.server.stirred().front()->fault(), Fault::head_too_large);
+  EXPECT_EQ(talk.server.updated().front()->fault(), Fault::head_too_large);
 }
 
 TEST(Http2Server, StreamsBeyondTheBoundAreRefused) {
@@ -211,7 +211,7 @@ TEST(Http2Server, AnswerBeforeTheEndOfItsRequestStopsIt) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/"), "part", true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  talk.server.refuse(*talk.server.stirred().front(), std::array{Header{":status", "413"}});
+  talk.server.refuse(*talk.server.updated().front(), std::array{Header{":status", "413"}});
   talk.answer();
   EXPECT_EQ(talk.client.reply(stream).fields.at(":status"), "413");
   EXPECT_TRUE(talk.client.reply(stream).closed);
@@ -222,7 +222,7 @@ TEST(Http2Server, AnswersInPartsArriveAsTheyAreSent) {
   Conversation talk;
   const auto stream = talk.client.ask(post("/"), "", true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  Exchange& exchange = *talk.server.stirred().front();
+  Exchange& exchange = *talk.server.updated().front();
   talk.server.begin(exchange, head);
   talk.answer();
   EXPECT_EQ(talk.client.reply(stream).fields.at(":status"), "200");
@@ -243,9 +243,9 @@ TEST(Http2Server, RequestGivenUpByItsPeerIsGone) {
   talk.client.reset(stream);
   bytes += talk.client.bytes();
   ASSERT_TRUE(talk.server.receive(bytes));
-  ASSERT_EQ(talk.server.stirred().size(), 1U);
-  EXPECT_TRUE(talk.server.stirred().front()->gone());
-  talk.server.begin(*talk.server.stirred().front(), head);  // says nothing to nobody
+  ASSERT_EQ(talk.server.updated().size(), 1U);
+  EXPECT_TRUE(talk.server.updated().front()->gone());
+  talk.server.begin(*talk.server.updated().front(), head);  // says nothing to nobody
   talk.answer();
   EXPECT_TRUE(talk.server.open().empty());
 }
@@ -314,7 +314,7 @@ TEST(Http2Server, AnswersThatThePeerDoesNotTakeAreCounted) {
   Conversation talk({.unsent_bytes = 100'000});
   talk.client.ask(post("/"), "", true);
   ASSERT_TRUE(talk.server.receive(talk.client.bytes()));
-  Exchange& exchange = *talk.server.stirred().front();
+  Exchange& exchange = *talk.server.updated().front();
   talk.server.begin(exchange, head);
   talk.server.reply(exchange).append(300'000, 'x');
   talk.server.send(exchange);

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "core/instant.h"
-#include "core/window_limit.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 

@@ -9,9 +9,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/arithmetic.h"
 #include "core/instant.h"
-#include "core/product.h"
-#include "core/window_limit.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 

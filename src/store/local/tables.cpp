@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "table/move_states.h"
 #include "table/snapshot.h"
 
 namespace weir::store {
@@ -27,14 +26,14 @@ Result<std::shared_ptr<table::Table>> create_table(const Wanted& wanted, std::si
   return failure("limit '" + wanted.id.limit + "'", "has numbers that no table holds");
 }
 
-// The rule under which an arrival time is clamped least: the tier of its consumer is not known, and he may have
-// several.
-const core::Rule& longest_to_fill(std::span<const core::Rule> rules) noexcept {
-  return *std::ranges::max_element(rules, {}, core::time_to_fill);
-}
-
 bool is_shorter(const core::Rule& rule, const core::Rule& other) noexcept {
   return core::time_to_fill(rule) < core::time_to_fill(other);
+}
+
+// The rule under which an arrival time is clamped least: the tier of its consumer is not known, and it may have
+// several.
+const core::Rule& longest_to_fill(std::span<const core::Rule> rules) noexcept {
+  return *std::ranges::max_element(rules, is_shorter);
 }
 
 // A table with the states that were saved, or, if they cannot be had, without any.

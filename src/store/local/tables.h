@@ -48,7 +48,7 @@ class Tables {
   [[nodiscard]] bool has_moves() const noexcept { return !moves_.empty(); }
   void move_states(Instant now);
   // Where buckets take less time to fill than under the predecessor's numbers: nobody waits longer than the new ones
-  // make him. A block is served as it was given. Call it when the predecessor is out of use.
+  // make it. A block is served as it was given. Call it when the predecessor is out of use.
   void carry_over(const Clock& clock);
 
   // Takes effect on the tables that were taken over: call it when the predecessor is out of use.

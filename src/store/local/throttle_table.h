@@ -21,10 +21,10 @@
 #include <memory>
 #include <string_view>
 
-#include "core/algorithm/gcra.h"
+#include "core/algorithm/buckets.h"
 #include "table/cells.h"
 #include "table/hash_key.h"
-#include "table/payload.h"
+#include "table/packing.h"
 #include "table/table.h"
 #include "weir/cost.h"
 #include "weir/decision.h"

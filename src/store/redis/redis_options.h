@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "net/endpoint.h"
-#include "net/tls_client_context.h"
+#include "net/address.h"
+#include "net/tls_context.h"
 #include "store/outage/breaker.h"
 #include "weir/time.h"
 
@@ -38,7 +38,7 @@ struct RedisOptions {
   std::string server_name;
   std::string client_name = "weir";
 
-  // Of one ask, from ask() on.
+  // Of one group, from submit() on.
   Duration timeout = std::chrono::milliseconds(10);
   // From connecting until the connection is ready.
   Duration patience = std::chrono::seconds(1);

@@ -2,13 +2,14 @@
 // Sentinels it is, the servers say themselves.
 //
 // Made, used and destroyed on the loop's thread (or while the loop does not run); not destroyed from within
-// SharedAsker::answered. What is under way then is answered before the destructor returns, with `away` or `lost`, and
+// Callback::answered. What is under way then is answered before the destructor returns, with `away` or `lost`, and
 // nobody is answered afterwards. The loop outlives it.
 //
-// It connects by itself, now and whenever it has to. Until it is connected, and while a server is away, ask() says so
-// at once. Lanes have the servers (lane.h); a cluster's routes say which keys are whose (cluster_routes.h).
+// It connects by itself, now and whenever it has to. Until it is connected, and while a server is away, submit() says
+// so at once. Server queues have the servers (server_queue.h); a cluster's routes say which keys are whose (cluster.h).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,32 +19,49 @@
 #include <string_view>
 #include <vector>
 
-#include "net/endpoint.h"
+#include "net/address.h"
 #include "net/loop.h"
 #include "net/timer.h"
-#include "store/redis/cluster_routes.h"
-#include "store/redis/lane.h"
+#include "store/redis/cluster.h"
 #include "store/redis/redis_options.h"
+#include "store/redis/script_call.h"
 #include "store/redis/sentinel_watch.h"
-#include "store/redis/split_ask.h"
-#include "store/shared/shared_store.h"
-#include "store/shared/store_counts.h"
+#include "store/redis/server_queue.h"
+#include "store/redis/split_group.h"
+#include "store/store.h"
+#include "store/store_counts.h"
 #include "weir/result.h"
 
 namespace weir::store::redis {
 
-class RedisStore final : public SharedStore,
-                         private Lane::Owner,
+// Which queue leads to the master of a slot.
+class ClusterRoutes {
+ public:
+  ClusterRoutes() : queues_(cluster_slots, nullptr) {}
+
+  // Null: nobody has it.
+  [[nodiscard]] ServerQueue* queue_of(Slot slot) const noexcept { return queues_[slot]; }
+  void set(Slot slot, ServerQueue* queue) noexcept { queues_[slot] = queue; }
+  [[nodiscard]] bool lead_to(const ServerQueue& queue) const noexcept {
+    return std::ranges::find(queues_, &queue) != queues_.end();
+  }
+
+ private:
+  std::vector<ServerQueue*> queues_;  // by slot
+};
+
+class RedisStore final : public Store,
+                         private ServerQueue::Owner,
                          private SentinelWatch::Owner,
-                         private SplitAsk::Owner,
-                         private RefundAsk::Owner {
+                         private SplitGroup::Owner,
+                         private RefundGroup::Owner {
  public:
   // `counts` outlives it.
   RedisStore(net::Loop& loop, RedisOptions options, StoreCounts& counts);
   ~RedisStore() override;
 
-  [[nodiscard]] bool ask(SharedAsk& ask) override;
-  [[nodiscard]] AskDeadline deadline() const override { return AskDeadline::clock::now() + options_.timeout; }
+  using Store::submit;
+  void submit(Batch batch) override;
 
   // Every server that is known answers.
   [[nodiscard]] bool connected() const noexcept;
@@ -53,49 +71,51 @@ class RedisStore final : public SharedStore,
   enum class Told : std::uint8_t { nothing, answers, away };
 
   struct Server {
-    std::unique_ptr<Lane> lane;
+    std::unique_ptr<ServerQueue> queue;
     Told told = Told::nothing;  // in the log
     Moment routed_at{};         // in a cluster: when it was last seen to have slots
   };
 
-  // An ask that no server would take, and that is tried again soon.
+  // A group that no server would take, and that is tried again soon.
   struct Deferred {
-    SharedAsk* ask;
+    Group* group;
     Moment deadline;
     Slot slot;
   };
 
-  // Lane::Owner
-  [[nodiscard]] Result<void> on_info(Lane& lane, const ServerInfo& info) override;
-  void on_unconnected(Lane& lane) override;
-  [[nodiscard]] bool on_refused(Lane& lane, const Flight& flight, std::string_view error) override;
-  void on_change(Lane& lane) override;
+  // ServerQueue::Owner
+  [[nodiscard]] Result<void> on_info(ServerQueue& queue, const ServerInfo& info) override;
+  void on_unconnected(ServerQueue& queue) override;
+  [[nodiscard]] bool on_refused(ServerQueue& queue, const ScriptCall& call, std::string_view error) override;
+  void on_change(ServerQueue& queue) override;
   // SentinelWatch::Owner
   void on_master(const net::Endpoint& master) override;
   void on_sentinel_lost(const std::string& what) override;
-  // SplitAsk::Owner, RefundAsk::Owner
-  void refund(const SharedCheck& charged, Instant charged_at, Slot slot) override;
-  void on_done(SplitAsk& split) override;
-  void on_refunded(RefundAsk& refund) override;
+  // SplitGroup::Owner, RefundGroup::Owner
+  void refund(const store::Check& charged, Instant charged_at, Slot slot) override;
+  void on_done(SplitGroup& split) override;
+  void on_refunded(RefundGroup& refund) override;
 
-  Lane& add_lane();
+  // False: nobody would take it.
+  [[nodiscard]] bool route(Group& group);
+  ServerQueue& add_queue();
   void tick(Moment now);
   void log(News news, const std::string& line) const;
   void tell(Server& server);
   void sum_up();
 
   // A cluster: redis_store_cluster.cpp.
-  [[nodiscard]] bool ask_cluster(SharedAsk& ask);
-  [[nodiscard]] bool ask_split(SharedAsk& ask);
-  [[nodiscard]] Lane& lane_to(const net::Endpoint& endpoint);
-  [[nodiscard]] bool redirect(Lane& lane, const Flight& flight, std::string_view error);
-  void send_on(Lane& there, const Flight& flight, bool asking);
-  void try_again(Lane& lane, const Flight& flight);
-  void defer(const Flight& flight);
+  [[nodiscard]] bool ask_cluster(Group& group);
+  [[nodiscard]] bool ask_split(Group& group);
+  [[nodiscard]] ServerQueue& queue_to(const net::Endpoint& endpoint);
+  [[nodiscard]] bool redirect(ServerQueue& queue, const ScriptCall& call, std::string_view error);
+  void send_on(ServerQueue& there, const ScriptCall& call, bool asking);
+  void try_again(ServerQueue& queue, const ScriptCall& call);
+  void defer(const ScriptCall& call);
   void resume_deferred();
   void want_map();
-  void ask_map(Lane& lane);
-  void take_map(Lane& lane, const wire::resp::Reply& reply);
+  void ask_map(ServerQueue& queue);
+  void take_map(ServerQueue& queue, const wire::resp::Reply& reply);
   void tick_cluster(Moment now);
 
   net::Loop& loop_;
@@ -111,13 +131,13 @@ class RedisStore final : public SharedStore,
   bool map_wanted_ = false;
   bool map_under_way_ = false;
   Moment map_asked_at_{};
-  std::vector<Slot> slots_;  // of the checks of one ask
+  std::vector<Slot> slots_;  // of the checks of one group
   std::vector<Deferred> deferred_;
   net::Timer deferral_;
-  std::vector<std::unique_ptr<SplitAsk>> splits_;
-  std::vector<SplitAsk*> free_splits_;
-  std::vector<std::unique_ptr<RefundAsk>> refunds_;
-  std::vector<RefundAsk*> free_refunds_;
+  std::vector<std::unique_ptr<SplitGroup>> splits_;
+  std::vector<SplitGroup*> free_splits_;
+  std::vector<std::unique_ptr<RefundGroup>> refunds_;
+  std::vector<RefundGroup*> free_refunds_;
 
   std::shared_ptr<RedisStore*> self_;  // null inside: the loop's ticks find it gone
 };

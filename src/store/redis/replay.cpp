@@ -1,14 +1,86 @@
 #include "store/redis/replay.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
-#include "core/decide_state.h"
+#include "core/operations.h"
 #include "core/until_more.h"
-#include "store/redis/state_text.h"
+#include "wire/resp/integer_text.h"
 
 namespace weir::store::redis {
+namespace {
+
+constexpr std::int64_t exact = std::int64_t{1} << 53;
+constexpr std::int64_t window_numbers = std::int64_t{1} << 20;
+
+struct Numbers {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+};
+
+std::optional<std::int64_t> number_in(std::string_view text) noexcept {
+  const auto number = wire::resp::parse_integer(text);
+  if (!number || *number < 0 || *number >= exact) return {};
+  return number;
+}
+
+std::optional<Numbers> numbers_in(std::string_view text) noexcept {
+  const std::size_t colon = text.find(':');
+  const auto a = number_in(text.substr(0, colon));
+  if (!a) return {};
+  if (colon == std::string_view::npos) return Numbers{*a, 0};
+  const auto b = number_in(text.substr(colon + 1));
+  if (!b) return {};
+  return Numbers{*a, *b};
+}
+
+// A window's start and count. Its number is kept modulo 2^20, and is the one nearest to that of the present window.
+struct CountedWindow {
+  std::int64_t start = 0;
+  std::uint64_t count = 0;
+};
+
+std::optional<CountedWindow> window_in(std::int64_t number, std::int64_t length, Instant now) noexcept {
+  const std::int64_t present = core::window_start(core::micros(now), length) / length;
+  std::int64_t ahead = (number - present) & (window_numbers - 1);
+  if (ahead >= window_numbers / 2) ahead -= window_numbers;
+  const std::int64_t found = std::max<std::int64_t>(present + ahead, -2);  // long over
+  if (found > exact / length - 2) return {};
+  return CountedWindow{found * length, static_cast<std::uint64_t>(number / window_numbers)};
+}
+
+}  // namespace
+
+bool read_state(std::string_view text, const core::ArrivalLimit& /*limit*/, Instant /*now*/,
+                core::ArrivalState& state) noexcept {
+  const auto numbers = numbers_in(text);
+  if (!numbers) return false;
+  state = {numbers->a, numbers->b};
+  return true;
+}
+
+bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
+                core::FixedWindow::State& state) noexcept {
+  const auto numbers = numbers_in(text);
+  if (!numbers) return false;
+  const auto window = window_in(numbers->a, limit.window, now);
+  if (!window) return false;
+  state = {window->start + limit.window, window->count};
+  return true;
+}
+
+bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
+                core::SlidingWindowCounter::State& state) noexcept {
+  const auto numbers = numbers_in(text);
+  if (!numbers) return false;
+  const auto window = window_in(numbers->a, limit.window, now);
+  if (!window) return false;
+  state = {window->start, static_cast<std::uint64_t>(numbers->b), window->count};
+  return true;
+}
 namespace {
 
 using core::decide_state;
@@ -63,30 +135,31 @@ void Replay::place_log(std::size_t key, const LogExcerpt& log) {
   std::get<core::SlidingWindowLog::State>(states_[key]).ring = std::move(ring);
 }
 
-Decision Replay::peek(const SharedCheck& check, std::uint32_t key, Cost cost) noexcept {
+Decision Replay::peek(const store::Check& check, std::uint32_t key, Cost cost) noexcept {
   return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     return peek_state<A>(of.limit, state<A>(key), cost, check.max_wait, now_);
   });
 }
 
-Decision Replay::charge(const SharedCheck& check, std::uint32_t key) noexcept {
+Decision Replay::charge(const store::Check& check, std::uint32_t key) noexcept {
   return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     return decide_state<A>(of.limit, state<A>(key), check.cost, check.max_wait, now_);
   });
 }
 
-void Replay::tell_when_more(const SharedCheck& check, std::uint32_t key, SharedAnswer& answer) noexcept {
+void Replay::tell_when_more(store::Check& check, std::uint32_t key) noexcept {
+  if (!check.wants_more_after) return;
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     const auto peek = [&](Cost cost) { return A::peek(of.limit, state<A>(key), cost, now_); };
-    answer.more_after = core::until_more<A>(of.limit, answer.decision, check.max_wait, peek);
+    check.decision.more_after = core::until_more<A>(of.limit, check.decision, check.max_wait, peek);
   });
 }
 
-void Replay::tell_when_more(SharedAsk& ask, std::span<const std::uint32_t> keys) noexcept {
-  for (std::size_t i = 0; i < keys.size(); ++i) tell_when_more(ask.checks[i], keys[i], ask.answers[i]);
+void Replay::tell_when_more(Group& group, std::span<const std::uint32_t> keys) noexcept {
+  for (std::size_t i = 0; i < keys.size(); ++i) tell_when_more(group.checks[i], keys[i]);
 }
 
-void Replay::bring_within_reach(const SharedCheck& check, std::uint32_t key) noexcept {
+void Replay::bring_within_reach(const store::Check& check, std::uint32_t key) noexcept {
   if (check.cost.units() == 0) return;
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     core::bring_within_reach<A>(of.limit, state<A>(key), now_);
@@ -94,79 +167,76 @@ void Replay::bring_within_reach(const SharedCheck& check, std::uint32_t key) noe
 }
 
 // Where one denies, none is charged: what is left in the others is what was.
-void Replay::leave_uncharged(SharedAsk& ask, std::span<const std::uint32_t> keys) noexcept {
+void Replay::leave_uncharged(Group& group, std::span<const std::uint32_t> keys) noexcept {
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    bring_within_reach(ask.checks[i], keys[i]);
-    Decision& decision = ask.answers[i].decision;
-    if (decision.admitted) decision = peek(ask.checks[i], keys[i], Cost{0});
+    bring_within_reach(group.checks[i], keys[i]);
+    Decision& decision = group.checks[i].decision;
+    if (decision.admitted) decision = peek(group.checks[i], keys[i], Cost{0});
   }
 }
 
-void Replay::decide(SharedAsk& ask, std::span<const std::uint32_t> keys) {
-  ask.answers.resize(keys.size());
-  ask.admitted = true;
+void Replay::decide(Group& group, std::span<const std::uint32_t> keys) {
+  group.admitted = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    ask.answers[i].decision = peek(ask.checks[i], keys[i], ask.checks[i].cost);
-    ask.admitted = ask.admitted && ask.answers[i].decision.admitted;
+    group.checks[i].decision = peek(group.checks[i], keys[i], group.checks[i].cost);
+    group.admitted = group.admitted && group.checks[i].decision.admitted;
   }
-  if (ask.admitted) {
+  if (group.admitted) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (ask.checks[i].role == SharedCheck::Role::charged) ask.answers[i].decision = charge(ask.checks[i], keys[i]);
+      if (group.checks[i].role == store::Check::Role::charge)
+        group.checks[i].decision = charge(group.checks[i], keys[i]);
     }
   } else {
-    leave_uncharged(ask, keys);
+    leave_uncharged(group, keys);
   }
-  tell_when_more(ask, keys);
+  tell_when_more(group, keys);
 }
 
-void Replay::decide_in_steps(SharedAsk& ask, std::span<const std::uint32_t> keys) {
+void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) {
   saved_.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     auto& [arrival, fixed, counter, log] = states_[keys[i]];
     saved_[i] = States(arrival, fixed, counter, core::SlidingWindowLog::State{copy_of(log.ring)});
   }
-  ask.answers.resize(keys.size());
-  ask.admitted = true;
+  group.admitted = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const SharedCheck& check = ask.checks[i];
-    const bool is_guard = check.role == SharedCheck::Role::guard;
-    ask.answers[i].decision = is_guard ? peek(check, keys[i], check.cost) : charge(check, keys[i]);
-    ask.admitted = ask.admitted && ask.answers[i].decision.admitted;
-    tell_when_more(check, keys[i], ask.answers[i]);
+    store::Check& check = group.checks[i];
+    const bool is_guard = check.role == store::Check::Role::guard;
+    group.checks[i].decision = is_guard ? peek(check, keys[i], check.cost) : charge(check, keys[i]);
+    group.admitted = group.admitted && group.checks[i].decision.admitted;
+    tell_when_more(check, keys[i]);
   }
-  const bool is_look = ask.operation == SharedOperation::look;
-  if (ask.admitted && !is_look) return;
+  const bool is_look = group.operation == store::Operation::look;
+  if (group.admitted && !is_look) return;
   for (std::size_t i = 0; i < keys.size(); ++i) states_[keys[i]] = std::move(saved_[i]);
   if (is_look) return;
-  leave_uncharged(ask, keys);
-  tell_when_more(ask, keys);
+  leave_uncharged(group, keys);
+  tell_when_more(group, keys);
 }
 
-void Replay::settle(SharedAsk& ask, std::uint32_t key) {
-  const SharedCheck& check = ask.checks[0];
+void Replay::settle(Group& group, std::uint32_t key) {
+  store::Check& check = group.checks[0];
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (!std::is_same_v<A, core::SlidingWindowLog>) {
-      core::settle<A>(of.limit, state<A>(key), *ask.settlement, now_);
+      core::settle<A>(of.limit, state<A>(key), *group.settlement, now_);
       if (A::forget_at(of.limit, state<A>(key)) <= now_) state<A>(key) = {};
     }
   });
-  ask.answers.resize(1);
-  ask.answers[0].decision = peek(check, key, Cost{0});
-  ask.admitted = true;
-  tell_when_more(check, key, ask.answers[0]);
+  group.checks[0].decision = peek(check, key, Cost{0});
+  group.admitted = true;
+  tell_when_more(check, key);
 }
 
-void Replay::forget(SharedAsk& ask, std::span<const std::uint32_t> keys) {
-  ask.answers.resize(keys.size());
-  ask.admitted = true;
+void Replay::forget(Group& group, std::span<const std::uint32_t> keys) {
+  group.admitted = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     states_[keys[i]] = States{};
-    ask.answers[i] = {};
-    if (ask.checks[i].rule != nullptr) ask.answers[i].decision = peek(ask.checks[i], keys[i], Cost{0});
+    group.checks[i].decision = {};
+    if (group.checks[i].rule != nullptr) group.checks[i].decision = peek(group.checks[i], keys[i], Cost{0});
   }
 }
 
-std::uint64_t Replay::charge_back(const SharedCheck& check, std::uint32_t key) noexcept {
+std::uint64_t Replay::charge_back(const store::Check& check, std::uint32_t key) noexcept {
   return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     const std::uint64_t left = A::peek(of.limit, state<A>(key), Cost{0}, now_).remaining;
     const std::uint64_t units = std::min(check.charge_back, left);
@@ -174,6 +244,63 @@ std::uint64_t Replay::charge_back(const SharedCheck& check, std::uint32_t key) n
     if (units < check.charge_back) core::bring_within_reach<A>(of.limit, state<A>(key), now_);
     return units;
   });
+}
+namespace {
+
+using wire::resp::Reply;
+using wire::resp::ReplyType;
+
+bool is_number(const Reply& reply) noexcept {
+  return reply.is(ReplyType::integer) && reply.integer() >= 0 && reply.integer() < (std::int64_t{1} << 53);
+}
+
+bool are_numbers(const Reply& array) noexcept {
+  for (const Reply number : array) {
+    if (!is_number(number)) return false;
+  }
+  return true;
+}
+
+bool is_plain_state(const Reply& reply) noexcept {
+  return reply.is(ReplyType::null) || reply.is(ReplyType::bulk);
+}
+
+bool is_log_state(const Reply& reply) noexcept {
+  if (reply.is(ReplyType::null)) return true;
+  return reply.is(ReplyType::array) && reply.size() >= 2 && reply.size() % 2 == 0 && are_numbers(reply);
+}
+
+}  // namespace
+
+std::optional<ScriptReply> parse_script_reply(const Reply& reply, std::size_t plain_keys, std::size_t keys,
+                                              std::size_t evaluations) noexcept {
+  if (!reply.is(ReplyType::array) || reply.size() != 3) return {};
+  auto part = reply.begin();
+  const Reply now = *part;
+  const Reply states = *++part;
+  const Reply admitted = *++part;
+  if (!is_number(now) || !states.is(ReplyType::array) || !admitted.is(ReplyType::array)) return {};
+  if (states.size() != keys || admitted.size() != evaluations) return {};
+  std::size_t key = 0;
+  for (const Reply state : states) {
+    if (!(key++ < plain_keys ? is_plain_state(state) : is_log_state(state))) return {};
+  }
+  if (!are_numbers(admitted)) return {};
+  return ScriptReply{Instant{Duration{now.integer()}}, states, admitted};
+}
+
+std::optional<LogExcerpt> parse_log(const Reply& reply, std::vector<LogExcerpt::Point>& points) {
+  points.clear();
+  auto number = reply.begin();
+  const std::int64_t used = (*number).integer();
+  const std::int64_t newest = (*++number).integer();
+  while (++number != reply.end()) {
+    const std::int64_t cost = (*number).integer();
+    points.push_back({cost, (*++number).integer()});
+  }
+  const LogExcerpt log{used, newest, points};
+  if (!log.is_sound()) return {};
+  return log;
 }
 
 }  // namespace weir::store::redis

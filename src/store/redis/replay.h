@@ -1,22 +1,40 @@
-// The asks of a batch, decided again by the core on the states that the script read.
+// What the script answers, checked and decided again by the core on the states that the script read: every number of an
+// answer comes from the core, and where the two do not agree the answer is not used.
 //
-//   replay.begin(now, keys);
-//   replay.place_text(key, rule, text); ...     // false: not a state
-//   replay.decide(ask, numbers, ...);           // fills in its answers, and moves the states on
-//
-// Used on one thread, for one batch after the other. Allocates nothing once the largest has been seen, but for logs.
+// A server that is not ours may say anything, so reading is strict: one way to write each number, each below 2^53.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "store/shared/shared_store.h"
+#include "core/algorithm/fixed_window.h"
+#include "core/algorithm/sliding_window_counter.h"
+#include "core/arrival.h"
+#include "store/store.h"
+#include "weir/time.h"
+#include "wire/resp/reply_parser.h"
 
 namespace weir::store::redis {
+
+[[nodiscard]] bool read_state(std::string_view text, const core::ArrivalLimit& limit, Instant now,
+                              core::ArrivalState& state) noexcept;
+[[nodiscard]] bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
+                              core::FixedWindow::State& state) noexcept;
+[[nodiscard]] bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
+                              core::SlidingWindowCounter::State& state) noexcept;
+
+// The groups of a batch, decided again by the core on the states that the script read.
+//
+//   replay.begin(now, keys);
+//   replay.place_text(key, rule, text); ...     // false: not a state
+//   replay.decide(group, numbers, ...);           // fills in its answers, and moves the states on
+//
+// Used on one thread, for one batch after the other. Allocates nothing once the largest has been seen, but for logs.
 
 // What the script tells of a log: what is used, when it was last charged, and for some costs, ascending, when the
 // oldest entries that come to it together are over.
@@ -38,20 +56,20 @@ class Replay {
  public:
   void begin(Instant now, std::size_t keys);
 
-  // Before the asks. A key for which neither is called was never used.
+  // Before the groups. A key for which neither is called was never used.
   [[nodiscard]] bool place_text(std::size_t key, const core::Rule& rule, std::string_view text) noexcept;
   void place_log(std::size_t key, const LogExcerpt& log);
 
-  // Each fills in the answers and `admitted` of an ask whose checks have these keys, in order.
-  void decide(SharedAsk& ask, std::span<const std::uint32_t> keys);
+  // Each fills in the answers and `admitted` of a group whose checks have these keys, in order.
+  void decide(Group& group, std::span<const std::uint32_t> keys);
   // The same one check after the other, where a key occurs twice or nothing is to be charged.
-  void decide_in_steps(SharedAsk& ask, std::span<const std::uint32_t> keys);
+  void decide_in_steps(Group& group, std::span<const std::uint32_t> keys);
   // A log is placed as it is afterwards: there is nothing to settle.
-  void settle(SharedAsk& ask, std::uint32_t key);
-  void forget(SharedAsk& ask, std::span<const std::uint32_t> keys);
+  void settle(Group& group, std::uint32_t key);
+  void forget(Group& group, std::span<const std::uint32_t> keys);
 
   // What of it still fits is charged. Says how much.
-  std::uint64_t charge_back(const SharedCheck& check, std::uint32_t key) noexcept;
+  std::uint64_t charge_back(const store::Check& check, std::uint32_t key) noexcept;
 
  private:
   // A key has a state of one algorithm. Which, its rules say.
@@ -63,16 +81,32 @@ class Replay {
     return std::get<typename A::State>(states_[key]);
   }
 
-  [[nodiscard]] Decision peek(const SharedCheck& check, std::uint32_t key, Cost cost) noexcept;
-  [[nodiscard]] Decision charge(const SharedCheck& check, std::uint32_t key) noexcept;
-  void tell_when_more(const SharedCheck& check, std::uint32_t key, SharedAnswer& answer) noexcept;
-  void bring_within_reach(const SharedCheck& check, std::uint32_t key) noexcept;
-  void leave_uncharged(SharedAsk& ask, std::span<const std::uint32_t> keys) noexcept;
-  void tell_when_more(SharedAsk& ask, std::span<const std::uint32_t> keys) noexcept;
+  [[nodiscard]] Decision peek(const store::Check& check, std::uint32_t key, Cost cost) noexcept;
+  [[nodiscard]] Decision charge(const store::Check& check, std::uint32_t key) noexcept;
+  void tell_when_more(store::Check& check, std::uint32_t key) noexcept;
+  void bring_within_reach(const store::Check& check, std::uint32_t key) noexcept;
+  void leave_uncharged(Group& group, std::span<const std::uint32_t> keys) noexcept;
+  void tell_when_more(Group& group, std::span<const std::uint32_t> keys) noexcept;
 
   Instant now_{};
   std::vector<States> states_;
   std::vector<States> saved_;
 };
+
+// The script's reply, checked before any of it is used: a server that is not ours may say anything.
+
+struct ScriptReply {
+  Instant now;
+  wire::resp::Reply states;    // one for each key: plain ones first, then logs
+  wire::resp::Reply admitted;  // a number for each evaluation
+};
+
+// Nothing if it is not of this form. An error of the server is not.
+[[nodiscard]] std::optional<ScriptReply> parse_script_reply(const wire::resp::Reply& reply, std::size_t plain_keys,
+                                                            std::size_t keys, std::size_t evaluations) noexcept;
+
+// A log of the reply, not null. `points` is room for it. Nothing if it is not sound.
+[[nodiscard]] std::optional<LogExcerpt> parse_log(const wire::resp::Reply& reply,
+                                                  std::vector<LogExcerpt::Point>& points);
 
 }  // namespace weir::store::redis

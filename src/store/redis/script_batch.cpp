@@ -7,20 +7,19 @@
 #include "store/redis/script.h"
 #include "store/redis/script_argument.h"
 #include "store/redis/script_plan.h"
-#include "store/redis/script_reply.h"
 
 namespace weir::store::redis {
 
 struct ScriptBatch::Contents {
   ScriptPlan plan;
-  std::vector<SharedAsk*> asks;
+  std::vector<Group*> groups;
   ScriptArgument argument;
 
   Replay replay;
   std::vector<LogExcerpt::Point> points;
   std::vector<std::uint64_t> admitted;  // of each evaluation, by the replay
   std::vector<bool> doubtful;           // of each key: what the script made of it is not what the replay did
-  std::vector<std::uint32_t> keys;      // of the checks of one ask
+  std::vector<std::uint32_t> keys;      // of the checks of one group
 
   bool place_states(const ScriptReply& reply);
   bool place_state(std::uint32_t key, const wire::resp::Reply& state);
@@ -38,17 +37,17 @@ ScriptBatch& ScriptBatch::operator=(ScriptBatch&&) noexcept = default;
 
 void ScriptBatch::clear() noexcept {
   contents_->plan.clear();
-  contents_->asks.clear();
+  contents_->groups.clear();
 }
 
-bool ScriptBatch::add(SharedAsk& ask) {
-  if (!contents_->plan.add(ask)) return false;
-  contents_->asks.push_back(&ask);
+bool ScriptBatch::add(Group& group) {
+  if (!contents_->plan.add(group)) return false;
+  contents_->groups.push_back(&group);
   return true;
 }
 
-std::size_t ScriptBatch::asks() const noexcept {
-  return contents_->asks.size();
+std::size_t ScriptBatch::groups() const noexcept {
+  return contents_->groups.size();
 }
 
 std::size_t ScriptBatch::evaluations() const noexcept {
@@ -59,8 +58,8 @@ std::size_t ScriptBatch::keys() const noexcept {
   return contents_->plan.keys();
 }
 
-std::span<SharedAsk* const> ScriptBatch::members() const noexcept {
-  return contents_->asks;
+std::span<Group* const> ScriptBatch::members() const noexcept {
+  return contents_->groups;
 }
 
 std::string_view ScriptBatch::first_key() const noexcept {
@@ -114,34 +113,34 @@ void ScriptBatch::Contents::replay_all() {
 }
 
 void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
-  SharedAsk& ask = *member.ask;
+  Group& group = *member.group;
   const ScriptPlan::Evaluation& evaluation = plan.evaluations()[member.evaluation];
   replay_charges_back(member);
   keys.clear();
   for (const ScriptPlan::Check& check : plan.checks_of(evaluation)) keys.push_back(check.key);
   switch (evaluation.operation) {
     case ScriptPlan::Operation::decide:
-      replay.decide(ask, keys);
+      replay.decide(group, keys);
       break;
     case ScriptPlan::Operation::look:
     case ScriptPlan::Operation::decide_in_steps:
     case ScriptPlan::Operation::look_in_steps:
-      replay.decide_in_steps(ask, keys);
+      replay.decide_in_steps(group, keys);
       break;
     case ScriptPlan::Operation::settle:
-      replay.settle(ask, keys.front());
+      replay.settle(group, keys.front());
       break;
     case ScriptPlan::Operation::forget:
-      replay.forget(ask, keys);
+      replay.forget(group, keys);
       break;
   }
-  if (ask.admitted) ++admitted[member.evaluation];
+  if (group.admitted) ++admitted[member.evaluation];
 }
 
 void ScriptBatch::Contents::replay_charges_back(const ScriptPlan::Member& member) {
   std::uint32_t evaluation = member.evaluation - member.charges_back;
   if (member.charges_back == 0) return;
-  for (const SharedCheck& check : member.ask->checks) {
+  for (const store::Check& check : member.group->checks) {
     if (check.charge_back == 0) continue;
     const std::uint32_t key = plan.checks_of(plan.evaluations()[evaluation]).front().key;
     admitted[evaluation++] = replay.charge_back(check, key);
@@ -162,14 +161,13 @@ void ScriptBatch::Contents::find_doubtful(const ScriptReply& reply) {
 
 void ScriptBatch::Contents::conclude(Instant now) {
   for (const ScriptPlan::Member& member : plan.members()) {
-    SharedAsk& ask = *member.ask;
+    Group& group = *member.group;
     const auto checks = plan.checks_of(plan.evaluations()[member.evaluation]);
     const bool fails = std::ranges::any_of(checks, [&](const auto& check) { return doubtful[check.key]; });
-    ask.now = now;
-    ask.failure = fails ? StoreFailure::disagreement : StoreFailure::none;
-    if (!fails) continue;
-    ask.answers.clear();
-    ask.admitted = false;
+    group.now = now;
+    group.failure = fails ? Failure::disagreement : Failure::none;
+    group.decided = !fails;
+    group.admitted = group.admitted && !fails;
   }
 }
 

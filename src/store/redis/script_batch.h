@@ -1,18 +1,18 @@
-// The asks that one evaluation of the script decides: written as one command, answered from one reply.
+// The groups that one evaluation of the script decides: written as one command, answered from one reply.
 //
 //   batch.clear();
-//   while (batch.add(ask)) ...                // false: it belongs into the next one
+//   while (batch.add(group)) ...                // false: it belongs into the next one
 //   batch.write(out);
 //   ... a reply comes ...
 //   if (!batch.read(reply)) fail(batch.members());
 //
-// Redis decides, the node replays: the script says what the states were and how many it admitted. The same asks are
+// Redis decides, the node replays: the script says what the states were and how many it admitted. The same groups are
 // decided again here, by the core, on those states. So every number in an answer is the core's, and a script that
 // came to another result is found out.
 //
 // Invariants:
-//  1. The asks are decided in the order in which they were added.
-//  2. Equal asks are folded into one evaluation, unless another ask came between them on one of their keys.
+//  1. The groups are decided in the order in which they were added.
+//  2. Equal groups are folded into one evaluation, unless another group came between them on one of their keys.
 //  3. Nothing is allocated once the largest batch has been seen, but for logs.
 //
 // Knows no sockets. Used on one thread. All keys of a batch have to lie where one server may use them together: see to
@@ -26,14 +26,14 @@
 #include <string>
 #include <string_view>
 
-#include "store/shared/shared_store.h"
-#include "wire/resp/reply.h"
+#include "store/store.h"
+#include "wire/resp/reply_parser.h"
 
 namespace weir::store::redis {
 
 class ScriptBatch {
  public:
-  // What a batch holds at most. An empty one has room for any ask.
+  // What a batch holds at most. An empty one has room for any group.
   static constexpr std::size_t most_keys = 512;
   static constexpr std::size_t most_asks = 4096;
 
@@ -49,15 +49,15 @@ class ScriptBatch {
 
   void clear() noexcept;
 
-  // False if there is no room, or if the ask cannot be decided together with those that are there: then it is not in
+  // False if there is no room, or if the group cannot be decided together with those that are there: then it is not in
   // it. Otherwise it stays, unchanged, until it is read or the batch cleared.
-  [[nodiscard]] bool add(SharedAsk& ask);
+  [[nodiscard]] bool add(Group& group);
 
-  [[nodiscard]] bool empty() const noexcept { return asks() == 0; }
-  [[nodiscard]] std::size_t asks() const noexcept;
+  [[nodiscard]] bool empty() const noexcept { return groups() == 0; }
+  [[nodiscard]] std::size_t groups() const noexcept;
   [[nodiscard]] std::size_t evaluations() const noexcept;  // what is left of them by folding
   [[nodiscard]] std::size_t keys() const noexcept;         // different ones
-  [[nodiscard]] std::span<SharedAsk* const> members() const noexcept;
+  [[nodiscard]] std::span<Group* const> members() const noexcept;
 
   // By which a cluster finds the server. Not of an empty batch.
   [[nodiscard]] std::string_view first_key() const noexcept;
@@ -65,8 +65,8 @@ class ScriptBatch {
   // Appends one command. May be repeated, if the server says that it did not do it.
   void write(std::string& out, Form form = Form::by_digest) const;
 
-  // Fills in the answers, `admitted`, `now` and `failure` (none, or disagreement) of all asks. False if the reply is
-  // not one of the script's, an error for example: then the asks are as they were.
+  // Fills in the answers, `admitted`, `now` and `failure` (none, or disagreement) of all groups. False if the reply is
+  // not one of the script's, an error for example: then the groups are as they were.
   [[nodiscard]] bool read(const wire::resp::Reply& reply);
 
  private:

@@ -3,24 +3,136 @@
 #include <algorithm>
 #include <span>
 #include <type_traits>
+#include <variant>
 
 namespace weir::store::redis {
+namespace {
+
+using core::FineSpan;
+
+// Of decide.lua.
+enum : std::int64_t { bucket = 1, queue, fixed, counter, log };
+enum : std::int64_t { nothing = 0, refund, owe };
+
+// The largest number of the script. Beyond every limit, so that it never fits.
+constexpr std::int64_t beyond = (std::int64_t{1} << 53) - 1;
+
+constexpr std::int64_t bounded(std::uint64_t number, std::int64_t most = beyond) noexcept {
+  return static_cast<std::int64_t>(std::min(number, static_cast<std::uint64_t>(most)));
+}
+
+constexpr bool is_exact(Instant instant) noexcept {
+  const std::int64_t micros = instant.time_since_epoch().count();
+  return micros >= 0 && micros < beyond;
+}
+
+std::uint64_t difference(const core::Settlement& settlement) noexcept {
+  const std::uint64_t reserved = settlement.reserved.units();
+  const std::uint64_t actual = settlement.actual.units();
+  return std::max(reserved, actual) - std::min(reserved, actual);
+}
+
+std::int64_t how_of(const core::Settlement& settlement) noexcept {
+  if (settlement.actual == settlement.reserved) return nothing;
+  return settlement.actual < settlement.reserved ? refund : owe;
+}
+
+}  // namespace
+
+bool is_log(const core::Rule& rule) noexcept {
+  return std::holds_alternative<core::RuleOf<core::SlidingWindowLog>>(rule);
+}
+
+TermNumbers::TermNumbers(const ScriptTerm& term) noexcept {
+  core::visit_rule(*term.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
+      add_bucket(of.limit, queue, term);
+    } else if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) {
+      add_bucket(of.limit, bucket, term);
+    } else if constexpr (std::is_same_v<A, core::FixedWindow>) {
+      add_window(of.limit, fixed, term);
+    } else if constexpr (std::is_same_v<A, core::SlidingWindowCounter>) {
+      add_window(of.limit, counter, term);
+    } else {
+      add_window(of.limit, log, term);
+    }
+  });
+}
+
+void TermNumbers::add_span(FineSpan span) noexcept {
+  add(span.whole);
+  add(span.nths);
+}
+
+void TermNumbers::add_reach(const core::ArrivalLimit& limit) noexcept {
+  add_span(limit.reach <= FineSpan{beyond, 0} ? limit.reach : FineSpan{beyond, 0});
+}
+
+void TermNumbers::add_bucket(const core::ArrivalLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept {
+  if (term.settlement) return add_bucket_settlement(limit, algorithm, *term.settlement);
+  const std::uint64_t cost = term.cost.units();
+  const bool can_fit = cost <= limit.burst;
+  is_simple_ = algorithm == bucket && cost > 0;
+  add(algorithm);
+  add(bounded(cost));
+  add(limit.count);
+  add_span(limit.fill);
+  add_reach(limit);
+  add_span(can_fit ? limit.worth(cost) : FineSpan{beyond, 0});
+  add(can_fit && cost > 0 ? bounded(limit.burst / cost) : 0);
+  if (algorithm == queue) add(std::clamp<std::int64_t>(term.max_wait.count(), 0, beyond));
+}
+
+void TermNumbers::add_bucket_settlement(const core::ArrivalLimit& limit, std::int64_t algorithm,
+                                        const core::Settlement& settlement) noexcept {
+  const std::uint64_t reserved = settlement.reserved.units();
+  const bool is_a_turn = reserved <= limit.burst && is_exact(settlement.charged_at);
+  std::int64_t how = how_of(settlement);
+  if (algorithm == queue && how == refund && !is_a_turn) how = nothing;
+  add(algorithm);
+  add(how);
+  add(limit.count);
+  add_span(limit.fill);
+  add_reach(limit);
+  add_span(limit.worth(std::min(difference(settlement), 2 * limit.burst)));
+  if (algorithm != queue) return;
+  add(is_a_turn ? core::micros(settlement.charged_at) : 0);
+  add_span(is_a_turn ? limit.worth(reserved) : FineSpan{});
+}
+
+void TermNumbers::add_window(const core::WindowLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept {
+  add(algorithm);
+  if (!term.settlement) {
+    add(bounded(term.cost.units()));
+    add(static_cast<std::int64_t>(limit.limit));
+    add(limit.window);
+    return;
+  }
+  const bool can_be = is_exact(term.settlement->charged_at);
+  const std::int64_t charged = can_be ? core::micros(term.settlement->charged_at) : 0;
+  const std::int64_t how = how_of(*term.settlement);
+  add(how == refund && !can_be ? std::int64_t{nothing} : how);
+  add(static_cast<std::int64_t>(limit.limit));
+  add(limit.window);
+  add(bounded(difference(*term.settlement), std::int64_t{1} << 40));
+  add(algorithm == log ? charged : charged / limit.window);
+}
 namespace {
 
 // Terms with which a new one is compared. More that differ are rare in a batch, and sent as often as they occur.
 constexpr std::size_t terms_compared = 16;
 
-bool is_equal(const SharedCheck& a, const SharedCheck& b) noexcept {
+bool is_equal(const store::Check& a, const store::Check& b) noexcept {
   return a.rule == b.rule && a.cost == b.cost && a.max_wait == b.max_wait && a.role == b.role && a.key == b.key;
 }
 
-bool charges_back(const SharedAsk& ask) noexcept {
-  return ask.operation == SharedOperation::decide &&
-         std::ranges::any_of(ask.checks, [](const SharedCheck& check) { return check.charge_back > 0; });
+bool charges_back(const Group& group) noexcept {
+  return group.operation == store::Operation::decide &&
+         std::ranges::any_of(group.checks, [](const store::Check& check) { return check.charge_back > 0; });
 }
 
-bool can_be_folded(const SharedAsk& ask) noexcept {
-  return ask.operation <= SharedOperation::look && !charges_back(ask);
+bool can_be_folded(const Group& group) noexcept {
+  return group.operation <= store::Operation::look && !charges_back(group);
 }
 
 // The forms of states: those of one form may stand for each other.
@@ -31,15 +143,15 @@ std::size_t form_of(const core::Rule& rule) noexcept {
   });
 }
 
-ScriptPlan::Operation operation_of(SharedOperation operation) noexcept {
+ScriptPlan::Operation operation_of(store::Operation operation) noexcept {
   switch (operation) {
-    case SharedOperation::decide:
+    case store::Operation::decide:
       return ScriptPlan::Operation::decide;
-    case SharedOperation::look:
+    case store::Operation::look:
       return ScriptPlan::Operation::look;
-    case SharedOperation::settle:
+    case store::Operation::settle:
       return ScriptPlan::Operation::settle;
-    case SharedOperation::forget:
+    case store::Operation::forget:
       break;
   }
   return ScriptPlan::Operation::forget;
@@ -56,25 +168,25 @@ void ScriptPlan::clear() noexcept {
   terms_.clear();
 }
 
-bool ScriptPlan::add(SharedAsk& ask) {
-  if (!members_.empty() && (!has_room_for(ask) || !goes_with(ask))) return false;
-  if (fold(ask)) return true;
+bool ScriptPlan::add(Group& group) {
+  if (!members_.empty() && (!has_room_for(group) || !goes_with(group))) return false;
+  if (fold(group)) return true;
   const std::size_t before = evaluations_.size();
-  if (charges_back(ask)) add_charges_back(ask);
+  if (charges_back(group)) add_charges_back(group);
   const auto charges = static_cast<std::uint32_t>(evaluations_.size() - before);
-  add_evaluation(ask);
-  members_.push_back({&ask, static_cast<std::uint32_t>(evaluations_.size() - 1), charges});
+  add_evaluation(group);
+  members_.push_back({&group, static_cast<std::uint32_t>(evaluations_.size() - 1), charges});
   return true;
 }
 
-bool ScriptPlan::has_room_for(const SharedAsk& ask) const noexcept {
-  return members_.size() < most_asks && keys_.size() + ask.checks.size() <= most_keys &&
-         checks_.size() + 2 * ask.checks.size() <= most_checks;
+bool ScriptPlan::has_room_for(const Group& group) const noexcept {
+  return members_.size() < most_asks && keys_.size() + group.checks.size() <= most_keys &&
+         checks_.size() + 2 * group.checks.size() <= most_checks;
 }
 
-bool ScriptPlan::goes_with(const SharedAsk& ask) const noexcept {
-  const bool wants_alone = ask.operation >= SharedOperation::settle;
-  return std::ranges::all_of(ask.checks, [&](const SharedCheck& check) {
+bool ScriptPlan::goes_with(const Group& group) const noexcept {
+  const bool wants_alone = group.operation >= store::Operation::settle;
+  return std::ranges::all_of(group.checks, [&](const store::Check& check) {
     const std::uint32_t key = keys_.find(check.key);
     if (key == KeySet<most_keys>::none) return true;
     const KeyUse& use = uses_[key];
@@ -83,56 +195,56 @@ bool ScriptPlan::goes_with(const SharedAsk& ask) const noexcept {
   });
 }
 
-bool ScriptPlan::fold(SharedAsk& ask) {
-  if (evaluations_.empty() || !can_be_folded(ask)) return false;
-  const std::uint32_t first = keys_.find(ask.checks.front().key);
+bool ScriptPlan::fold(Group& group) {
+  if (evaluations_.empty() || !can_be_folded(group)) return false;
+  const std::uint32_t first = keys_.find(group.checks.front().key);
   if (first == KeySet<most_keys>::none) return false;
   const std::uint32_t last = uses_[first].last;
   Evaluation& evaluation = evaluations_[last];
-  if (evaluation.model == nullptr || evaluation.model->operation != ask.operation ||
-      !std::ranges::equal(evaluation.model->checks, ask.checks, is_equal)) {
+  if (evaluation.model == nullptr || evaluation.model->operation != group.operation ||
+      !std::ranges::equal(evaluation.model->checks, group.checks, is_equal)) {
     return false;
   }
   const auto is_last_on = [&](const Check& check) { return uses_[check.key].last == last; };
   if (!std::ranges::all_of(checks_of(evaluation), is_last_on)) return false;
   ++evaluation.copies;
-  members_.push_back({&ask, last, 0});
+  members_.push_back({&group, last, 0});
   return true;
 }
 
-// What is charged back is so many equal asks for one, of which as many are admitted as fit.
-void ScriptPlan::add_charges_back(const SharedAsk& ask) {
-  for (const SharedCheck& check : ask.checks) {
+// What is charged back is so many equal groups for one, of which as many are admitted as fit.
+void ScriptPlan::add_charges_back(const Group& group) {
+  for (const store::Check& check : group.checks) {
     if (check.charge_back == 0) continue;
     const std::uint64_t most = std::uint64_t{1} << 52;
     evaluations_.push_back({.copies = std::min(check.charge_back, most),
                             .first_check = static_cast<std::uint32_t>(checks_.size()),
                             .checks = 1});
-    add_check(check, number_of({.rule = check.rule}), false, SharedOperation::decide);
+    add_check(check, number_of({.rule = check.rule}), false, store::Operation::decide);
   }
 }
 
-void ScriptPlan::add_evaluation(const SharedAsk& ask) {
-  const std::size_t checks = ask.operation == SharedOperation::settle ? 1 : ask.checks.size();
-  evaluations_.push_back({.operation = operation_of(ask.operation),
+void ScriptPlan::add_evaluation(const Group& group) {
+  const std::size_t checks = group.operation == store::Operation::settle ? 1 : group.checks.size();
+  evaluations_.push_back({.operation = operation_of(group.operation),
                           .first_check = static_cast<std::uint32_t>(checks_.size()),
                           .checks = static_cast<std::uint32_t>(checks),
-                          .model = can_be_folded(ask) ? &ask : nullptr});
+                          .model = can_be_folded(group) ? &group : nullptr});
   bool repeats = false;
-  for (const SharedCheck& check : std::span(ask.checks).first(checks)) {
+  for (const store::Check& check : std::span(group.checks).first(checks)) {
     ScriptTerm term{check.rule, check.cost, check.max_wait};
-    if (ask.operation == SharedOperation::settle) term.settlement = ask.settlement;
-    const std::uint32_t number = ask.operation == SharedOperation::forget ? no_term : number_of(term);
-    repeats |= add_check(check, number, check.role == SharedCheck::Role::guard, ask.operation);
+    if (group.operation == store::Operation::settle) term.settlement = group.settlement;
+    const std::uint32_t number = group.operation == store::Operation::forget ? no_term : number_of(term);
+    repeats |= add_check(check, number, check.role == store::Check::Role::guard, group.operation);
   }
   Evaluation& evaluation = evaluations_.back();
-  if (!repeats || ask.operation > SharedOperation::look) return;
+  if (!repeats || group.operation > store::Operation::look) return;
   const bool is_look = evaluation.operation == Operation::look;
   evaluation.operation = is_look ? Operation::look_in_steps : Operation::decide_in_steps;
   evaluation.model = nullptr;
 }
 
-bool ScriptPlan::add_check(const SharedCheck& check, std::uint32_t term, bool is_guard, SharedOperation operation) {
+bool ScriptPlan::add_check(const store::Check& check, std::uint32_t term, bool is_guard, store::Operation operation) {
   const std::size_t known = keys_.size();
   const std::uint32_t key = keys_.insert(check.key);
   if (key == known) uses_.push_back({.last = UINT32_MAX});
@@ -141,7 +253,7 @@ bool ScriptPlan::add_check(const SharedCheck& check, std::uint32_t term, bool is
   const bool repeats = use.last == evaluation;
   use.last = evaluation;
   use.is_log = is_log(*check.rule);
-  use.keeps_alone = use.is_log && operation >= SharedOperation::settle;
+  use.keeps_alone = use.is_log && operation >= store::Operation::settle;
   if (use.rule == nullptr && term != no_term) {
     use.rule = check.rule;
     use.is_bucket = form_of(*check.rule) == 0;

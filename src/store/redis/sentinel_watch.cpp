@@ -3,8 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "store/redis/sentinel_replies.h"
-#include "wire/resp/command_writer.h"
+#include "store/redis/replies.h"
+#include "wire/resp/writer.h"
 
 namespace weir::store::redis {
 namespace {

@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 
-#include "net/endpoint.h"
+#include "net/address.h"
 #include "net/loop.h"
-#include "store/redis/flight.h"
 #include "store/redis/redis_options.h"
+#include "store/redis/script_call.h"
 #include "store/redis/server_connection.h"
 #include "weir/result.h"
-#include "wire/resp/reply.h"
+#include "wire/resp/reply_parser.h"
 
 namespace weir::store::redis {
 

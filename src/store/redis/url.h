@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/endpoint.h"
+#include "net/address.h"
 #include "weir/result.h"
 
 namespace weir::store::redis {

@@ -2,21 +2,17 @@
 
 #include <algorithm>
 
+#include "wire/ascii.h"
 #include "wire/fields/delta_seconds.h"
 
 namespace weir::wire {
 namespace {
-
-constexpr bool is_printable(char c) noexcept {
-  return c >= ' ' && c <= '~';
-}
 
 constexpr std::size_t longest_integer = 15;
 static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + longest_integer));  // "name";q=...;w=...
 
 // A String: quoted, `"` and `\` escaped.
 void append_name(FieldText& text, std::string_view name) noexcept {
-  constexpr std::string_view hex = "0123456789ABCDEF";
   std::size_t length = 0;
   text.append('"');
   for (const char c : name) {
@@ -26,10 +22,8 @@ void append_name(FieldText& text, std::string_view name) noexcept {
       if (c == '"' || c == '\\') text.append('\\');
       text.append(c);
     } else {
-      const auto byte = static_cast<std::uint8_t>(c);
-      text.append('%');
-      text.append(hex[byte >> 4U]);
-      text.append(hex[byte & 0xFU]);
+      const auto code = percent_encoded(c);
+      text.append({code.data(), code.size()});
     }
   }
   text.append('"');

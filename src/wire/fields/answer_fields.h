@@ -5,16 +5,54 @@
 // too early. Pure; allocates nothing; callable from anywhere.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
 #include "weir/time.h"
-#include "wire/fields/field_text.h"
 
 namespace weir::wire {
+
+// The largest Integer of a Structured Field: 15 digits.
+inline constexpr std::uint64_t largest_field_integer = 999'999'999'999'999;
+
+// The value of a field, built from left to right in place. What does not fit is left off: its writers keep within the
+// capacity, and a test holds them to it.
+class FieldText {
+ public:
+  static constexpr std::size_t capacity = 320;
+
+  // Not zeroed, as a defaulted one would be where it is made with braces: this is written on every answer.
+  FieldText() noexcept {}  // NOLINT(modernize-use-equals-default)
+
+  // Holds as long as this does: of a temporary, to the end of the expression.
+  [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
+
+  void append(std::string_view text) noexcept {
+    const std::size_t length = std::min(text.size(), capacity - size_);
+    if (length > 0) std::memcpy(text_.data() + size_, text.data(), length);
+    size_ += length;
+  }
+
+  void append(char c) noexcept {
+    if (size_ < capacity) text_[size_++] = c;
+  }
+
+  void append_integer(std::uint64_t number) noexcept {
+    const auto written =
+        std::to_chars(text_.data() + size_, text_.data() + capacity, std::min(number, largest_field_integer));
+    if (written.ec == std::errc{}) size_ = static_cast<std::size_t>(written.ptr - text_.data());
+  }
+
+ private:
+  std::array<char, capacity> text_;
+  std::size_t size_ = 0;
+};
 
 // The limit that an answer speaks of, and how its consumer stands.
 struct AnswerFields {

@@ -1,5 +1,9 @@
 #include "wire/fields/rate_limit.h"
 
+#include <algorithm>
+
+#include "text/date.h"
+#include "wire/ascii.h"
 #include "wire/fields/delta_seconds.h"
 #include "wire/fields/structured_list.h"
 
@@ -79,6 +83,20 @@ std::optional<std::vector<Member>> read_all(std::string_view field,
   return members;
 }
 
+Duration parse_seconds(std::string_view digits) noexcept {
+  std::uint64_t seconds = 0;
+  for (const char digit : digits) {
+    seconds = std::min(seconds * 10 + static_cast<std::uint64_t>(digit - '0'), most_delta_seconds);
+  }
+  return delta_seconds(seconds);
+}
+
+// `date - now`, for any clock at all.
+Duration time_until(Instant date, Instant now) noexcept {
+  if (date <= now) return Duration::zero();
+  return date - longest_wait >= now ? longest_wait : date - now;
+}
+
 }  // namespace
 
 std::optional<std::vector<RateLimit>> parse_rate_limit(std::string_view field) {
@@ -87,6 +105,14 @@ std::optional<std::vector<RateLimit>> parse_rate_limit(std::string_view field) {
 
 std::optional<std::vector<RateLimitPolicy>> parse_rate_limit_policy(std::string_view field) {
   return read_all<RateLimitPolicy>(field, read_policy);
+}
+
+std::optional<Duration> parse_retry_after(std::string_view field, Instant now) noexcept {
+  if (field.size() > max_retry_after_length) return {};
+  const std::string_view text = without_outer_whitespace(field);
+  if (!text.empty() && std::ranges::all_of(text, is_digit)) return parse_seconds(text);
+  const auto date = text::parse_http_date(text, now);
+  return date ? std::optional{time_until(*date, now)} : std::nullopt;
 }
 
 }  // namespace weir::wire

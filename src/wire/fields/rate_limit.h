@@ -1,11 +1,12 @@
-// RateLimit and RateLimit-Policy (IETF httpapi draft -10): what is left of a server's limits, and what
-// the limits are.
+// What a client reads of an answer. RateLimit and RateLimit-Policy (IETF httpapi draft -10): what is left of a server's
+// limits, and what the limits are. Retry-After (RFC 9110, 10.2.3): whole seconds, or an HTTP-date.
 //
-// A field is refused as a whole when it is not a well-formed, non-empty List, and when a member is no
-// String, lacks its required parameter or has one of the wrong type or range. Parameters that are not
-// known are ignored. Pure; callable from anywhere; texts are views into the field.
+// The first two are refused as a whole when they are not a well-formed, non-empty List, and when a member is no String,
+// lacks its required parameter or has one of the wrong type or range. Parameters that are not known are ignored.
+// Pure; callable from anywhere; texts are views into the field.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -43,5 +44,12 @@ struct RateLimitPolicy {
 // Neither is ever an empty list.
 [[nodiscard]] std::optional<std::vector<RateLimit>> parse_rate_limit(std::string_view field);
 [[nodiscard]] std::optional<std::vector<RateLimitPolicy>> parse_rate_limit_policy(std::string_view field);
+
+// A longer field is refused: it is neither a date nor a number that anyone means.
+inline constexpr std::size_t max_retry_after_length = 128;
+
+// How long to wait from `now` on: never negative (a date that has passed is zero), at most longest_wait.
+// Empty when the field cannot be read.
+[[nodiscard]] std::optional<Duration> parse_retry_after(std::string_view field, Instant now) noexcept;
 
 }  // namespace weir::wire

@@ -1,9 +1,127 @@
 #include "wire/fields/structured_list.h"
 
-#include "wire/fields/text_cursor.h"
+#include <array>
+
+#include "text/characters.h"
+#include "wire/ascii.h"
 
 namespace weir::wire {
 namespace {
+
+using Item = std::optional<BareItem>;
+
+constexpr BareItem other_item{};
+
+constexpr bool is_token_char(char c) noexcept {
+  return is_alpha(c) || is_digit(c) || std::string_view{"!#$%&'*+-.^_`|~:/"}.find(c) != std::string_view::npos;
+}
+
+constexpr bool is_base64_char(char c) noexcept {
+  return is_alpha(c) || is_digit(c) || c == '+' || c == '/';
+}
+
+Item take_number(std::string_view& rest) noexcept {
+  const bool negative = take(rest, '-');
+  const std::string_view whole = take_while(rest, is_digit);
+  if (whole.empty() || whole.size() > 15) return {};
+  if (take(rest, '.')) {
+    const std::string_view fraction = take_while(rest, is_digit);
+    if (whole.size() > 12 || fraction.empty() || fraction.size() > 3) return {};
+    return other_item;
+  }
+  std::int64_t value = 0;
+  for (const char digit : whole) value = value * 10 + (digit - '0');
+  return BareItem{.type = BareItem::Type::integer, .integer = negative ? -value : value};
+}
+
+Item take_string(std::string_view& rest) noexcept {
+  if (!take(rest, '"')) return {};
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (rest[i] == '"') {
+      const BareItem item{.type = BareItem::Type::string, .text = rest.substr(0, i)};
+      rest.remove_prefix(i + 1);
+      return item;
+    }
+    if (rest[i] == '\\') {
+      ++i;
+      if (i == rest.size() || (rest[i] != '"' && rest[i] != '\\')) return {};
+    } else if (!is_printable(rest[i])) {
+      return {};
+    }
+  }
+  return {};
+}
+
+Item take_token(std::string_view& rest) noexcept {
+  take_while(rest, is_token_char);
+  return other_item;
+}
+
+// Padding may be absent, but not wrong: many senders leave it out, none means anything by half of it.
+Item take_byte_sequence(std::string_view& rest) noexcept {
+  if (!take(rest, ':')) return {};
+  const std::string_view start = rest;
+  const std::size_t digits = take_while(rest, is_base64_char).size();
+  const std::size_t padding = take_while(rest, [](char c) { return c == '='; }).size();
+  if (!take(rest, ':') || digits % 4 == 1) return {};
+  if (padding > 0 && (padding > 2 || (digits + padding) % 4 != 0)) return {};
+  return BareItem{.type = BareItem::Type::byte_sequence, .text = start.substr(0, digits + padding)};
+}
+
+Item take_boolean(std::string_view& rest) noexcept {
+  return take(rest, "?0") || take(rest, "?1") ? Item{other_item} : Item{};
+}
+
+Item take_date(std::string_view& rest) noexcept {
+  if (!take(rest, '@')) return {};
+  const Item seconds = take_number(rest);
+  return seconds && seconds->type == BareItem::Type::integer ? Item{other_item} : Item{};
+}
+
+// The octet that `%xx` stands for, in lower case, the percent sign already taken.
+std::optional<unsigned> take_hex_octet(std::string_view& rest) noexcept {
+  if (rest.size() < 2) return {};
+  const auto digit = [](char c) { return c < 'A' || c > 'F' ? hex_digit(c) : std::nullopt; };
+  const auto high = digit(rest[0]);
+  const auto low = digit(rest[1]);
+  if (!high || !low) return {};
+  rest.remove_prefix(2);
+  return *high * 16 + *low;
+}
+
+Item take_display_string(std::string_view& rest) noexcept {
+  if (!take(rest, "%\"")) return {};
+  std::array<char, 4> character{};  // as far as it has come
+  std::size_t size = 0;
+  while (!rest.empty()) {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    if (c == '"') return size == 0 ? Item{other_item} : Item{};
+    if (!is_printable(c)) return {};
+    const auto octet = c == '%' ? take_hex_octet(rest) : static_cast<unsigned>(c);
+    if (!octet) return {};
+    character[size++] = static_cast<char>(*octet);
+    const auto lead = static_cast<std::uint8_t>(character[0]);
+    if (size < (lead < 0x80 ? 1U : lead < 0xE0 ? 2U : lead < 0xF0 ? 3U : 4U)) continue;
+    if (text::utf8_length({character.data(), size}) == 0) return {};
+    size = 0;
+  }
+  return {};
+}
+
+// Takes one value off the front of `rest`. Empty when none is well-formed there; `rest` is then void.
+Item take_bare_item(std::string_view& rest) noexcept {
+  if (rest.empty()) return {};
+  const char first = rest.front();
+  if (first == '-' || is_digit(first)) return take_number(rest);
+  if (first == '*' || is_alpha(first)) return take_token(rest);
+  if (first == '"') return take_string(rest);
+  if (first == ':') return take_byte_sequence(rest);
+  if (first == '?') return take_boolean(rest);
+  if (first == '@') return take_date(rest);
+  if (first == '%') return take_display_string(rest);
+  return {};
+}
 
 constexpr bool begins_key(char c) noexcept {
   return is_lower(c) || c == '*';

@@ -6,19 +6,29 @@
 //   }
 //   if (!list.well_formed()) -> nothing that was read counts
 //
-// A field is refused as a whole: whoever reads looks at well_formed() once next_member() is empty, and
-// drops everything if it is false. Refused as well: Inner Lists, since no field of ours has them; a
-// field longer than `max_length`; one of more than `max_members`.
-// Views into the field; not thread-safe, one reader per field.
+// A field is refused as a whole: whoever reads looks at well_formed() once next_member() is empty, and drops everything
+// if it is false. Refused as well: Inner Lists, since no field of ours has them; a field longer than `max_length`; one
+// of more than `max_members`. Texts are views into the field. Not thread-safe, one reader per field.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "wire/fields/bare_item.h"
-
 namespace weir::wire {
+
+// One value: what members and parameters are made of.
+struct BareItem {
+  // `other` is a well-formed Decimal, Token, Boolean, Date or Display String: no field of ours uses them.
+  enum class Type : std::uint8_t { integer, string, byte_sequence, other };
+
+  Type type = Type::other;
+  std::int64_t integer = 0;    // of an integer: at most 15 digits
+  std::string_view text = {};  // of a string or byte sequence: what is between the delimiters, as written
+
+  friend bool operator==(const BareItem&, const BareItem&) = default;
+};
 
 class ListReader {
  public:

@@ -1,6 +1,335 @@
 #include "wire/http1/request_parser.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "wire/ascii.h"
+
 namespace weir::wire::http1 {
+namespace {
+
+struct Answer {
+  Fault fault;
+  unsigned status;
+  std::string_view text;
+};
+
+constexpr std::array answers{
+    Answer{Fault::malformed_line, 400, "lines have to end in CRLF and hold no other control characters"},
+    Answer{Fault::malformed_request_line, 400, "the request line has to be METHOD TARGET HTTP/1.1, one space between"},
+    Answer{Fault::method_too_long, 400, "the name of the method is too long"},
+    Answer{Fault::target_too_long, 414, "the request target is too long"},
+    Answer{Fault::unsupported_version, 400, "only HTTP/1.1 and HTTP/1.0 are spoken here"},
+    Answer{Fault::malformed_header, 400, "a header has to be NAME: VALUE on one line, no space before the colon"},
+    Answer{Fault::head_too_large, 431, "the headers are too large"},
+    Answer{Fault::too_many_headers, 431, "there are too many headers"},
+    Answer{Fault::missing_host, 400, "HTTP/1.1 requires a Host header"},
+    Answer{Fault::repeated_host, 400, "there is more than one Host header"},
+    Answer{Fault::malformed_host, 400, "the Host header is not a host with an optional port"},
+    Answer{Fault::repeated_length, 400, "there is more than one Content-Length"},
+    Answer{Fault::malformed_length, 400, "Content-Length has to be digits only"},
+    Answer{Fault::length_and_encoding, 400, "Content-Length and Transfer-Encoding exclude each other"},
+    Answer{Fault::repeated_encoding, 400, "there is more than one Transfer-Encoding"},
+    Answer{Fault::unsupported_encoding, 400, "the only Transfer-Encoding spoken here is chunked"},
+    Answer{Fault::encoding_in_http_1_0, 400, "HTTP/1.0 has no Transfer-Encoding"},
+    Answer{Fault::body_too_large, 413, "the body is too large"},
+    Answer{Fault::malformed_chunk, 400, "the chunked body is malformed"},
+    Answer{Fault::chunks_too_small, 413, "the chunks of the body hold more framing than data"},
+};
+
+consteval bool is_in_order() {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (static_cast<std::size_t>(answers[i].fault) != i) return false;
+  }
+  return answers.size() == static_cast<std::size_t>(Fault::chunks_too_small) + 1;
+}
+static_assert(is_in_order(), "one answer for each fault, in the order of the faults");
+
+std::string_view text(std::span<const char> bytes) noexcept {
+  return {bytes.data(), bytes.size()};
+}
+
+constexpr std::size_t longest_method = 256;
+constexpr std::string_view version_prefix = "HTTP/1.";
+constexpr std::size_t version_length = version_prefix.size() + 1;
+// All of the first line but the target: two spaces, the line's end, and an empty line before it.
+constexpr std::size_t request_line_frame = longest_method + 2 + version_length + 2 + 2;
+
+constexpr bool is_version(std::string_view text) noexcept {
+  return text.size() == version_length && text.starts_with("HTTP/") && is_digit(text[5]) && text[6] == '.' &&
+         is_digit(text[7]);
+}
+
+constexpr std::size_t most_size_digits = 16;
+
+// `1f` or `1f;extension`: no sign, no prefix, no whitespace before the semicolon.
+constexpr std::optional<std::size_t> chunk_size(std::string_view line) noexcept {
+  std::size_t size = 0;
+  std::size_t digits = 0;
+  for (; digits < line.size() && line[digits] != ';'; ++digits) {
+    const auto digit = hex_digit(line[digits]);
+    if (!digit || digits == most_size_digits) return {};
+    size = size * 16 + *digit;
+  }
+  return digits > 0 ? std::optional{size} : std::nullopt;
+}
+
+}  // namespace
+
+unsigned status_of(Fault fault) noexcept {
+  return answers[static_cast<std::size_t>(fault)].status;
+}
+
+std::string_view text_of(Fault fault) noexcept {
+  return answers[static_cast<std::size_t>(fault)].text;
+}
+
+Step RequestHead::read(std::string_view bytes, const Limits& limits, std::span<Header> room) noexcept {
+  const bool resumed = lines_.at() > 0;
+  const std::size_t first_line = std::min(limits.head_bytes, limits.target_bytes + request_line_frame);
+  for (;;) {
+    const bool is_first = !has(request_line);
+    switch (lines_.next(bytes, is_first ? first_line : limits.head_bytes)) {
+      case Lines::Found::need_more:
+        return Step::need_more;
+      case Lines::Found::too_long:
+        fault_ = is_first ? Fault::target_too_long : Fault::head_too_large;
+        return Step::refused;
+      case Lines::Found::malformed:
+        fault_ = Fault::malformed_line;
+        return Step::refused;
+      case Lines::Found::line:
+        break;
+    }
+    if (!lines_.line().empty() || is_first) {
+      if (!read_line(limits, room)) return Step::refused;
+      continue;
+    }
+    if (!is_consistent(limits)) return Step::refused;
+    if (!resumed) return Step::complete;
+    // Views into the buffer of an earlier call are void. All is here now, so it is read once more, in one go.
+    *this = RequestHead{};
+    return read(bytes, limits, room);
+  }
+}
+
+bool RequestHead::expects_continue() const noexcept {
+  return has(wants_continue) && version_ == Version::http_1_1;
+}
+
+Request RequestHead::request(std::span<const Header> room) const noexcept {
+  const bool persists = version_ == Version::http_1_1 || has(keep_alive);
+  return {.method = method_,
+          .target = target_,
+          .version = version_,
+          .keep_alive = persists && !has(close),
+          .host = host_,
+          .headers = room.first(headers_)};
+}
+
+bool RequestHead::refuse(Fault fault) noexcept {
+  fault_ = fault;
+  return false;
+}
+
+bool RequestHead::read_line(const Limits& limits, std::span<Header> room) noexcept {
+  const std::string_view line = lines_.line();
+  if (!has(request_line)) {
+    // Some old clients end a body with a CRLF that is not counted in its length (RFC 9112, 2.2).
+    if (line.empty() && lines_.at() == 2) return true;
+    return read_request_line(line, limits.target_bytes);
+  }
+  if (headers_ == std::min(limits.headers, room.size())) return refuse(Fault::too_many_headers);
+  Header& header = room[headers_];
+  if (!read_header(line, header)) return false;
+  ++headers_;
+  return heed(header);
+}
+
+bool RequestHead::read_request_line(std::string_view line, std::size_t longest_target) noexcept {
+  const std::size_t method = token_bytes.run(line);
+  if (method == 0 || method == line.size() || line[method] != ' ') return refuse(Fault::malformed_request_line);
+  if (method > longest_method) return refuse(Fault::method_too_long);
+  const std::string_view rest = line.substr(method + 1);
+  if (rest.size() < version_length + 2) return refuse(Fault::malformed_request_line);
+  const std::string_view version = rest.substr(rest.size() - version_length);
+  const std::string_view target = rest.substr(0, rest.size() - version_length - 1);
+  if (rest[target.size()] != ' ' || !is_version(version)) return refuse(Fault::malformed_request_line);
+  if (target.find(' ') != std::string_view::npos || target.find('\t') != std::string_view::npos) {
+    return refuse(Fault::malformed_request_line);
+  }
+  if (target.size() > longest_target) return refuse(Fault::target_too_long);
+  const char minor = version.back();
+  if (!version.starts_with(version_prefix) || minor > '1') return refuse(Fault::unsupported_version);
+  version_ = minor == '0' ? Version::http_1_0 : Version::http_1_1;
+  method_ = line.substr(0, method);
+  target_ = target;
+  set(request_line);
+  return true;
+}
+
+bool RequestHead::read_header(std::string_view line, Header& header) noexcept {
+  const std::size_t name = token_bytes.run(line);
+  if (name == 0 || name == line.size() || line[name] != ':') return refuse(Fault::malformed_header);
+  header = {.name = line.substr(0, name), .value = without_outer_whitespace(line.substr(name + 1))};
+  return true;
+}
+
+// The few headers that the framing hangs on. Most names are told apart by their length.
+bool RequestHead::heed(const Header& header) noexcept {
+  switch (header.name.size()) {
+    case 4:
+      return !equals_ignoring_case(header.name, "host") || heed_host(header.value);
+    case 6:
+      if (equals_ignoring_case(header.name, "expect") && equals_ignoring_case(header.value, "100-continue")) {
+        set(wants_continue);
+      }
+      return true;
+    case 10:
+      if (equals_ignoring_case(header.name, "connection")) heed_connection(header.value);
+      return true;
+    case 14:
+      return !equals_ignoring_case(header.name, "content-length") || heed_length(header.value);
+    case 17:
+      return !equals_ignoring_case(header.name, "transfer-encoding") || heed_encoding(header.value);
+    default:
+      return true;
+  }
+}
+
+bool RequestHead::heed_host(std::string_view value) noexcept {
+  if (has(host)) return refuse(Fault::repeated_host);
+  if (host_bytes.run(value) != value.size()) return refuse(Fault::malformed_host);
+  host_ = value;
+  set(host);
+  return true;
+}
+
+bool RequestHead::heed_length(std::string_view value) noexcept {
+  if (has(length)) return refuse(Fault::repeated_length);
+  if (has(chunked)) return refuse(Fault::length_and_encoding);
+  if (value.empty() || !std::ranges::all_of(value, is_digit)) return refuse(Fault::malformed_length);
+  constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
+  for (const char c : value) {
+    const auto digit = static_cast<std::size_t>(c - '0');
+    content_length_ = content_length_ > (largest - digit) / 10 ? largest : content_length_ * 10 + digit;
+  }
+  set(length);
+  return true;
+}
+
+bool RequestHead::heed_encoding(std::string_view value) noexcept {
+  if (has(chunked)) return refuse(Fault::repeated_encoding);
+  if (has(length)) return refuse(Fault::length_and_encoding);
+  if (version_ == Version::http_1_0) return refuse(Fault::encoding_in_http_1_0);
+  if (!equals_ignoring_case(value, "chunked")) return refuse(Fault::unsupported_encoding);
+  set(chunked);
+  return true;
+}
+
+void RequestHead::heed_connection(std::string_view value) noexcept {
+  for (;;) {
+    const std::size_t comma = value.find(',');
+    const std::string_view option = without_outer_whitespace(value.substr(0, comma));
+    if (equals_ignoring_case(option, "close")) set(close);
+    if (equals_ignoring_case(option, "keep-alive")) set(keep_alive);
+    if (comma == std::string_view::npos) return;
+    value.remove_prefix(comma + 1);
+  }
+}
+
+bool RequestHead::is_consistent(const Limits& limits) noexcept {
+  if (version_ == Version::http_1_1 && !has(host)) return refuse(Fault::missing_host);
+  if (content_length_ > limits.body_bytes) return refuse(Fault::body_too_large);
+  return true;
+}
+
+Step ChunkedBody::read(std::span<char> bytes, const Limits& limits) noexcept {
+  while (!ended_) {
+    const Step step = read_part(bytes, limits);
+    if (step != Step::complete) return step;
+  }
+  return Step::complete;
+}
+
+Step ChunkedBody::refuse(Fault fault) noexcept {
+  fault_ = fault;
+  return Step::refused;
+}
+
+Step ChunkedBody::read_part(std::span<char> bytes, const Limits& limits) noexcept {
+  switch (part_) {
+    case Part::data:
+      return read_data(bytes);
+    case Part::data_end:
+      return read_data_end(text(bytes));
+    case Part::chunk_size:
+    case Part::trailer:
+      break;
+  }
+  return read_line(text(bytes), limits);
+}
+
+Step ChunkedBody::read_line(std::string_view bytes, const Limits& limits) noexcept {
+  switch (lines_.next(bytes, start_ + 2 * size_ + limits.head_bytes)) {
+    case Lines::Found::need_more:
+      return Step::need_more;
+    case Lines::Found::too_long:
+      return refuse(Fault::chunks_too_small);
+    case Lines::Found::malformed:
+      return refuse(Fault::malformed_chunk);
+    case Lines::Found::line:
+      break;
+  }
+  return part_ == Part::trailer ? read_trailer() : read_chunk_size(limits.body_bytes);
+}
+
+Step ChunkedBody::read_chunk_size(std::size_t most) noexcept {
+  const auto size = chunk_size(lines_.line());
+  if (!size) return refuse(Fault::malformed_chunk);
+  if (*size > most - size_) return refuse(Fault::body_too_large);
+  left_ = *size;
+  part_ = left_ > 0 ? Part::data : Part::trailer;
+  return Step::complete;
+}
+
+Step ChunkedBody::read_data(std::span<char> bytes) noexcept {
+  const std::size_t at = lines_.at();
+  const std::size_t length = std::min(left_, bytes.size() - at);
+  if (size_ == 0) begin_ = at;
+  if (begin_ + size_ != at) std::memmove(bytes.data() + begin_ + size_, bytes.data() + at, length);
+  size_ += length;
+  left_ -= length;
+  lines_ = Lines(at + length);
+  if (left_ > 0) return Step::need_more;
+  part_ = Part::data_end;
+  return Step::complete;
+}
+
+Step ChunkedBody::read_data_end(std::string_view bytes) noexcept {
+  const std::string_view end = bytes.substr(lines_.at(), 2);
+  if (!std::string_view{"\r\n"}.starts_with(end)) return refuse(Fault::malformed_chunk);
+  if (end.size() < 2) return Step::need_more;
+  lines_ = Lines(lines_.at() + 2);
+  part_ = Part::chunk_size;
+  return Step::complete;
+}
+
+// Nobody asked for trailers, so they are dropped; yet a line that is no header might be someone's next request.
+Step ChunkedBody::read_trailer() noexcept {
+  const std::string_view line = lines_.line();
+  if (line.empty()) {
+    ended_ = true;
+    return Step::complete;
+  }
+  const std::size_t name = token_bytes.run(line);
+  if (name == 0 || name == line.size() || line[name] != ':') return refuse(Fault::malformed_chunk);
+  return Step::complete;
+}
+
 Progress RequestParser::next(std::span<char> bytes, std::span<Header> room) noexcept {
   if (stage_ == Stage::refused) return refuse(fault_);
   if (stage_ == Stage::body) return read_body(bytes, room, false);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "wire/decimal.h"
-#include "wire/http1/characters.h"
+#include "text/decimal.h"
+#include "wire/http1/lines.h"
 
 namespace weir::wire::http1 {
 namespace {
@@ -60,7 +60,7 @@ ResponseWriter::ResponseWriter(std::string& out, const ResponseHead& head)
     out_ += "HTTP/1.1 200 OK\r\n";
   } else {
     out_ += "HTTP/1.1 ";
-    append_number(out_, status_);
+    text::append_number(out_, status_);
     out_ += ' ';  // stays even where no phrase follows
     out_ += reason_phrase(status_);
     out_ += "\r\n";
@@ -89,7 +89,7 @@ void ResponseWriter::finish(std::string_view body, Body whether) {
     return;
   }
   out_ += "Content-Length: ";
-  append_number(out_, body.size());
+  text::append_number(out_, body.size());
   out_ += "\r\n\r\n";
   if (whether == Body::sent) out_ += body;
 }

@@ -10,12 +10,27 @@
 #include <string>
 #include <string_view>
 
-#include "wire/http2/kept_field.h"
-#include "wire/http2/request_shape.h"
+#include "wire/http2/request_fields.h"
 
 namespace weir::wire::http2 {
 
-// A faulty request is read to its end. What it should be answered is for those who serve it.
+// What a stranger may send over one HTTP/2 connection. Of a request that is larger the rest is read and dropped, and it
+// is faulty (Exchange::fault); beyond the other bounds the connection is ended. A proxy passes on what its own clients
+// send and give up, so the bounds are beyond what they can make it do.
+struct Limits {
+  std::uint32_t streams = 1'024;                      // at a time
+  std::size_t head_bytes = std::size_t{128} << 10;    // names and values of one request's header fields
+  std::size_t body_bytes = std::size_t{1} << 20;      // of one request, as long as nobody takes of it
+  std::size_t reserved_bytes = std::size_t{8} << 10;  // what each request may hold, whatever the others do;
+  std::size_t held_bytes = std::size_t{8} << 20;      // and beyond that all together that are not answered
+  std::size_t unsent_bytes = std::size_t{1} << 20;    // of all answers together that the peer's windows hold back
+  std::uint64_t resets = 1'000'000;                   // at once, by the peer, whose own clients may cause them;
+  std::uint64_t resets_per_second = 1'000'000;        // and then so many
+  std::uint64_t settings = 32;                        // entries of one SETTINGS frame
+  std::size_t acknowledgements = 1'000;               // of PING and SETTINGS, that the peer did not take
+};
+
+// A faulty request is read to its end. Whoever serves it chooses its answer.
 enum class Fault : std::uint8_t {
   none,
   head_too_large,
@@ -50,7 +65,6 @@ class Exchange {
 
  private:
   friend class Server;
-  friend struct ServerEvents;
 
   struct Place {
     std::uint32_t begin = 0;
@@ -77,7 +91,7 @@ class Exchange {
   std::size_t slot_ = 0;  // of Server::open
   bool headed_ = false;   // the header fields are all here
   bool complete_ = false;
-  bool stirred_ = false;  // is among Server::stirred
+  bool updated_ = false;  // is among Server::updated
   bool answered_ = false;
   bool ended_ = false;    // the answer is whole
   bool waiting_ = false;  // nghttp2 has sent all of the reply, and is to be told of more

@@ -1,10 +1,7 @@
 #include "wire/http2/server.h"
 
-#include <algorithm>
 #include <array>
 #include <new>
-
-#include "wire/http2/server_events.h"
 
 namespace weir::wire::http2 {
 namespace {
@@ -57,13 +54,184 @@ class Options {
   nghttp2_option* options_ = nullptr;
 };
 
+std::string_view text_of(const std::uint8_t* bytes, std::size_t size) noexcept {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+Server& server_of(void* user) noexcept {
+  return *static_cast<Server*>(user);
+}
+
+template <class Work>
+int guarded(const Work& work) noexcept {
+  try {
+    work();
+    return 0;
+  } catch (...) {
+    return NGHTTP2_ERR_CALLBACK_FAILURE;
+  }
+}
+
+bool is_request(const nghttp2_frame* frame) noexcept {
+  return frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+}
+
+constexpr std::size_t kept_capacity = 4096;
+
+void empty(std::string& text) noexcept {
+  if (text.capacity() > kept_capacity) std::string().swap(text);  // an assignment would keep the memory
+  text.clear();
+}
+
 }  // namespace
+
+// What nghttp2 tells the server. Nothing is thrown through nghttp2: what fails, fails the connection.
+struct Server::Events {
+  static const nghttp2_session_callbacks* table() {
+    struct Delete {
+      void operator()(nghttp2_session_callbacks* callbacks) const noexcept { nghttp2_session_callbacks_del(callbacks); }
+    };
+    static const auto made = [] {
+      nghttp2_session_callbacks* callbacks = nullptr;
+      if (nghttp2_session_callbacks_new(&callbacks) != 0) throw std::bad_alloc();
+      nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
+      nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+      nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
+      nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+      nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_sent);
+      nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
+      return std::unique_ptr<nghttp2_session_callbacks, Delete>(callbacks);
+    }();
+    return made.get();
+  }
+
+  static ssize_t read_reply(nghttp2_session* /*session*/, std::int32_t /*stream*/, std::uint8_t* room, std::size_t size,
+                            std::uint32_t* flags, nghttp2_data_source* source, void* user) noexcept {
+    Server& server = server_of(user);
+    auto& exchange = *static_cast<Exchange*>(source->ptr);
+    server.last_ = &exchange;
+    server.count_reply(exchange);
+    const std::size_t count = std::min(size, exchange.reply_.size() - exchange.sent_);
+    exchange.waiting_ = count == 0 && !exchange.ended_;
+    if (exchange.waiting_) return NGHTTP2_ERR_DEFERRED;
+    exchange.reply_.copy(reinterpret_cast<char*>(room), count, exchange.sent_);
+    exchange.sent_ += count;
+    server.unsent_ -= count;
+    if (exchange.sent_ < exchange.reply_.size()) return static_cast<ssize_t>(count);
+    exchange.reply_.clear();
+    exchange.counted_ = exchange.sent_ = 0;
+    if (!exchange.ended_) return static_cast<ssize_t>(count);
+    *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+    server.submit_trailers(exchange);
+    return static_cast<ssize_t>(count);
+  }
+
+  static int on_begin_headers(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept {
+    server_of(user).memory_.begin();
+    if (!is_request(frame)) return 0;
+    return guarded([&] {
+      Exchange& exchange = server_of(user).open_exchange(frame->hd.stream_id);
+      nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, &exchange);
+    });
+  }
+
+  static int on_header(nghttp2_session* /*session*/, const nghttp2_frame* frame, const std::uint8_t* name,
+                       std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t /*flags*/,
+                       void* user) noexcept {
+    Server& server = server_of(user);
+    Exchange* const exchange = server.find(frame->hd.stream_id);
+    if (exchange == nullptr) return 0;
+    const FieldFinding found = server.memory_.look_at(text_of(name, name_size), text_of(value, value_size));
+    const bool in_trailers = exchange->headed_;
+    if (!exchange->shape_.add(found) || (found.malformed_value && in_trailers)) {
+      return refuse(server, *exchange, NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE);
+    }
+    if (in_trailers) return 0;  // which are not kept
+    if (found.malformed_value) exchange->set_fault(Fault::malformed_field);
+    exchange->head_bytes_ += name_size + value_size;
+    if (exchange->head_bytes_ > server.limits_.head_bytes) exchange->set_fault(Fault::head_too_large);
+    if (!found.field || exchange->fault_ != Fault::none) return 0;
+    return guarded([&] { server.keep_field(*exchange, *found.field, text_of(value, value_size)); });
+  }
+
+  static int on_data(nghttp2_session* /*session*/, std::uint8_t /*flags*/, std::int32_t stream,
+                     const std::uint8_t* data, std::size_t size, void* user) noexcept {
+    Exchange* const exchange = server_of(user).find(stream);
+    if (exchange == nullptr) return 0;
+    if (!exchange->shape_.add_body(size)) return refuse(server_of(user), *exchange, 0);
+    return guarded([&] { server_of(user).append_body(*exchange, text_of(data, size)); });
+  }
+
+  static int on_frame(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* user) noexcept {
+    if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+    Exchange* const exchange = server_of(user).find(frame->hd.stream_id);
+    if (exchange == nullptr) return 0;
+    const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    if (!goes_on(*exchange, frame->hd.type == NGHTTP2_HEADERS, ends)) return refuse(server_of(user), *exchange, 0);
+    exchange->headed_ = true;
+    exchange->complete_ = exchange->complete_ || ends;
+    server_of(user).mark_updated(*exchange);
+    return 0;
+  }
+
+  // An answer that is whole before its request: the rest is not wanted.
+  static int on_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept {
+    if (frame->hd.type != NGHTTP2_HEADERS || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    const Exchange* const exchange = server_of(user).find(frame->hd.stream_id);
+    if (exchange == nullptr || exchange->complete_) return 0;
+    return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+  }
+
+  static int on_close(nghttp2_session* /*session*/, std::int32_t stream, std::uint32_t /*code*/, void* user) noexcept {
+    Exchange* const exchange = server_of(user).find(stream);
+    if (exchange == nullptr) return 0;
+    server_of(user).close_exchange(*exchange);
+    return 0;
+  }
+
+  // False if this frame makes the request a malformed one.
+  static bool goes_on(Exchange& exchange, bool fields, bool ends) noexcept {
+    if (fields && !exchange.headed_ && !exchange.shape_.end_head()) return false;
+    if (fields && exchange.headed_ && !ends) return false;  // trailers are the last of a request
+    return !ends || exchange.shape_.end_body();
+  }
+
+  // Of a malformed request nothing is served. Gives `code`, or that there is no memory to say so.
+  static int refuse(Server& server, Exchange& exchange, int code) noexcept {
+    const int failed = guarded([&] { server.reset(exchange, NGHTTP2_PROTOCOL_ERROR); });
+    return failed != 0 ? failed : code;
+  }
+};
+
+void Exchange::begin(std::int32_t stream) noexcept {
+  stream_ = stream;
+  headed_ = complete_ = updated_ = answered_ = ended_ = waiting_ = gone_ = false;
+  fault_ = Fault::none;
+  note_ = 0;
+  head_bytes_ = taken_ = counted_ = sent_ = trailer_count_ = 0;
+  places_ = {};
+  shape_ = {};
+  seen_unfinished_.reset();
+}
+
+void Exchange::keep(Field field, std::string_view value) {
+  Place& place = places_[static_cast<std::size_t>(field)];
+  if (place.size > 0) return;
+  place = {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(value.size())};
+  text_.append(value);
+}
+
+void Exchange::forget() noexcept {
+  empty(text_);
+  empty(body_);
+  empty(reply_);
+}
 
 Server::Server(const Limits& limits) : limits_(limits) {
   const Options options(limits);
   nghttp2_mem memory = pool_.interface();
   nghttp2_session* session = nullptr;
-  check(nghttp2_session_server_new3(&session, ServerEvents::table(), this, options.get(), &memory));
+  check(nghttp2_session_server_new3(&session, Events::table(), this, options.get(), &memory));
   session_.reset(session);
   // How large a head may be is not told: a client that knew would fail its call by itself.
   const std::array settings{nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams},
@@ -76,7 +244,7 @@ Server::Server(const Limits& limits) : limits_(limits) {
 Server::~Server() = default;
 
 bool Server::receive(std::span<const char> bytes) {
-  calm();
+  clear_updated();
   const ssize_t done =
       nghttp2_session_mem_recv(session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (done >= 0) return true;
@@ -98,7 +266,7 @@ void Server::begin(Exchange& exchange, std::span<const Header> head) {
   const Pairs pairs(head, viewed);
   nghttp2_data_provider body{};
   body.source.ptr = &exchange;
-  body.read_callback = ServerEvents::read_reply;
+  body.read_callback = Events::read_reply;
   check(nghttp2_submit_response(session_.get(), exchange.stream_, pairs.all.data(), pairs.count, &body));
 }
 
@@ -146,7 +314,7 @@ void Server::write(std::string& out) {
     if (!exchange->kept_) give_back(*exchange);
   }
   left_.clear();
-  calm();
+  clear_updated();
 }
 
 void Server::write_answers(std::string& out) {
@@ -190,7 +358,7 @@ Exchange& Server::open_exchange(std::int32_t stream) {
   if (free_.empty()) {
     free_.reserve(exchanges_.size() + 1);  // giving back never fails
     left_.reserve(exchanges_.size() + 1);
-    stirred_.reserve(exchanges_.size() + 1);
+    updated_.reserve(exchanges_.size() + 1);
     exchanges_.push_back(std::make_unique<Exchange>());
     free_.push_back(exchanges_.back().get());
   }
@@ -211,7 +379,7 @@ void Server::close_exchange(Exchange& exchange) noexcept {
   open_.pop_back();
   if (last_ == &exchange) last_ = nullptr;
   exchange.gone_ = true;
-  if (exchange.stirred_) {
+  if (exchange.updated_) {
     left_.push_back(&exchange);  // somebody may be looking at it
   } else if (!exchange.kept_) {
     give_back(exchange);
@@ -220,7 +388,7 @@ void Server::close_exchange(Exchange& exchange) noexcept {
 
 void Server::release(Exchange& exchange) noexcept {
   exchange.kept_ = false;
-  if (exchange.gone_ && !exchange.stirred_) give_back(exchange);
+  if (exchange.gone_ && !exchange.updated_) give_back(exchange);
 }
 
 void Server::give_back(Exchange& exchange) noexcept {
@@ -228,15 +396,15 @@ void Server::give_back(Exchange& exchange) noexcept {
   free_.push_back(&exchange);
 }
 
-void Server::stir(Exchange& exchange) noexcept {
-  if (exchange.stirred_) return;
-  exchange.stirred_ = true;
-  stirred_.push_back(&exchange);
+void Server::mark_updated(Exchange& exchange) noexcept {
+  if (exchange.updated_) return;
+  exchange.updated_ = true;
+  updated_.push_back(&exchange);
 }
 
-void Server::calm() noexcept {
-  for (Exchange* exchange : stirred_) exchange->stirred_ = false;
-  stirred_.clear();
+void Server::clear_updated() noexcept {
+  for (Exchange* exchange : updated_) exchange->updated_ = false;
+  updated_.clear();
 }
 
 void Server::keep_field(Exchange& exchange, Field field, std::string_view value) {

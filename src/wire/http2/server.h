@@ -1,12 +1,12 @@
 // The server's side of one HTTP/2 connection: bytes in, requests out; answers in, bytes out. No sockets.
 //
 //   alive = server.receive(bytes);
-//   for (Exchange* exchange : server.stirred()) serve(*exchange);   // begin, reply, end; or refuse
+//   for (Exchange* exchange : server.updated()) serve(*exchange);   // begin, reply, end; or refuse
 //   server.write(out);
 //   if (!alive || server.over()) close();
 //
 // All requests that one read completes are there together, and all answers leave with one write. What a peer can make
-// it hold is bounded (limits.h). Not thread-safe.
+// it hold is bounded (Limits). Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,6 @@
 #include "weir/time.h"
 #include "wire/http2/block_pool.h"
 #include "wire/http2/exchange.h"
-#include "wire/http2/field_memory.h"
-#include "wire/http2/limits.h"
 
 namespace weir::wire::http2 {
 
@@ -35,12 +33,12 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // False: there is no going on with this peer. What is to be said to him is in write().
+  // False: there is no going on with this peer. What is to be said to it is in write().
   [[nodiscard]] bool receive(std::span<const char> bytes);
 
   // Those of which the last receive() brought something: the header fields, a part of the body, the end. They may be
   // gone() by now.
-  [[nodiscard]] std::span<Exchange* const> stirred() const noexcept { return stirred_; }
+  [[nodiscard]] std::span<Exchange* const> updated() const noexcept { return updated_; }
 
   // It stays, with all that was received of it, also when it is gone(): until it is released.
   void keep(Exchange& exchange) noexcept { exchange.kept_ = true; }
@@ -62,12 +60,12 @@ class Server {
   // How many were, since the beginning, with those whose request was malformed or did not end.
   [[nodiscard]] std::uint64_t given_up() const noexcept { return given_up_; }
 
-  // Appends all that can be sent now. Those that were stirred() are so no more.
+  // Appends all that can be sent now. Those that were updated() are so no more.
   void write(std::string& out);
   // The same while they are looked at. Answers that leave soon after they are made cost least.
   void write_answers(std::string& out);
 
-  // Answers that wait for the peer to make room, in bytes, are beyond what is held for him.
+  // Answers that wait for the peer to make room, in bytes, are beyond what is held for it.
   [[nodiscard]] bool clogged() const noexcept { return unsent_ > limits_.unsent_bytes; }
 
   // Gives up requests that are incomplete since `patience`.
@@ -82,7 +80,7 @@ class Server {
   [[nodiscard]] bool over() const noexcept;
 
  private:
-  friend struct ServerEvents;
+  struct Events;  // what nghttp2 tells the server
 
   // Most often the one that was looked up last.
   [[nodiscard]] Exchange* find(std::int32_t stream) noexcept {
@@ -92,8 +90,8 @@ class Server {
   Exchange& open_exchange(std::int32_t stream);
   void close_exchange(Exchange& exchange) noexcept;
   void give_back(Exchange& exchange) noexcept;
-  void stir(Exchange& exchange) noexcept;
-  void calm() noexcept;
+  void mark_updated(Exchange& exchange) noexcept;
+  void clear_updated() noexcept;
   // Whether an exchange may hold so much, with what the others hold.
   [[nodiscard]] bool has_room(std::size_t held) const noexcept {
     return held <= limits_.reserved_bytes || held_ + (held - limits_.reserved_bytes) <= limits_.held_bytes;
@@ -117,8 +115,8 @@ class Server {
   std::vector<std::unique_ptr<Exchange>> exchanges_;  // all there are
   std::vector<Exchange*> free_;
   std::vector<Exchange*> open_;
-  std::vector<Exchange*> stirred_;
-  std::vector<Exchange*> left_;  // gone while stirred
+  std::vector<Exchange*> updated_;
+  std::vector<Exchange*> left_;  // gone while updated
   Exchange* last_ = nullptr;     // that was looked up
   std::size_t held_ = 0;         // by all exchanges, each beyond what is reserved for it
   std::size_t unsent_ = 0;

@@ -2,22 +2,98 @@
 
 #include <algorithm>
 
-#include "wire/fields/text_cursor.h"
-#include "wire/resp/inline_command.h"
+#include "wire/ascii.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::wire::resp {
 namespace {
 
-constexpr std::string_view line_end = "\r\n";
-
-bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
-  return std::ranges::equal(text, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
-}
-
 // What a page can make a browser send here begins with one of these lines before anything it may choose.
 bool is_cross_protocol(std::string_view command) noexcept {
-  return equals_ignoring_case(command, "post") || equals_ignoring_case(command, "host:");
+  return equals_ignoring_case(command, "post") ||
+         (command.ends_with(':') && equals_ignoring_case(command.substr(0, command.size() - 1), "host"));
+}
+
+constexpr bool is_white(char c) noexcept {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// Redis skips \v and \f between words, but within a word takes them as part of it.
+constexpr bool ends_word(char c) noexcept {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+constexpr char unescaped(char c) noexcept {
+  constexpr std::string_view letters = "nrtba";
+  constexpr std::string_view meanings = "\n\r\t\b\a";
+  const std::size_t at = letters.find(c);
+  return at == std::string_view::npos ? c : meanings[at];
+}
+
+// What the backslash that was just taken off `rest` and the bytes after it stand for. `rest` is not empty.
+char take_escaped(std::string_view& rest) noexcept {
+  if (rest.size() >= 3 && rest[0] == 'x') {
+    const auto high = hex_digit(rest[1]);
+    const auto low = hex_digit(rest[2]);
+    if (high && low) {
+      rest.remove_prefix(3);
+      return static_cast<char>(*high * 16 + *low);
+    }
+  }
+  const char c = unescaped(rest.front());
+  rest.remove_prefix(1);
+  return c;
+}
+
+// From behind the opening quote to behind the closing one. False when there is none, or it does not end the word.
+bool take_quoted(std::string_view& rest, char quote, std::string& text) {
+  while (!rest.empty()) {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    if (c == quote) return rest.empty() || is_white(rest.front());
+    if (c == '\\' && quote == '"' && !rest.empty()) {
+      text += take_escaped(rest);
+    } else if (c == '\\' && quote == '\'' && take(rest, '\'')) {
+      text += '\'';
+    } else {
+      text += c;
+    }
+  }
+  return false;
+}
+
+// Commands as people type them: one line, words apart, by the quoting rules of Redis.
+//
+//   SET key "a\tb\x00"    double quotes: \n \r \t \b \a, \xHH, and any other byte after \ as itself
+//   SET key 'it\'s'       single quotes: \' only
+//
+// A closing quote ends the word: what follows must be white space. A quote may begin within a word.
+// One difference: to Redis a NUL is the end of what it reads, here it is a byte like any other.
+//
+// Splits `line`, which has no end of line, into `words`, replacing what was there. Words are views: of `line` where
+// they are as written, otherwise of `unquoted`. False when a quote is not closed or does not end its word; `words` is
+// then void.
+bool split_inline_command(std::string_view line, std::string& unquoted, std::vector<std::string_view>& words) {
+  words.clear();
+  unquoted.clear();
+  unquoted.reserve(line.size());  // enough for all, so that views of it stay
+  std::string_view rest = line;
+  for (;;) {
+    take_while(rest, is_white);
+    if (rest.empty()) return true;
+    const auto is_plain = [](char c) { return !ends_word(c) && c != '"' && c != '\''; };
+    const std::string_view plain = take_while(rest, is_plain);
+    if (rest.empty() || ends_word(rest.front())) {
+      words.push_back(plain);
+      continue;
+    }
+    const std::size_t begin = unquoted.size();
+    unquoted += plain;
+    const char quote = rest.front();
+    rest.remove_prefix(1);
+    if (!take_quoted(rest, quote, unquoted)) return false;
+    words.push_back(std::string_view(unquoted).substr(begin));
+  }
 }
 
 }  // namespace

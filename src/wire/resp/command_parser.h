@@ -41,7 +41,7 @@ struct CommandLimits {
   std::size_t command_length = 1'048'576;  // of all a command's bytes together
 };
 
-// One who has yet to AUTH is held to fewer and shorter arguments than the limits say, as in Redis.
+// A client that has yet to AUTH is held to fewer and shorter arguments than the limits say, as in Redis.
 enum class Peer : std::uint8_t { stranger, authenticated };
 inline constexpr std::size_t stranger_arguments = 10;
 inline constexpr std::size_t stranger_bulk_length = 16'384;

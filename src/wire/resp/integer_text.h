@@ -9,9 +9,11 @@
 #include <optional>
 #include <string_view>
 
-#include "wire/fields/text_cursor.h"
+#include "wire/ascii.h"
 
 namespace weir::wire::resp {
+
+inline constexpr std::string_view line_end = "\r\n";
 
 // "-9223372036854775808".
 inline constexpr std::size_t longest_integer_text = 20;

@@ -8,13 +8,11 @@
 #include <optional>
 #include <system_error>
 
-#include "wire/fields/text_cursor.h"
+#include "wire/ascii.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::wire::resp {
 namespace {
-
-constexpr std::string_view line_end = "\r\n";
 
 std::optional<double> parse_real(std::string_view text) noexcept {
   if (text == "inf") return std::numeric_limits<double>::infinity();
@@ -50,16 +48,9 @@ std::size_t find_line_end(std::string_view unread, std::size_t from) noexcept {
 }
 
 ReplyType aggregate_type(char sigil) noexcept {
-  switch (sigil) {
-    case '*':
-      return ReplyType::array;
-    case '%':
-      return ReplyType::map;
-    case '~':
-      return ReplyType::set;
-    default:
-      return ReplyType::push;
-  }
+  if (sigil == '*') return ReplyType::array;
+  if (sigil == '%') return ReplyType::map;
+  return sigil == '~' ? ReplyType::set : ReplyType::push;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "wire/fields/text_cursor.h"
+#include "wire/ascii.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::wire::resp {

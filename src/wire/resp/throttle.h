@@ -27,7 +27,7 @@ struct ThrottleArguments {
 // `arguments` is the whole command with its name. The message of an error is the reply's text, as redis-cell has it.
 [[nodiscard]] Result<ThrottleArguments> parse_throttle(std::span<const std::string_view> arguments);
 
-// The numbers in the order of the reply. Seconds are rounded up: who comes back after them is not early.
+// The numbers in the order of the reply. Seconds are rounded up: a client that comes back after them is not early.
 struct ThrottleReply {
   std::int64_t limited = 0;  // 0 allowed, 1 limited
   std::int64_t limit = 0;    // max_burst + 1

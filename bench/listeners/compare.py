@@ -1,0 +1,134 @@
+"""Every listener against what people would put in its place, all in one run.
+
+    compare.py [--quick] WEIR RLS-BASELINE [NAME...]
+
+The server is on one core, the client on the other; the two servers of a line take turns, and a figure is the median
+of the rounds. `cpu` is the server's processor time per request.
+"""
+
+import argparse
+import statistics
+import struct
+import subprocess
+
+import loads
+import servers
+
+ROUNDS = 3
+SECONDS = 6  # of a load that goes on for a time
+SHARE = 1.0  # of the requests that a load has otherwise
+
+
+def be_quick():
+    global ROUNDS, SECONDS, SHARE
+    ROUNDS, SECONDS, SHARE = 1, 1, 0.01
+
+
+def measure(served, load):
+    before = served.processor_seconds()
+    rate, p99, requests = load(served.port)
+    return rate, p99, (served.processor_seconds() - before) / requests * 1e6
+
+
+def compare(name, weir, weir_load, peer, peer_load, peer_name="peer"):
+    """Prints one line."""
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        ours.append(measure(weir, weir_load))
+        theirs.append(measure(peer, peer_load))
+    (rate, p99, cpu), (peer_rate, peer_p99, peer_cpu) = (
+        [statistics.median(column) for column in zip(*rows)] for rows in (ours, theirs))
+    print(f"{name}: weir {rate:,.0f}/s, {peer_name} {peer_rate:,.0f}/s, ratio {rate / peer_rate:.2f}x, "
+          f"p99 {p99:.2f} ms / {peer_p99:.2f} ms, cpu {cpu:.2f} us / {peer_cpu:.2f} us", flush=True)
+
+
+def resp(name, program, pipeline, requests, peer_requests):
+    throttle = ["CL.THROTTLE", "user:__rand_int__", "15", "30", "60"]
+    with servers.Folder() as folder, servers.weir(program, folder, "resp") as weir, servers.redis(folder) as redis:
+        script = (servers.HERE / "gcra.lua").read_text()
+        digest = subprocess.run(["redis-cli", "-p", str(redis.port), "SCRIPT", "LOAD", script], check=True,
+                                capture_output=True, text=True).stdout.strip()
+        evaluate = ["EVALSHA", digest, "1", "user:__rand_int__", "15", "30", "60"]
+        compare(name, weir, lambda port: loads.redis_benchmark(port, int(requests * SHARE), pipeline, throttle),
+                redis, lambda port: loads.redis_benchmark(port, int(peer_requests * SHARE), pipeline, evaluate), "redis EVALSHA")
+
+
+def resp_p1(program, _):
+    resp("resp-p1", program, 1, 300_000, 300_000)
+
+
+def resp_p64(program, _):
+    resp("resp-p64", program, 64, 6_000_000, 600_000)
+
+
+def message(number, payload):
+    return bytes([number << 3 | 2, len(payload)]) + payload
+
+
+def rate_limit_request(domain, *descriptors):
+    """What Envoy would send for one request, framed for gRPC."""
+    request = message(1, domain) + b"".join(
+        message(2, b"".join(message(1, message(1, key) + message(2, value)) for key, value in entries))
+        for entries in descriptors)
+    return b"\0" + struct.pack(">I", len(request)) + request
+
+
+BY_DESCRIPTORS = rate_limit_request(b"edge", [(b"remote_address", b"203.0.113.7")],
+                                    [(b"path", b"/api/v1/items/42"), (b"user", b"user-4711")])
+BY_QUERY = rate_limit_request(b"weir", [(b"method", b"GET"), (b"path", b"/api/v1/items/42"), (b"user", b"user-4711"),
+                                        (b"ip", b"203.0.113.7")])
+
+
+def rls_with(name, program, baseline, policy, request):
+    path = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
+    headers = {"content-type": "application/grpc", "te": "trailers"}
+    port = servers.free_port()
+
+    def load(requests):
+        return lambda port: loads.h2load(port, int(requests * SHARE), path, request, headers)
+
+    with servers.Folder() as folder, servers.weir(program, folder, "rls", policy) as weir, \
+            servers.Served([baseline, str(port)], port) as peer:
+        compare(name, weir, load(1_000_000), peer, load(200_000), "grpc++")
+
+
+def rls(program, baseline):
+    rls_with("rls", program, baseline, "ratelimit.yaml", BY_DESCRIPTORS)
+
+
+def rls_query(program, baseline):
+    rls_with("rls-query", program, baseline, "policy.yaml", BY_QUERY)
+
+
+def auth(program, _):
+    with servers.Folder() as folder, servers.Folder() as other, servers.weir(program, folder, "http") as weir:
+        load = lambda port: loads.wrk(port, "auth.lua", SECONDS)  # noqa: E731
+        with servers.nginx(other, "location / { return 204; }") as nginx:
+            compare("auth", weir, load, nginx, load, "nginx return 204")
+        with servers.nginx(other, "location / { limit_req zone=users burst=1000000 nodelay; root /; try_files /none =204; }",
+                           "limit_req_zone $http_x_user_id zone=users:64m rate=1000000r/s;") as nginx:
+            compare("auth", weir, load, nginx, load, "nginx limit_req")
+
+
+def check(program, _):
+    with servers.Folder() as folder, servers.Folder() as other, servers.weir(program, folder, "http") as weir, \
+            servers.nginx(other, 'location / { return 200 "ok"; }') as nginx:
+        load = lambda port: loads.wrk(port, "check.lua", SECONDS)  # noqa: E731
+        compare("check", weir, load, nginx, load, "nginx return 200")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("weir")
+    parser.add_argument("baseline")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    if options.quick:
+        be_quick()
+    for comparison in (resp_p1, resp_p64, rls, rls_query, auth, check):
+        if not options.names or comparison.__name__.replace("_", "-") in options.names:
+            comparison(options.weir, options.baseline)
+
+
+main()

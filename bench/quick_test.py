@@ -1,0 +1,54 @@
+"""A benchmark starts and prints its figures; how good they are is not asked. The last argument: the build folder."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+
+class Quick(unittest.TestCase):
+    def figures(self, name, *lines):
+        """Each of the lines is printed; # stands for a figure."""
+        done = subprocess.run([ROOT / "script" / "bench", name, "--quick", "--in", folder], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for line in lines:
+            pattern = re.escape(line).replace(r"\#", r"[\d.,]*\d").replace(r"\ ", r" +")
+            self.assertRegex(done.stdout, f"(?m)^{pattern}", line)
+
+    def test_table(self):
+        self.figures("table", "table: --quick leaves out governor and x/time/rate",
+                     "table: weir # ns single, # ns batch, absl # ns, ratio #x single, #x batch, # bytes/key")
+
+    def test_algorithms(self):
+        self.figures("algorithms", "ns of processor time per decision")
+
+    def test_accuracy(self):
+        self.figures("accuracy", "accuracy: without an attack the sliding window counter is at most # % over and # % under")
+
+    def test_match(self):
+        self.figures("match", "match: 10 routes # ns, 10000 routes # ns, ratio #x")
+
+    def test_simulate(self):
+        self.figures("simulate", "simulate: weir # M lines/s, wc # M lines/s, gawk # M lines/s, ratio #x gawk")
+
+    def test_listeners(self):
+        self.figures("listeners", *(f"{name}: weir #/s, {peer} #/s, ratio #x, p99 # ms / # ms, cpu # us / # us" for name, peer in (
+            ("resp-p1", "redis EVALSHA"), ("resp-p64", "redis EVALSHA"), ("rls", "grpc++"), ("rls-query", "grpc++"),
+            ("auth", "nginx return 204"), ("auth", "nginx limit_req"), ("check", "nginx return 200"))))
+
+    def test_redis(self):
+        self.figures("redis", *(f"{name}: weir #/s, one EVALSHA per request #/s, ratio #x"
+                                for name in ("redis-exact", "redis-two", "redis-hot")),
+                     "redis-latency: weir p50 # us p99 # us, raw round trip p50 # us p99 # us")
+
+    def test_instructions(self):
+        self.figures("instructions", *(f"{name} #" for name in (
+            "auth", "auth, 64 at once", "check", "rls by query", "rls by query, 64 at once", "CL.THROTTLE",
+            "CL.THROTTLE, 64 at once", "rls by descriptors", "rls by descriptors, 64 at once", "batch of 64 in memory")))
+
+
+folder = sys.argv.pop()
+unittest.main()

@@ -1,0 +1,67 @@
+// What is done with a state of any algorithm, beside what each offers itself: decide and peek with the wait that only a
+// queue knows, what a denial leaves behind, and settling.
+#pragma once
+
+#include <type_traits>
+
+#include "core/algorithm/buckets.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/time.h"
+
+namespace weir::core {
+
+template <class A>
+[[gnu::always_inline]] inline Decision decide_state(const typename A::Limit& limit, typename A::State& state, Cost cost,
+                                                    Duration max_wait, Instant now) noexcept {
+  if constexpr (std::is_same_v<A, LeakyBucketQueue>) {
+    return A::decide(limit, state, cost, now, max_wait);
+  } else {
+    return A::decide(limit, state, cost, now);
+  }
+}
+
+template <class A>
+Decision peek_state(const typename A::Limit& limit, const typename A::State& state, Cost cost, Duration max_wait,
+                    Instant now) noexcept {
+  if constexpr (std::is_same_v<A, LeakyBucketQueue>) {
+    return A::peek(limit, state, cost, now, max_wait);
+  } else {
+    return A::peek(limit, state, cost, now);
+  }
+}
+
+// After a denial, on a store with one clock: a bucket's state that is beyond the reach of these numbers is brought
+// within it. It was written under others, and would deny for as long as those did. A window has no reach.
+template <class A>
+void bring_within_reach(const typename A::Limit& limit, typename A::State& state, Instant now) noexcept {
+  if constexpr (std::is_same_v<typename A::State, ArrivalState>) A::bring_within_reach(limit, state, now);
+}
+
+// Reserve, then settle: corrects a charge to what it turned out to be. Never denied.
+
+// What a request reserved, what it turned out to cost, and when it was charged.
+struct Settlement {
+  Cost reserved;
+  Cost actual;
+  Instant charged_at;
+};
+
+// Less than reserved is refunded to the charge; more is charged now, into a debt of at most one capacity.
+template <class Algorithm>
+void settle(const typename Algorithm::Limit& limit, typename Algorithm::State& state, const Settlement& settlement,
+            Instant now) noexcept {
+  const auto reserved = settlement.reserved.units();
+  const auto actual = settlement.actual.units();
+  if (actual < reserved) {
+    const Cost unused{reserved - actual};
+    if constexpr (requires { Algorithm::refund_part(limit, state, unused, unused, now, now); }) {
+      Algorithm::refund_part(limit, state, unused, settlement.reserved, settlement.charged_at, now);
+    } else {
+      Algorithm::refund(limit, state, unused, settlement.charged_at, now);
+    }
+  }
+  if (actual > reserved) Algorithm::owe(limit, state, Cost{actual - reserved}, now);
+}
+
+}  // namespace weir::core

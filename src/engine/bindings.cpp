@@ -1,0 +1,233 @@
+#include "engine/bindings.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "store/outage/outage_store.h"
+#include "table/together.h"
+
+namespace weir::engine {
+namespace {
+
+using store::Purpose;
+using store::StateId;
+
+// The graduated responses are limits themselves. Warnings and denials are counted exactly, in a log; a block is a
+// bucket of one that takes the whole block to refill.
+Limit warnings_limit(const policy::WarnFirst& warn_first) {
+  return Limit::sliding_window_log({warn_first.count, warn_first.per}).value();
+}
+Limit denials_limit(const policy::Penalty& penalty) {
+  return Limit::sliding_window_log({penalty.after, penalty.within}).value();
+}
+Limit block_limit(const policy::Penalty& penalty) {
+  return Limit::gcra({{1, penalty.block}, 1}).value();
+}
+
+// All descriptors of a domain that have one window share a table: their keys tell them apart, and there may be
+// thousands.
+StateId live_state_id(const policy::CompiledLimit& limit, const Limit& numbers) {
+  return limit.by_descriptor() ? store::state_id(limit.domain, Purpose::descriptors, numbers)
+                               : store::state_id(limit.name, Purpose::live, numbers);
+}
+
+// The units that a request may override a limit in: second to year.
+constexpr std::array override_windows = {Duration{std::chrono::seconds{1}}, Duration{std::chrono::minutes{1}},
+                                         Duration{std::chrono::hours{1}},   Duration{std::chrono::days{1}},
+                                         Duration{std::chrono::days{7}},    Duration{std::chrono::days{30}},
+                                         Duration{std::chrono::days{365}}};
+
+Limit widest_override(Duration window) {
+  return Limit::fixed_window({Limit::largest_window_limit, window}).value();
+}
+
+// Collects what tables a policy needs; each identity once, with the rules of all tiers.
+class WantedStates {
+ public:
+  void want(const StateId& id, const Limit& limit) {
+    const auto [at, is_new] = index_.try_emplace(id, list_.size());
+    if (is_new) list_.push_back({id, {}});
+    list_[at->second].rules.push_back(core::compile(limit));
+  }
+  void want(const std::string& name, Purpose purpose, const Limit& limit) {
+    want(store::state_id(name, purpose, limit), limit);
+  }
+  [[nodiscard]] const std::vector<store::Wanted>& list() const noexcept { return list_; }
+
+ private:
+  std::vector<store::Wanted> list_;
+  std::map<StateId, std::size_t> index_;
+};
+
+store::OnFailure on_failure_of(policy::OnStoreFailure choice) noexcept {
+  switch (choice) {
+    case policy::OnStoreFailure::open:
+      return store::OnFailure::open;
+    case policy::OnStoreFailure::closed:
+      return store::OnFailure::closed;
+    case policy::OnStoreFailure::local:
+      break;
+  }
+  return store::OnFailure::share;
+}
+
+// The dearest request that a limit was configured for.
+Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
+  if (cost.header) return tier < cost.header->most_by_tier.size() ? cost.header->most_by_tier[tier] : Cost{1};
+  Cost largest = cost.fixed;
+  for (const auto& by_route : cost.by_route) largest = std::max(largest, by_route.cost);
+  return largest;
+}
+
+Limit local_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier) noexcept {
+  return store::local_share_of(numbers, limit.local_share, largest_cost(limit.cost, tier));
+}
+
+// `states_of` gives the states of a tier's numbers.
+template <class StatesOf>
+TierStates tier_states(const policy::TieredLimit& tiered, StatesOf states_of) {
+  TierStates states;
+  for (const auto& limit : tiered.by_tier) {
+    states.push_back(limit ? std::optional<store::States>(states_of(*limit, states.size())) : std::nullopt);
+  }
+  return states;
+}
+
+// On a shared store nobody goes over the states when numbers change: each is brought within reach when it is asked for.
+// One consumer may come under several tiers at a time, so what one of them admits is within the reach of all.
+void bound_reach(TierStates& tiers) {
+  Duration longest = Duration::zero();
+  for (const auto& tier : tiers) longest = std::max(longest, tier ? core::time_to_fill(tier->rule) : Duration::zero());
+  for (auto& tier : tiers) {
+    if (tier) core::bound_reach(tier->rule, longest);
+  }
+}
+
+bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit& b) {
+  return a.candidate && b.candidate && a.candidate->by_tier == b.candidate->by_tier;
+}
+
+void keep_estimates(BoundLimit& limit, const BoundLimit* before) {
+  limit.consumers = before == nullptr ? std::make_shared<RecentDistinct>() : before->consumers;
+  const bool same = before != nullptr && same_candidate(*limit.source, *before->source);
+  limit.diverging = same ? before->diverging : std::make_shared<DivergingConsumers>();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Bindings>> Bindings::create(std::shared_ptr<const policy::Ruleset> ruleset,
+                                                   const Options& options, const Bindings* previous,
+                                                   store::SavedStates* saved) {
+  auto matcher = match::Matcher::create(std::move(ruleset));
+  if (!matcher) return tl::unexpected(matcher.error());
+  auto bindings = std::make_shared<Bindings>();
+  bindings->matcher_ = std::move(*matcher);
+  bindings->shared_keys_ = options.shared_keys;
+  if (options.shared_keys) bindings->throttle_name_ = options.shared_keys->name({});
+  if (auto opened = bindings->open_tables(options, previous, saved); !opened) return tl::unexpected(opened.error());
+  bindings->bind_limits(previous);
+  return bindings;
+}
+
+store::States Bindings::states(const StateId& id, const Limit& limit) const {
+  const auto name = shared_names_.find(id);
+  store::States states{.rule = core::compile(limit),
+                       .table = tables_->find(id),
+                       .name = name == shared_names_.end() ? nullptr : &name->second};
+  states.share = states.rule;
+  return states;
+}
+
+Result<void> Bindings::open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved) {
+  WantedStates wanted_states;
+  for (const auto& limit : ruleset().limits) {
+    for (std::size_t tier = 0; tier < limit.live.by_tier.size(); ++tier) {
+      const auto& numbers = limit.live.by_tier[tier];
+      if (!numbers) continue;
+      wanted_states.want(live_state_id(limit, *numbers), *numbers);
+      if (shared_keys_) wanted_states.want(live_state_id(limit, *numbers), local_share(limit, *numbers, tier));
+    }
+    for (const auto& numbers : limit.candidate ? limit.candidate->by_tier : std::vector<std::optional<Limit>>{}) {
+      if (numbers) wanted_states.want(limit.name, Purpose::candidate, *numbers);
+    }
+    if (limit.warn_first) wanted_states.want(limit.name, Purpose::warnings, warnings_limit(*limit.warn_first));
+    if (limit.penalty) {
+      wanted_states.want(limit.name, Purpose::denials, denials_limit(*limit.penalty));
+      wanted_states.want(limit.name, Purpose::block, block_limit(*limit.penalty));
+    }
+  }
+  for (const policy::Domain& domain : ruleset().domains) {
+    for (const Duration window : override_windows) {
+      wanted_states.want(domain.name, Purpose::overrides, widest_override(window));
+    }
+  }
+  auto tables = store::Tables::create(wanted_states.list(), {options.memory_budget, options.hash_key},
+                                      previous == nullptr ? nullptr : &previous->tables(), saved);
+  if (!tables) return tl::unexpected(tables.error());
+  tables_ = std::move(*tables);
+  for (const store::Wanted& wanted : wanted_states.list()) {
+    if (shared_keys_) shared_names_.emplace(wanted.id, shared_keys_->name(wanted.id));
+  }
+  return {};
+}
+
+void Bindings::bind_limits(const Bindings* previous) {
+  for (const policy::Domain& domain : ruleset().domains) {
+    for (const Duration window : override_windows) {
+      const Limit widest = widest_override(window);
+      const StateId id = store::state_id(domain.name, Purpose::overrides, widest);
+      overrides_.emplace(id, states(id, widest)).first->second.charges_back = shared_keys_ != nullptr;
+    }
+  }
+  for (const policy::CompiledLimit& limit : ruleset().limits) {
+    BoundLimit bound = bind(limit);
+    const auto known = previous == nullptr ? std::nullopt : previous->matcher().find_limit(limit.name);
+    keep_estimates(bound, known ? &previous->limits()[*known] : nullptr);
+    bound.first_row = rows_;
+    rows_ += matcher_->routes_of(static_cast<std::uint32_t>(limits_.size())).size();
+    limits_.push_back(std::move(bound));
+  }
+}
+
+BoundLimit Bindings::bind(const policy::CompiledLimit& limit) const {
+  BoundLimit bound;
+  bound.source = &limit;
+  bound.live = tier_states(limit.live, [&](const Limit& numbers, std::size_t tier) {
+    store::States live = states(live_state_id(limit, numbers), numbers);
+    live.share = core::compile(local_share(limit, numbers, tier));
+    live.on_failure = on_failure_of(limit.on_store_failure);
+    live.charges_back = shared_keys_ != nullptr;
+    return live;
+  });
+  if (limit.candidate) {
+    bound.candidate = tier_states(*limit.candidate, [&](const Limit& numbers, std::size_t /*tier*/) {
+      return states(store::state_id(limit.name, Purpose::candidate, numbers), numbers);
+    });
+  }
+  if (shared_keys_) {
+    bound_reach(bound.live);
+    bound_reach(bound.candidate);
+  }
+  const auto of_purpose = [&](Purpose purpose, const Limit& numbers) {
+    store::States counted = states(store::state_id(limit.name, purpose, numbers), numbers);
+    counted.on_failure = on_failure_of(limit.on_store_failure);
+    return counted;
+  };
+  if (limit.warn_first) bound.warnings = of_purpose(Purpose::warnings, warnings_limit(*limit.warn_first));
+  if (limit.penalty) {
+    bound.denials = of_purpose(Purpose::denials, denials_limit(*limit.penalty));
+    bound.block = of_purpose(Purpose::block, block_limit(*limit.penalty));
+  }
+  return bound;
+}
+
+const store::States* Bindings::override_states(const policy::Domain& domain, Duration window) const noexcept {
+  const auto found = overrides_.find({domain.name, Purpose::overrides, Algorithm::fixed_window, window});
+  return found == overrides_.end() ? nullptr : &found->second;
+}
+
+}  // namespace weir::engine

@@ -1,0 +1,100 @@
+// What ties the limits of a policy to their states and counters: the tables that hold them in this process, what they
+// are called on a shared store, and the rows of the counters. Immutable once in use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/rule.h"
+#include "engine/distinct.h"
+#include "match/matcher.h"
+#include "policy/ruleset.h"
+#include "store/local/tables.h"
+#include "store/shared_keys.h"
+#include "store/store.h"
+#include "table/hash_key.h"
+#include "table/table.h"
+#include "weir/result.h"
+
+namespace weir::engine {
+
+using TierStates = std::vector<std::optional<store::States>>;  // by tier; empty: unlimited
+
+// The states of a tier; null if there are none.
+[[nodiscard]] inline const store::States* states_of(const TierStates& states, std::uint32_t tier) noexcept {
+  return tier < states.size() && states[tier] ? &*states[tier] : nullptr;
+}
+
+// How many consumers a candidate would treat differently from its live limit.
+struct DivergingConsumers {
+  DistinctEstimate newly_denied;
+  DistinctEstimate newly_admitted;
+};
+
+struct BoundLimit {
+  const policy::CompiledLimit* source = nullptr;
+  TierStates live;
+  TierStates candidate;  // none: no candidate
+  std::optional<store::States> warnings;
+  std::optional<store::States> denials;
+  std::optional<store::States> block;
+  std::size_t first_row = 0;  // of the counters: one row for each of Matcher::routes_of
+
+  // Estimates of how many consumers there were, kept over reloads; those of a candidate while it stays the same.
+  std::shared_ptr<RecentDistinct> consumers;
+  std::shared_ptr<DivergingConsumers> diverging;
+};
+
+class Bindings {
+ public:
+  struct Options {
+    std::size_t memory_budget = std::size_t{256} << 20;
+    table::HashKey hash_key;
+    // How states are called on a shared store. None: all states are this process's own.
+    std::shared_ptr<const store::SharedKeys> shared_keys = nullptr;
+  };
+
+  // `previous` may be null. Its states are taken over; after Tables::move_states, if that is due. `saved` may be null.
+  static Result<std::shared_ptr<Bindings>> create(std::shared_ptr<const policy::Ruleset> ruleset,
+                                                  const Options& options, const Bindings* previous,
+                                                  store::SavedStates* saved = nullptr);
+
+  [[nodiscard]] const match::Matcher& matcher() const noexcept { return *matcher_; }
+  [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return matcher_->ruleset(); }
+  [[nodiscard]] const std::vector<BoundLimit>& limits() const noexcept { return limits_; }
+  [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }
+
+  // Null: all states are this process's own.
+  [[nodiscard]] const store::SharedKeys* shared_keys() const noexcept { return shared_keys_.get(); }
+  // What the states of CL.THROTTLE are called there: like those of a limit without a name.
+  [[nodiscard]] const store::SharedName& throttle_name() const noexcept { return throttle_name_; }
+
+  // The counters for limits that a request brings along; null if `window` is no unit that it can be in.
+  [[nodiscard]] const store::States* override_states(const policy::Domain& domain, Duration window) const noexcept;
+
+  // How many rows the counters have.
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+
+ private:
+  Result<void> open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved);
+  void bind_limits(const Bindings* previous);
+  [[nodiscard]] BoundLimit bind(const policy::CompiledLimit& limit) const;
+  [[nodiscard]] store::States states(const store::StateId& id, const Limit& limit) const;
+
+  std::shared_ptr<const match::Matcher> matcher_;
+  std::unique_ptr<store::Tables> tables_;
+  std::shared_ptr<const store::SharedKeys> shared_keys_;
+  std::map<store::StateId, store::SharedName> shared_names_;
+  std::map<store::StateId, store::States> overrides_;
+  store::SharedName throttle_name_;
+  std::vector<BoundLimit> limits_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace weir::engine

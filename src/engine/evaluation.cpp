@@ -1,0 +1,580 @@
+#include "engine/evaluation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "match/consumer.h"
+#include "store/outage/outage_store.h"
+#include "table/together.h"
+
+namespace weir::engine {
+namespace {
+
+static_assert(match::most_limits == table::most_together);
+
+using store::Check;
+using store::Fallback;
+using store::Group;
+using store::Operation;
+using store::Path;
+using store::States;
+
+// Until its block ends a consumer has nothing left. Then more is left, if the limit has something now; if not, when it
+// has. Before the decision is made that of a block.
+void wait_for_block(Decision& decision, const std::optional<Duration>& block_wait) noexcept {
+  const Duration wait = block_wait.value_or(Duration::zero());
+  const Duration own = decision.more_after.value_or(Duration::zero());
+  decision.more_after = decision.remaining > 0 ? wait : std::max(own, wait);
+}
+
+Reason reason_of(match::Exemption outright) noexcept {
+  return outright == match::Exemption::banned ? Reason::banned : Reason::key_missing;
+}
+
+// Of a store that neither answers nor says what holds then: nothing passes.
+void close(Group& group) noexcept {
+  for (Check& check : group.checks) {
+    check.path = Path::closed;
+    check.decision = {};
+    check.decision.retry_after = check.decision.reset_after = store::closed_retry_after;
+  }
+}
+
+}  // namespace
+
+// --- what is asked
+
+void Evaluation::start(const Bindings& bindings, Instant now, std::size_t outcomes) {
+  bindings_ = &bindings;
+  now_ = now;
+  stage_ = Stage::live;
+  over_ = is_descriptors_ = has_followers_ = false;
+  is_known_domain_ = true;
+  used_ = 0;
+  deadline_.reset();
+  by_share_ = false;
+  failure_ = store::Failure::none;
+  if (outcomes_.size() != outcomes) {
+    outcomes_.resize(outcomes);
+    parts_.resize(outcomes);
+  }
+  live_.clear();
+  quotas_ = full_quotas_ = 0;
+  closed_.reset();
+  banned_ = opened_ = too_many_ = blocked_ = quota_was_closed_ = false;
+  verdict_.at = now;
+}
+
+void Evaluation::begin(const Bindings& bindings, Options options, Instant now) {
+  options_ = options;
+  start(bindings, now, matched.limits.size());
+  consumer_texts_.clear();
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) begin_outcome(i);
+  if (too_many_) {  // none is asked
+    for (Outcome& outcome : outcomes_) outcome.decision = {.admitted = true};
+  } else if (!live_.empty()) {
+    ask_live();
+  }
+}
+
+// Filled in place, whatever was in it: it is large.
+void Evaluation::begin_outcome(std::size_t i) {
+  const match::MatchedLimit& limit = matched.limits[i];
+  const BoundLimit& bound = bindings_->limits()[limit.limit];
+  const States* const live = states_of(bound.live, matched.caller.tier);
+  const States* const candidate = states_of(bound.candidate, matched.caller.tier);
+  const bool is_live = bound.source->mode == policy::Mode::enforce;
+  Outcome& outcome = outcomes_[i];
+  outcome.limit = limit.limit;
+  outcome.route = limit.route;
+  outcome.standing = is_live ? Standing::live : Standing::shadow;
+  outcome.consumer = (live != nullptr ? live : candidate)->table->hash(matched.key(i));
+  outcome.cost = limit.cost;
+  outcome.max_wait = options_.max_wait;
+  if (!is_live || live == nullptr) {  // it may not be asked
+    outcome.decision = Decision{};
+    outcome.decision.admitted = true;
+  }
+  outcome.candidate.reset();
+  if (bindings_->shared_keys() != nullptr) match::append_shared_consumer(consumer_texts_, matched.key(i));
+  parts_[i] = {.states = live,
+               .rule = live == nullptr ? nullptr : &live->rule,
+               .candidate = candidate,
+               .text_end = consumer_texts_.size()};
+  if (candidate != nullptr || (!is_live && live != nullptr)) has_followers_ = true;
+  if (is_live && live != nullptr) add_live(i);
+}
+
+void Evaluation::add_live(std::size_t i) {
+  too_many_ = too_many_ || live_.size() == table::most_together;
+  if (!too_many_) live_.push_back(static_cast<std::uint32_t>(i));
+}
+
+void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
+                       Instant now) {
+  options_ = {};
+  start(bindings, now, asks.size());
+  is_descriptors_ = true;
+  statuses_.resize(asks.size());
+  const auto& domains = bindings.ruleset().domains;
+  const auto found = std::ranges::find(domains, domain, &policy::Domain::name);
+  if (found == domains.end()) {
+    is_known_domain_ = false;
+    std::ranges::fill(statuses_, DescriptorStatus{});
+    std::ranges::fill(parts_, Part{});
+    for (Outcome& outcome : outcomes_) outcome.limit = Verdict::no_limit;
+    return;
+  }
+  descriptors_.match(bindings, *found, asks, statuses_);
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    const MatchedDescriptor& part = descriptors_[i];
+    Outcome& outcome = outcomes_[i];
+    outcome.limit = part.limit;
+    outcome.standing = part.shadow ? Standing::shadow : Standing::live;
+    outcome.consumer = part.hash;
+    outcome.cost = part.hits;
+    outcome.max_wait = Duration::zero();  // nobody waits here
+    outcome.decision = Decision{};
+    outcome.decision.admitted = true;
+    parts_[i] = {.states = part.states,
+                 .rule = part.rule,
+                 .quota = part.quota,
+                 .gives_back = part.gives_back,
+                 .banned = part.banned};
+    if (part.banned) {
+      decide_banned(part, statuses_[i]);
+      outcome.decision = statuses_[i].decision;
+    }
+    const bool is_live = !part.shadow && !part.gives_back;
+    if (!is_live) has_followers_ = has_followers_ || part.states != nullptr;
+    if (!is_live || (part.states == nullptr && !part.banned)) continue;
+    const bool denies = part.banned && outcome.cost > Cost{0};
+    if (part.quota) {
+      ++quotas_;
+      if (denies) ++full_quotas_;
+    } else if (denies) {
+      banned_ = true;
+    }
+    if (part.states != nullptr) add_live(i);
+  }
+  if (!too_many_ && !live_.empty()) ask_live();
+}
+
+// One group for each state: they are of one consumer, but a live limit's windows may differ between tiers.
+void Evaluation::begin_reset(const Bindings& bindings, const BoundLimit& limit, std::string_view key,
+                             std::string_view consumer, Instant now) {
+  options_ = {};
+  start(bindings, now, 0);
+  stage_ = Stage::reset;
+  const auto forget = [&](const std::optional<States>& states) {
+    if (!states) return;
+    const auto is_known = [&](const Group& group) { return group.checks[0].states->table == states->table; };
+    if (std::ranges::any_of(groups(), is_known)) return;
+    Group& group = new_group(Operation::forget, Fallback::none);
+    group.checks.assign(1, {});
+    checks_used_ = 1;
+    Check& check = group.checks[0];
+    check.states = &*states;
+    check.rule = &states->rule;
+    check.hash = states->table->hash(key);
+    if (states->name != nullptr) bindings.shared_keys()->write(*states->name, consumer, check.key);
+  };
+  std::ranges::for_each(limit.live, forget);
+  std::ranges::for_each(limit.candidate, forget);
+  forget(limit.warnings);
+  forget(limit.denials);
+  forget(limit.block);
+}
+
+Group& Evaluation::new_group(Operation operation, Fallback fallback) {
+  if (used_ == groups_.size()) groups_.emplace_back();
+  trim_checks();
+  Group& group = groups_[used_++];
+  checks_used_ = 0;
+  group.operation = operation;
+  group.settlement.reset();
+  group.fallback = fallback;
+  group.deadline = deadline_;
+  group.callback = this;
+  group.failure = failure_;
+  group.now = now_;
+  pending_ = used_;
+  return group;
+}
+
+std::string_view Evaluation::consumer_text(std::size_t i) const noexcept {
+  if (is_descriptors_) return descriptors_[i].consumer;
+  const std::size_t begin = i == 0 ? 0 : parts_[i - 1].text_end;
+  return std::string_view(consumer_texts_).substr(begin, parts_[i].text_end - begin);
+}
+
+Check& Evaluation::add_check(Group& group, std::size_t i, const States& states, const core::Rule& rule, Cost cost) {
+  const Outcome& outcome = outcomes_[i];
+  if (checks_used_ == group.checks.size()) group.checks.emplace_back();
+  Check& check = group.checks[checks_used_++];
+  check.states = &states;
+  check.rule = &rule;
+  check.hash = outcome.consumer;
+  check.cost = cost;
+  check.role = Check::Role::charge;
+  check.path = Path::store;
+  check.charge_back = 0;
+  check.max_wait = outcome.max_wait;
+  check.wants_more_after = options_.wants_more_after;
+  if (states.name != nullptr) bindings_->shared_keys()->write(*states.name, consumer_text(i), check.key);
+  return check;
+}
+
+// Checks are used again: most requests have as many as the one before.
+void Evaluation::trim_checks() {
+  if (used_ == 0) return;
+  auto& checks = groups_[used_ - 1].checks;
+  if (checks.size() > checks_used_) checks.resize(checks_used_);
+}
+
+// --- the steps
+
+void Evaluation::answered(Group& /*group*/) {
+  if (--pending_ == 0 && !advancing_) owner_.on_answered(*this);
+}
+
+void Evaluation::advance() {
+  while (true) {
+    step();
+    if (over_) return finish();
+    if (used_ == 0) continue;
+    trim_checks();
+    advancing_ = true;  // what is answered at once goes on here
+    for (std::size_t i = 0; i < used_; ++i) store_.submit(groups_[i]);
+    advancing_ = false;
+    if (pending_ > 0) return;
+  }
+}
+
+// Reads the answers of the step that was prepared last, and prepares the next.
+void Evaluation::step() {
+  switch (stage_) {
+    case Stage::live:
+      return read_live();
+    case Stage::warning:
+      return read_warning();
+    case Stage::penalties:
+      return read_penalties();
+    case Stage::blocks:
+      return read_blocks();
+    case Stage::followers:
+      return read_followers();
+    case Stage::refunds:  // what a refund that failed leaves is charged, as it was
+      over_ = true;
+      return;
+    case Stage::reset:
+      return read_reset();
+  }
+}
+
+// The checks of the live limits, and behind them their blocks. A request that is denied outright only looks: its limits
+// say when it could pass, and descriptors what is left.
+void Evaluation::ask_live() {
+  const bool is_full = quotas_ > 0 && full_quotas_ == quotas_;
+  const bool only_look = is_denied_outright() || banned_ || is_full;
+  used_ = 0;
+  Group& group = new_group(operation(!only_look), later(Fallback::by_limit));
+  for (const std::uint32_t i : live_) {
+    const Cost cost = only_look && is_descriptors_ ? Cost{0} : outcomes_[i].cost;
+    add_check(group, i, *parts_[i].states, *parts_[i].rule, cost);
+  }
+  subjects_.clear();
+  if (is_descriptors_) return;
+  for (const std::uint32_t i : live_) {
+    const auto& block = limit_of(i).block;
+    if (!block) continue;
+    add_once(group, i, *block).role = Check::Role::guard;
+    subjects_.push_back(i);
+  }
+}
+
+void Evaluation::read_live() {
+  if (used_ > 0) {
+    Group& group = groups_[0];
+    verdict_.at = group.now;
+    deadline_ = group.deadline;
+    by_share_ = by_share_ || group.failure != store::Failure::none;
+    failure_ = group.failure;
+    if (!group.decided) close(group);
+    read_blocks_of_live(group);
+    read_paths(group);
+    used_ = 0;
+  }
+  conclude_live();
+}
+
+// What was not asked, the store being away, is no live limit any more.
+void Evaluation::read_paths(const Group& group) {
+  std::size_t kept = 0;
+  for (std::size_t c = 0; c < live_.size(); ++c) {
+    const Check& check = group.checks[c];
+    const std::uint32_t i = live_[c];
+    if (paths_ != nullptr && !options_.peek) paths_->raise(check.path);
+    if (check.path == Path::open) {
+      opened_ = parts_[i].was_open = true;
+      outcomes_[i].decision = check.decision;
+    } else if (check.path == Path::closed) {
+      outcomes_[i].decision = check.decision;
+      if (parts_[i].quota) {
+        ++full_quotas_;
+        quota_was_closed_ = true;
+      } else if (!closed_) {
+        closed_ = i;
+      }
+    } else {
+      live_[kept++] = i;
+    }
+  }
+  live_.resize(kept);
+}
+
+void Evaluation::read_blocks_of_live(const Group& group) {
+  for (std::size_t c = 0; c < live_.size(); ++c) outcomes_[live_[c]].decision = group.checks[c].decision;
+  for (std::size_t b = 0; b < subjects_.size(); ++b) {
+    const Decision& block = group.checks[live_.size() + b].decision;
+    if (block.admitted || group.checks[live_.size() + b].path == Path::closed) continue;
+    blocked_ = true;
+    Decision& decision = outcomes_[subjects_[b]].decision;
+    wait_for_block(decision, block.retry_after);
+    deny_for_block(decision, block.retry_after);
+  }
+}
+
+void Evaluation::conclude_live() {
+  deniers_ = deniers_of(live_outcomes());
+  if (quotas_ > 0 && drop_full_quotas()) return;
+  const bool denied_outright = is_denied_outright();
+  const bool is_full = quotas_ > 0 && full_quotas_ == quotas_;
+  if (deniers_.count == 0 && !denied_outright && !too_many_ && !closed_ && !banned_ && !is_full) {
+    reason_ = !live_.empty() ? Reason::within : opened_ ? Reason::store_away : Reason::uncovered;
+    return conclude(true);
+  }
+  reason_ = too_many_             ? Reason::too_many_limits
+            : denied_outright     ? reason_of(matched.denied_for)
+            : blocked_            ? Reason::blocked
+            : deniers_.count == 0 ? Reason::store_away
+                                  : Reason::exceeded;
+  if (reason_ != Reason::exceeded || is_descriptors_ || closed_) return conclude(false);
+  const BoundLimit& last = limit_of(live_[deniers_.last]);
+  if (deniers_.count == 1 && last.warnings) return ask_warning();
+  ask_penalties();
+}
+
+// Quotas that deny are left out when the others are asked again. False if there is nothing to ask again.
+bool Evaluation::drop_full_quotas() {
+  const bool only_quotas_deny =
+      std::ranges::all_of(live_, [&](std::uint32_t i) { return outcomes_[i].decision.admitted || parts_[i].quota; });
+  if (closed_ || banned_ || !only_quotas_deny) return false;
+  const auto full = std::ranges::partition(live_, [&](std::uint32_t i) { return outcomes_[i].decision.admitted; });
+  full_quotas_ += full.size();
+  const bool dropped = !full.empty() || std::exchange(quota_was_closed_, false);
+  live_.erase(full.begin(), full.end());
+  deniers_ = {};
+  if (!dropped || full_quotas_ == quotas_ || live_.empty()) return false;
+  ask_live();
+  return true;
+}
+
+// The one limit that denies may let the first few pass. The others are charged, all or nothing with the warning; the
+// limit itself is not.
+void Evaluation::ask_warning() {
+  stage_ = Stage::warning;
+  Group& group = new_group(operation(true), later(Fallback::none));
+  for (std::size_t c = 0; c < live_.size(); ++c) {
+    const std::size_t i = live_[c];
+    if (c == deniers_.last) {
+      add_once(group, i, *limit_of(i).warnings);
+    } else {
+      add_check(group, i, *parts_[i].states, *parts_[i].rule, outcomes_[i].cost);
+    }
+  }
+}
+
+void Evaluation::read_warning() {
+  const Group& group = groups_[0];
+  used_ = 0;
+  if (!group.decided || !group.admitted) return ask_penalties();
+  for (std::size_t c = 0; c < live_.size(); ++c) {
+    if (c != deniers_.last) outcomes_[live_[c]].decision = group.checks[c].decision;
+  }
+  reason_ = Reason::warned;
+  conclude(true);
+}
+
+void Evaluation::ask_penalties() {
+  stage_ = Stage::penalties;
+  subjects_.clear();
+  for (const std::uint32_t i : live_) {
+    if (options_.peek || outcomes_[i].decision.admitted || !limit_of(i).denials) continue;
+    add_once(new_group(Operation::decide, later(Fallback::none)), i, *limit_of(i).denials);
+    subjects_.push_back(i);
+  }
+}
+
+// The denial that fills the count starts the block, and the count begins anew after it.
+void Evaluation::read_penalties() {
+  std::size_t kept = 0;
+  for (std::size_t g = 0; g < used_; ++g) {
+    const bool is_full = groups_[g].decided && groups_[g].checks[0].decision.remaining == 0;
+    if (is_full) subjects_[kept++] = subjects_[g];
+  }
+  subjects_.resize(kept);
+  stage_ = Stage::blocks;
+  used_ = 0;
+  for (const std::uint32_t i : subjects_) {
+    add_once(new_group(Operation::decide, later(Fallback::none)), i, *limit_of(i).block);
+  }
+  for (const std::uint32_t i : subjects_) {
+    add_once(new_group(Operation::forget, later(Fallback::none)), i, *limit_of(i).denials);
+  }
+}
+
+void Evaluation::read_blocks() {
+  for (std::size_t g = 0; g < subjects_.size(); ++g) {
+    if (!groups_[g].decided) continue;
+    const Decision& block = groups_[g].checks[0].decision;
+    const std::optional<Duration> wait = block.admitted ? block.reset_after : block.retry_after;
+    Decision& decision = outcomes_[subjects_[g]].decision;
+    wait_for_block(decision, wait);
+    begin_block(decision, wait);
+  }
+  used_ = 0;
+  conclude(false);
+}
+
+void Evaluation::conclude(bool admits) {
+  const Instant at = verdict_.at;
+  if (is_descriptors_) {
+    verdict_.admitted = admits;
+  } else if (admits) {
+    verdict_ = admitted_verdict(live_outcomes(), reason_, deniers_.last);
+  } else if (reason_ == Reason::store_away) {
+    verdict_ = store_away_verdict();
+  } else {
+    verdict_ = denied_verdict(live_outcomes(), reason_, matched.denied_by);
+  }
+  verdict_.at = at;
+  stage_ = Stage::followers;
+  if (has_followers_) {
+    ask_followers(admits);
+  } else {
+    over_ = true;
+  }
+}
+
+// By a limit that is closed. Where another denies by itself, that one knows for how long.
+Verdict Evaluation::store_away_verdict() const noexcept {
+  const Outcome& outcome = outcomes_[*closed_];
+  Verdict verdict;
+  verdict.admitted = false;
+  verdict.reason = Reason::store_away;
+  verdict.limit = outcome.limit;
+  verdict.decision = outcome.decision;
+  verdict.retry_after = outcome.decision.retry_after;
+  return verdict;
+}
+
+// A shadow limit is charged iff it and the live verdict admit; a candidate iff it and every other live limit admit,
+// whatever its own live limit says. Where the request fails elsewhere a candidate neither agrees nor differs.
+void Evaluation::ask_followers(bool admits) {
+  followers_.clear();
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    if (parts_[i].states == nullptr) continue;
+    if (parts_[i].gives_back) {
+      follow(i, FollowerKind::give_back, false);
+    } else if (is_shadow(i) && !is_left_out(i)) {
+      follow(i, FollowerKind::shadow, admits);
+    }
+  }
+  if (is_descriptors_ || too_many_ || is_denied_outright() || by_share_) return;
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    if (parts_[i].candidate == nullptr) continue;
+    const bool own_denies = !is_shadow(i) && parts_[i].states != nullptr && !outcomes_[i].decision.admitted;
+    if (deniers_.count == (own_denies ? 1U : 0U)) follow(i, FollowerKind::candidate, true);
+  }
+}
+
+void Evaluation::follow(std::size_t i, FollowerKind kind, bool charges) {
+  const bool is_candidate = kind == FollowerKind::candidate;
+  // Descriptors are decided here if the store fails now, and so is a request that has asked it for nothing yet.
+  const bool or_share = !is_candidate && (is_descriptors_ || live_.empty());
+  const Fallback fallback = is_candidate ? Fallback::none : later(or_share ? Fallback::share : Fallback::none);
+  Group& group = new_group(operation(charges), fallback);
+  const States& states = is_candidate ? *parts_[i].candidate : *parts_[i].states;
+  const core::Rule& rule = is_candidate ? states.rule : *parts_[i].rule;
+  add_check(group, i, states, rule, kind == FollowerKind::give_back ? Cost{0} : outcomes_[i].cost);
+  followers_.push_back({static_cast<std::uint32_t>(i), kind});
+}
+
+void Evaluation::read_followers() {
+  stage_ = Stage::refunds;
+  const std::size_t asked = std::exchange(used_, 0);
+  for (std::size_t g = 0; g < asked; ++g) {
+    const auto [i, kind] = followers_[g];
+    if (!groups_[g].decided) continue;
+    const Decision& decision = groups_[g].checks[0].decision;
+    if (kind == FollowerKind::candidate) {
+      outcomes_[i].candidate = decision;
+    } else {
+      outcomes_[i].decision = decision;
+    }
+    if (kind == FollowerKind::give_back) give_back(i, groups_[g]);
+  }
+}
+
+// As much as the state says was used, at most the hits; and says what is left then. Groups that were read are used
+// again: the g-th refund takes a place no later than the look that it belongs to.
+void Evaluation::give_back(std::size_t i, const Group& looked) {
+  Decision& decision = outcomes_[i].decision;
+  const Cost given{std::min(outcomes_[i].cost.units(), decision.limit - decision.remaining)};
+  const Instant charged_at = decision.charged_at;
+  decision.remaining += given.units();
+  if (decision.remaining == decision.limit) decision.reset_after = Duration::zero();
+  decision.admitted = true;
+  decision.retry_after = Duration::zero();
+  if (given == Cost{0}) return;
+  const store::Failure failure = looked.failure;
+  const bool by_share = failure != store::Failure::none;
+  Group& group = new_group(Operation::settle, by_share ? Fallback::at_once : Fallback::none);
+  group.failure = failure;
+  add_check(group, i, *parts_[i].states, *parts_[i].rule, Cost{1});
+  group.settlement = core::Settlement{given, Cost{0}, charged_at};
+}
+
+void Evaluation::read_reset() {
+  reset_ = Reset::done;
+  for (const Group& group : groups()) {
+    if (group.failure != store::Failure::none) reset_ = Reset::unanswered;
+    if (reset_ == Reset::done && !group.admitted) reset_ = Reset::shared;
+  }
+  over_ = true;
+}
+
+void Evaluation::finish() {
+  if (is_descriptors_) {
+    fill_statuses();
+  } else if (stage_ != Stage::reset) {
+    verdict_.label = matched.label;
+    verdict_.route = bindings_->matcher().labels()[matched.label];
+    verdict_.tier = matched.caller.tier;
+  }
+  verdict_.outcomes = outcomes_;
+  owner_.on_finished(*this);
+}
+
+void Evaluation::fill_statuses() {
+  for (std::size_t i = 0; i < statuses_.size(); ++i) {
+    DescriptorStatus& status = statuses_[i];
+    if (parts_[i].states == nullptr) continue;  // a ban has said it
+    status.decision = outcomes_[i].decision;
+    status.admitted = is_shadow(i) || parts_[i].gives_back || status.decision.admitted;
+    if (parts_[i].was_open) status.kind = DescriptorStatus::Kind::unmatched;  // nothing is known of it
+  }
+}
+
+}  // namespace weir::engine

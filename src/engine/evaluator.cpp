@@ -1,0 +1,187 @@
+#include "engine/evaluator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine.h"
+
+namespace weir::engine {
+namespace {
+
+constexpr std::size_t usual_requests = 64;  // a batch that was larger is not kept for what is small
+constexpr std::size_t most_spare = 64;
+
+Event event_of(const Outcome& outcome, const Verdict& verdict) noexcept {
+  if (outcome.standing == Standing::shadow) {
+    return outcome.decision.admitted ? Event::admitted : Event::shadow_denied;
+  }
+  if (outcome.decision.admitted) return verdict.admitted ? Event::admitted : Event::uncharged;
+  if (verdict.admitted) return Event::warned;
+  return verdict.reason == Reason::blocked ? Event::blocked : Event::denied;
+}
+
+Event event_of(Divergence divergence) noexcept {
+  switch (divergence) {
+    case Divergence::newly_denied:
+      return Event::candidate_newly_denied;
+    case Divergence::newly_admitted:
+      return Event::candidate_newly_admitted;
+    case Divergence::agrees:
+      break;
+  }
+  return Event::candidate_agrees;
+}
+
+}  // namespace
+
+Evaluator::Evaluator(Engine& engine, std::shared_ptr<const Bindings> bindings, const EvaluatorOptions& options)
+    : engine_(engine),
+      store_(options.store == nullptr ? static_cast<store::Store&>(local_) : *options.store),
+      observer_(options.observer),
+      clock_(options.clock),
+      is_shared_(bindings->shared_keys() != nullptr) {
+  throttle_.throttle = options.throttle;
+  enter(std::move(bindings));
+}
+
+Evaluator::~Evaluator() {
+  engine_.dismiss(*this);
+}
+
+void Evaluator::enter(std::shared_ptr<const Bindings> bindings) {
+  auto counters = std::make_unique<Counters>(bindings->rows());
+  scratch_.emplace(bindings->matcher());
+  counters_ = std::move(counters);
+  // A count of its own: every batch holds the bindings, and the loops must not share a counter for that.
+  const Bindings* const shared = bindings.get();
+  bindings_ = std::shared_ptr<const Bindings>(shared, [keep = std::move(bindings)](const Bindings*) {});
+  if (observer_ != nullptr) observer_->entered(*bindings_);
+}
+
+EvaluationBatchPtr Evaluator::new_batch() {
+  if (spare_.empty()) return EvaluationBatchPtr(new EvaluationBatch(*this));
+  EvaluationBatch* const batch = spare_.back().release();
+  spare_.pop_back();
+  return EvaluationBatchPtr(batch);
+}
+
+void Evaluator::put_back(EvaluationBatch* batch) noexcept {
+  // One is kept whatever its size: on a store of this process's own it is the only one.
+  const bool is_kept = spare_.empty() || (batch->items_.size() <= usual_requests && spare_.size() < most_spare);
+  batch->clear();
+  std::unique_ptr<EvaluationBatch> owned(batch);
+  if (is_kept) spare_.push_back(std::move(owned));
+}
+
+Verdict Evaluator::evaluate(const Query& query, Instant now) {
+  Verdict verdict;
+  evaluate({&query, 1}, now, {&verdict, 1});
+  return verdict;
+}
+
+void Evaluator::evaluate(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {
+  if (!own_) own_ = new_batch();
+  own_->clear();
+  for (const Query& query : queries) own_->add(query);
+  (void)own_->submit(now);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] = own_->verdict(i);
+}
+
+void Evaluator::evaluate(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts) {
+  if (!own_) own_ = new_batch();
+  own_->clear();
+  for (const Query& query : queries) own_->add(query);
+  (void)own_->submit(times);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] = own_->verdict(i);
+}
+
+Result<Verdict> Evaluator::evaluate(const NamedQuery& ask, Instant now) {
+  if (!own_) own_ = new_batch();
+  own_->clear();
+  own_->add(ask);
+  (void)own_->submit(now);
+  if (const Error* const error = own_->error(0)) return tl::unexpected(*error);
+  return own_->verdict(0);
+}
+
+bool Evaluator::evaluate(std::string_view domain, std::span<const DescriptorQuery> asks, Instant now,
+                         std::span<DescriptorStatus> statuses) {
+  if (!own_) own_ = new_batch();
+  own_->clear();
+  own_->add(domain, asks);
+  (void)own_->submit(now);
+  std::ranges::copy(own_->statuses(0), statuses.begin());
+  return own_->verdict(0).admitted;
+}
+
+Result<void> Evaluator::reset(const NamedQuery& ask, Instant now) {
+  if (!own_) own_ = new_batch();
+  own_->clear();
+  own_->add_reset(ask);
+  (void)own_->submit(now);
+  if (const Error* const error = own_->error(0)) return tl::unexpected(*error);
+  return {};
+}
+
+Result<void> Evaluator::reset(const DescriptorName& name, Instant now) {
+  if (!own_) own_ = new_batch();
+  own_->clear();
+  own_->add_reset(name);
+  (void)own_->submit(now);
+  if (const Error* const error = own_->error(0)) return tl::unexpected(*error);
+  return {};
+}
+
+// A look is not counted.
+// Not by what was asked: a batch that was let go in flight may not read it any more.
+void Evaluator::count_descriptors(const Evaluation& evaluation) noexcept {
+  const bool admitted = evaluation.verdict().admitted;
+  const auto outcomes = evaluation.verdict().outcomes;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const std::uint32_t limit = evaluation.limit_of_descriptor(i);
+    if (limit == Verdict::no_limit || outcomes[i].cost == Cost{0}) continue;
+    const BoundLimit& bound = bindings_->limits()[limit];
+    const bool own = evaluation.statuses()[i].decision.admitted;
+    const Event event = bound.source->mode == policy::Mode::shadow ? (own ? Event::admitted : Event::shadow_denied)
+                        : own                                      ? (admitted ? Event::admitted : Event::uncharged)
+                                                                   : Event::denied;
+    counters_->raise(bound.first_row + bindings_->matcher().other_label(), event);
+  }
+}
+
+void Evaluator::count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept {
+  if (matched.caller.ignored_headers) counters_->ignored_headers.raise();
+  if (matched.caller.unknown_tier) counters_->unknown_tiers.raise();
+  if (verdict.reason == Reason::uncovered) counters_->uncovered.raise();
+  for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
+    const Outcome& outcome = verdict.outcomes[i];
+    const BoundLimit& limit = bindings_->limits()[outcome.limit];
+    const std::size_t row = limit.first_row + outcome.route;
+    const std::uint64_t consumer = outcome.consumer.value;
+    counters_->raise(row, event_of(outcome, verdict));
+    if (matched.limits[i].is_shared) counters_->raise(row, Event::shared);
+    limit.consumers->add(consumer, now);
+    if (!outcome.candidate) continue;
+    const Divergence divergence = outcome.divergence();
+    counters_->raise(row, event_of(divergence));
+    if (divergence == Divergence::newly_denied) limit.diverging->newly_denied.add(consumer);
+    if (divergence == Divergence::newly_admitted) limit.diverging->newly_admitted.add(consumer);
+  }
+  for (const auto& exempt : matched.exempt) {
+    const BoundLimit& limit = bindings_->limits()[exempt.limit];
+    const std::size_t row = limit.first_row + exempt.route;
+    const bool lacks_key = exempt.why == match::Exemption::key_missing;
+    const bool denies =
+        lacks_key ? limit.source->missing == policy::Missing::deny : exempt.why == match::Exemption::banned;
+    if (denies) {
+      const bool is_shadow = limit.source->mode == policy::Mode::shadow;
+      counters_->raise(row, is_shadow ? Event::shadow_denied : Event::denied);
+    } else if (lacks_key) {
+      counters_->raise(row, Event::skipped);
+    } else if (exempt.why == match::Exemption::unlimited) {
+      counters_->raise(row, Event::unlimited);
+    }
+  }
+}
+
+}  // namespace weir::engine

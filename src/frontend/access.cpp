@@ -1,0 +1,60 @@
+#include "frontend/access.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+
+#include "text/address.h"
+
+namespace weir::frontend {
+namespace {
+
+char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// `text` in any letter case, `low` in lower case.
+bool equals(std::string_view text, std::string_view low) noexcept {
+  return std::ranges::equal(text, low, {}, lower);
+}
+
+bool is_digits(std::string_view text) noexcept {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Without `:port`, and without the brackets of an IPv6 address.
+std::string_view without_port(std::string_view host) noexcept {
+  const std::size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && is_digits(host.substr(colon + 1))) host = host.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  return host;
+}
+
+}  // namespace
+
+bool Token::matches(std::string_view shown) const noexcept {
+  return is_set() && shown.size() == secret_.size() && CRYPTO_memcmp(shown.data(), secret_.data(), shown.size()) == 0;
+}
+
+std::string_view bearer(std::string_view authorization) noexcept {
+  constexpr std::string_view scheme = "bearer ";
+  if (authorization.size() <= scheme.size() || !equals(authorization.substr(0, scheme.size()), scheme)) return {};
+  authorization.remove_prefix(scheme.size());
+  return authorization;
+}
+
+HostNames::HostNames(std::vector<std::string> names) : names_(std::move(names)) {
+  for (std::string& name : names_) {
+    any_ = any_ || name == "*";
+    std::ranges::transform(name, name.begin(), lower);
+  }
+}
+
+bool HostNames::accept(std::string_view host) const noexcept {
+  if (any_ || host.empty()) return true;  // no browser leaves it out
+  const std::string_view name = without_port(host);
+  if (equals(name, "localhost") || text::Address::parse(name)) return true;
+  return std::ranges::any_of(names_, [&](const std::string& known) { return equals(name, known); });
+}
+
+}  // namespace weir::frontend

@@ -1,0 +1,62 @@
+// The admin frontend: what operators ask, and what Prometheus collects.
+//
+//   GET  /metrics                                    the text format of Prometheus
+//   GET  /v1/status                                  the server: policy, reloads, frontends, memory, snapshots,
+//   candidates GET  /v1/ruleset                                 the policy in force, in words GET  /v1/denied?count=20
+//   the consumers that were denied most of late, by hash GET  /v1/limits/NAME/consumers/CONSUMER?tier=T   what a
+//   consumer has left of a limit; charges nothing POST /v1/limits/NAME/consumers/CONSUMER/reset    forgets what was
+//   counted for it GET  /v1/domains/NAME/descriptor?KEY=VALUE       the same of a descriptor: its entries are the
+//   parameters, in order POST /v1/domains/NAME/descriptor/reset?KEY=VALUE POST /v1/reload reads weir.yaml and the
+//   policy again GET  /healthz, /readyz                           for whoever watches the process
+//
+// A consumer is written as match/consumer.h reads it. Names in paths are percent-encoded. What changes state
+// asks for the admin token.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/access.h"
+#include "frontend/admin/backend.h"
+#include "frontend/frontend.h"
+#include "frontend/http_session.h"
+#include "frontend/loop_context.h"
+#include "wire/http1/request.h"
+
+namespace weir::frontend {
+
+// Tokens are shown as `X-Weir-Token: T` or `Authorization: Bearer T`.
+struct AdminOptions {
+  wire::http1::Limits limits{};
+  HostNames hosts{};
+  Token token{};        // set: asked for of whoever reads; the admin token will do too
+  Token admin_token{};  // asked for of whoever changes something; not set: nobody can
+};
+
+class AdminFrontend final : public FrontendWith<AdminOptions> {
+ public:
+  AdminFrontend(LoopContext& context, AdminBackend& backend, const Health& health, AdminOptions options)
+      : FrontendWith(std::move(options)), context_(context), backend_(backend), health_(health) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "admin"; }
+  [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
+  [[nodiscard]] net::ConnectionOptions connection_options() const override {
+    return http_connection_options(options_.limits);
+  }
+  [[nodiscard]] std::vector<std::string> alpn_protocols() const override { return {"http/1.1"}; }
+  [[nodiscard]] std::uint64_t requests() const noexcept override { return shared_.received.value(); }
+
+ private:
+  class Session;
+
+  LoopContext& context_;
+  AdminBackend& backend_;
+  const Health& health_;
+  HttpLoopState shared_;
+};
+
+}  // namespace weir::frontend

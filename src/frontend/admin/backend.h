@@ -1,0 +1,115 @@
+// What operators can learn of the server and have it do beyond single consumers: given by whoever runs the frontends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "observe/denied_most.h"
+#include "observe/recent_traffic.h"
+#include "weir/result.h"
+#include "weir/time.h"
+
+namespace weir::frontend {
+
+struct AdminStatus {
+  struct Policy {
+    std::string file{};    // empty: the one that is built in
+    std::string digest{};  // of Ruleset
+    Instant loaded_at{};
+    std::size_t limits = 0;
+  };
+
+  // The latest one, whether by signal, by a changed file or by request.
+  struct Reload {
+    Instant at{};
+    std::string error{};  // empty: it took effect
+  };
+
+  struct Listener {
+    std::string name{};                 // http, rls, resp, admin
+    std::vector<std::string> listen{};  // addresses, as they were bound
+    std::uint64_t connections = 0;      // open now
+  };
+
+  struct Memory {
+    std::uint64_t used = 0;  // bytes
+    std::uint64_t budget = 0;
+  };
+
+  // Where the server keeps its secrets, so that a client can tell whether it has the same.
+  struct State {
+    std::string directory{};    // empty: there is none
+    std::string hash_key_id{};  // what the log's key makes of the empty text
+  };
+
+  struct Snapshot {
+    Instant at{};
+    std::string error{};  // empty: it is whole
+  };
+
+  // How a candidate would have decided what its live limit decided.
+  struct Candidate {
+    std::string limit{};
+    std::uint64_t agreed = 0;
+    std::uint64_t newly_denied = 0;
+    std::uint64_t newly_admitted = 0;
+  };
+
+  // A store that nodes share.
+  struct Store {
+    std::string kind{};                   // redis
+    std::vector<std::string> urls{};      // without passwords
+    std::uint64_t servers = 0;            // that decide: one, or the masters of a cluster
+    std::uint64_t connected = 0;          // of these
+    std::string breaker{};                // closed, half_open, open: of the worst
+    std::optional<Instant> away_since{};  // none: every breaker is closed
+    std::optional<Instant> failed_at{};   // the latest error; none since the start
+    std::string error{};
+  };
+
+  std::string version{};
+  State state{};
+  observe::RecentTraffic::Summary traffic{};
+  Instant started_at{};
+  Policy policy{};
+  std::optional<Reload> last_reload{};  // none since the start
+  std::vector<Listener> listeners{};
+  Memory memory{};
+  std::optional<Store> store{};             // none: states are in this process
+  std::optional<Snapshot> last_snapshot{};  // none since the start
+  std::vector<Candidate> candidates{};
+};
+
+// Called on any loop's thread, by several at once. All but reload() answer before they return, so they are quick.
+class AdminBackend {
+ public:
+  AdminBackend() = default;
+  AdminBackend(const AdminBackend&) = delete;
+  AdminBackend& operator=(const AdminBackend&) = delete;
+  virtual ~AdminBackend() = default;
+
+  // A page in Prometheus's text format.
+  [[nodiscard]] virtual std::string metrics() = 0;
+
+  [[nodiscard]] virtual AdminStatus status() = 0;
+
+  // The most denied first, `most` at most.
+  [[nodiscard]] virtual std::vector<observe::DeniedConsumer> denied_most(std::size_t most) = 0;
+
+  // What came of a reload that took effect.
+  struct Reload {
+    std::string digest{};          // of the policy that is in force now
+    std::string restart_needed{};  // for what: `listeners.http, log`; empty: for nothing
+  };
+
+  // Reads the files again. `done` is called once, on any thread, at once or later: with what came of it, or with why
+  // nothing has changed. Not after the loops are gone.
+  using Reloaded = std::function<void(Result<Reload>)>;
+  virtual void reload(Reloaded done) = 0;
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,211 @@
+#include "frontend/admin/counter_request.h"
+
+#include <optional>
+
+#include "match/consumer.h"
+#include "match/descriptors.h"
+#include "match/named.h"
+#include "text/json_writer.h"
+
+namespace weir::frontend {
+namespace {
+
+using engine::DescriptorStatus;
+using engine::EvaluationBatch;
+using engine::Reason;
+using engine::Verdict;
+using match::NamedQuery;
+
+// Why a counter that there is was not forgotten: the store is away; or the state is others' too.
+unsigned status_of_failed_reset(const EvaluationBatch& batch) noexcept {
+  return batch.bindings().shared_keys() != nullptr ? 503 : 409;
+}
+
+void write_next(bool admitted, Reason reason, const std::optional<Duration>& retry_after, text::JsonWriter& json) {
+  json.field("admitted", admitted);
+  json.field("reason", name_of(reason));
+  json.field("retry_after", retry_after);
+}
+
+void write_figures(policy::Mode mode, const Decision& decision, const std::optional<Duration>& more_after,
+                   text::JsonWriter& json) {
+  json.field("mode", name_of(mode));
+  json.field("quota", decision.limit);
+  json.field("remaining", decision.remaining);
+  json.field("reset_after", decision.reset_after);
+  json.field("more_after", more_after);
+}
+
+void write_no_figures(text::JsonWriter& json) {
+  for (const auto* name : {"mode", "quota", "remaining", "reset_after", "more_after"}) json.null(name);
+}
+
+std::string reset_json(std::string_view kind, std::string_view name, std::string_view consumer) {
+  text::JsonWriter json;
+  json.begin_object();
+  json.field(kind, name);
+  json.field("consumer", consumer);
+  json.field("reset", true);
+  json.end_object();
+  return json.take();
+}
+
+// What the limit says of it; null where the tier has no numbers, or only its candidate has.
+const engine::Outcome* outcome_of(const policy::Ruleset& ruleset, const Verdict& verdict) noexcept {
+  if (verdict.outcomes.empty()) return nullptr;
+  const engine::Outcome& outcome = verdict.outcomes.front();
+  return ruleset.limits[outcome.limit].live.by_tier[verdict.tier] ? &outcome : nullptr;
+}
+
+class ConsumerRequest final : public CounterRequest {
+ public:
+  ConsumerRequest(Kind kind, std::string_view limit, std::string_view consumer, std::string_view tier)
+      : kind_(kind), limit_(limit), consumer_(consumer), tier_(tier) {}
+
+  [[nodiscard]] Result<std::string> answer(const EvaluationBatch& batch) const override;
+  [[nodiscard]] unsigned status_of_error(const EvaluationBatch& batch) const override;
+
+ private:
+  void add(EvaluationBatch& batch) override;
+  [[nodiscard]] NamedQuery named() const noexcept {
+    return {.limit = limit_, .consumer = consumer_, .one_meaning = true};
+  }
+
+  const Kind kind_;
+  const std::string limit_;
+  const std::string consumer_;
+  const std::string tier_;
+};
+
+// To inspect: what the limit would say to the next request, and what is there before it.
+void ConsumerRequest::add(EvaluationBatch& batch) {
+  if (kind_ == Kind::reset) return batch.add_reset(named());
+  NamedQuery look = named();
+  look.tier = tier_;
+  look.peek = true;
+  batch.add(look);
+  look.cost = Cost{0};  // what a decision leaves is told as if it were charged
+  look.wants_more_after = true;
+  batch.add(look);
+}
+
+Result<std::string> ConsumerRequest::answer(const EvaluationBatch& batch) const {
+  if (const Error* const error = batch.error(first())) return tl::unexpected(*error);
+  const std::string consumer = match::describe_consumer(batch.consumer(first()));
+  if (kind_ == Kind::reset) return reset_json("limit", limit_, consumer);
+  const policy::Ruleset& ruleset = batch.bindings().ruleset();
+  const Verdict& next = batch.verdict(first());
+  const Verdict& present = batch.verdict(first() + 1);
+  text::JsonWriter json;
+  json.begin_object();
+  json.field("limit", limit_);
+  json.field("tier", ruleset.tiers.names[next.tier]);
+  // A limit in shadow has no part in the verdict: then its own decision is all there is.
+  const engine::Outcome* const of_next = outcome_of(ruleset, next);
+  if (of_next == nullptr || of_next->standing == engine::Standing::live) {
+    write_next(next.admitted, next.reason, next.retry_after, json);
+  } else {
+    const Decision& decision = of_next->decision;
+    write_next(decision.admitted, decision.admitted ? Reason::within : Reason::exceeded, decision.retry_after, json);
+  }
+  if (const engine::Outcome* const outcome = outcome_of(ruleset, present)) {
+    write_figures(ruleset.limits[outcome->limit].mode, outcome->decision, outcome->decision.more_after, json);
+  } else {
+    write_no_figures(json);
+  }
+  json.field("consumer", consumer);
+  json.end_object();
+  return json.take();
+}
+
+unsigned ConsumerRequest::status_of_error(const EvaluationBatch& batch) const {
+  if (!batch.bindings().matcher().find_limit(limit_)) return 404;
+  std::string key;
+  const bool is_read = kind_ == Kind::reset && match::read_named(batch.bindings().matcher(), named(), key).has_value();
+  return is_read ? status_of_failed_reset(batch) : 400;
+}
+
+class DescriptorRequest final : public CounterRequest {
+ public:
+  DescriptorRequest(Kind kind, std::string_view domain, std::vector<std::pair<std::string, std::string>> entries)
+      : kind_(kind), domain_(domain), texts_(std::move(entries)) {
+    for (const auto& [key, value] : texts_) entries_.push_back({key, value});
+  }
+
+  [[nodiscard]] Result<std::string> answer(const EvaluationBatch& batch) const override;
+  [[nodiscard]] unsigned status_of_error(const EvaluationBatch& batch) const override;
+
+ private:
+  void add(EvaluationBatch& batch) override;
+  [[nodiscard]] Result<const policy::Descriptor*> find(const EvaluationBatch& batch) const {
+    std::string key;
+    return match::find_descriptor(batch.bindings().ruleset(), {domain_, entries_}, key);
+  }
+
+  const Kind kind_;
+  const std::string domain_;
+  const std::vector<std::pair<std::string, std::string>> texts_;
+  std::vector<match::DescriptorEntry> entries_;
+  match::DescriptorQuery look_;
+};
+
+// A look of no hits charges nothing, and is not counted.
+void DescriptorRequest::add(EvaluationBatch& batch) {
+  if (kind_ == Kind::reset) return batch.add_reset(match::DescriptorName{domain_, entries_});
+  look_.entries = entries_;
+  look_.hits = Cost{0};
+  batch.add(domain_, {&look_, 1});
+}
+
+Result<std::string> DescriptorRequest::answer(const EvaluationBatch& batch) const {
+  if (const Error* const error = batch.error(first())) return tl::unexpected(*error);
+  const std::string consumer = match::describe_descriptor(entries_);
+  if (kind_ == Kind::reset) return reset_json("domain", domain_, consumer);
+  const auto found = find(batch);
+  if (!found) return tl::unexpected(found.error());
+  const policy::Ruleset& ruleset = batch.bindings().ruleset();
+  const DescriptorStatus& status = batch.statuses(first()).front();
+  const Decision& decision = status.decision;
+  text::JsonWriter json;
+  json.begin_object();
+  json.field("domain", domain_);
+  json.field_or_null("limit", (*found)->limit ? std::string_view(ruleset.limits[*(*found)->limit].name) : "");
+  json.field("tier", ruleset.tiers.names.front());
+  // What the next request of one hit would be told. A window has more when it ends, and then all.
+  if (status.kind == DescriptorStatus::Kind::limited) {
+    const bool admitted = decision.remaining > 0;
+    const bool never = status.numbers.limit == 0;
+    write_next(admitted,
+               never      ? Reason::banned
+               : admitted ? Reason::within
+                          : Reason::exceeded,
+               never ? std::nullopt : std::optional(admitted ? Duration::zero() : decision.reset_after), json);
+    const bool is_used = decision.remaining < decision.limit;
+    write_figures((*found)->shadow_mode ? policy::Mode::shadow : policy::Mode::enforce, decision,
+                  is_used ? std::optional(decision.reset_after) : std::nullopt, json);
+  } else {
+    write_next(true, Reason::uncovered, Duration::zero(), json);
+    write_no_figures(json);
+  }
+  json.field("consumer", consumer);
+  json.end_object();
+  return json.take();
+}
+
+unsigned DescriptorRequest::status_of_error(const EvaluationBatch& batch) const {
+  return find(batch) ? status_of_failed_reset(batch) : 404;
+}
+
+}  // namespace
+
+std::unique_ptr<CounterRequest> consumer_request(CounterRequest::Kind kind, std::string_view limit,
+                                                 std::string_view consumer, std::string_view tier) {
+  return std::make_unique<ConsumerRequest>(kind, limit, consumer, tier);
+}
+
+std::unique_ptr<CounterRequest> descriptor_request(CounterRequest::Kind kind, std::string_view domain,
+                                                   std::vector<std::pair<std::string, std::string>> entries) {
+  return std::make_unique<DescriptorRequest>(kind, domain, std::move(entries));
+}
+
+}  // namespace weir::frontend

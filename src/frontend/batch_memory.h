@@ -1,0 +1,98 @@
+// Memory for the batches of a loop's sessions. All on the loop's thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace weir::frontend {
+
+// What the requests of a batch view, kept until they are answered: texts, header fields, descriptors. Once it has held
+// the like, it allocates nothing.
+class BatchMemory {
+ public:
+  [[nodiscard]] std::string_view keep(std::string_view text) {
+    if (text.empty()) return {};
+    auto* const kept = reinterpret_cast<char*>(allocate(text.size(), 1));
+    std::memcpy(kept, text.data(), text.size());
+    return {kept, text.size()};
+  }
+
+  template <class Item>
+  [[nodiscard]] std::span<Item> keep(std::span<const Item> items) {
+    static_assert(std::is_trivially_destructible_v<Item> && alignof(Item) <= alignof(std::max_align_t));
+    if (items.empty()) return {};
+    auto* const kept = reinterpret_cast<Item*>(allocate(items.size_bytes(), alignof(Item)));
+    std::uninitialized_copy(items.begin(), items.end(), kept);
+    return {kept, items.size()};
+  }
+
+  // All that was kept is gone.
+  void clear() noexcept {
+    current_ = used_ = 0;
+    for (; total_ > most_retained; blocks_.pop_back()) total_ -= blocks_.back().size;
+  }
+
+ private:
+  static constexpr std::size_t first_block = std::size_t{1} << 10;
+  static constexpr std::size_t most_retained = std::size_t{256} << 10;
+
+  struct Block {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size;
+  };
+
+  std::byte* allocate(std::size_t size, std::size_t alignment) {
+    for (;; ++current_, used_ = 0) {
+      if (current_ == blocks_.size()) add_block(size);
+      const std::size_t begin = (used_ + alignment - 1) / alignment * alignment;
+      if (begin + size > blocks_[current_].size) continue;
+      used_ = begin + size;
+      return blocks_[current_].bytes.get() + begin;
+    }
+  }
+
+  void add_block(std::size_t at_least) {
+    const std::size_t size = std::max(at_least, blocks_.empty() ? first_block : 2 * blocks_.back().size);
+    blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
+    total_ += size;
+  }
+
+  std::vector<Block> blocks_;
+  std::size_t total_ = 0;    // of all blocks
+  std::size_t current_ = 0;  // the block that is being filled,
+  std::size_t used_ = 0;     // and how much of it is
+};
+
+// Batches that the sessions use in turn, each from a read until it is answered.
+template <class Batch>
+class Pool {
+ public:
+  static constexpr std::size_t most_idle = 64;
+
+  Pool() { idle_.reserve(most_idle); }
+
+  // One that was given back, as it was then; else a new one, of these arguments.
+  template <class... Arguments>
+  [[nodiscard]] std::unique_ptr<Batch> take(Arguments&&... arguments) {
+    if (idle_.empty()) return std::make_unique<Batch>(std::forward<Arguments>(arguments)...);
+    std::unique_ptr<Batch> batch = std::move(idle_.back());
+    idle_.pop_back();
+    return batch;
+  }
+
+  void give_back(std::unique_ptr<Batch> batch) noexcept {
+    if (idle_.size() < most_idle) idle_.push_back(std::move(batch));
+  }
+
+ private:
+  std::vector<std::unique_ptr<Batch>> idle_;
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,99 @@
+// A protocol that clients ask in, on one loop: it makes the sessions of its connections and counts what they do. The
+// server keeps a list of frontends for each loop, and knows them by this interface alone.
+#pragma once
+
+#include <any>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/counters.h"
+#include "net/listener.h"
+#include "net/session.h"
+
+namespace weir::frontend {
+
+// Whether the server takes requests: every frontend says the same. Written by its owner, read from any thread.
+class Health {
+ public:
+  [[nodiscard]] bool serving() const noexcept { return serving_.load(std::memory_order_relaxed); }
+  void set_serving(bool serving) noexcept { serving_.store(serving, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> serving_ = true;
+};
+
+// Why a request was denied without having been read. A proxy may let pass what its limiter fails on, so what a client
+// can cause is denied, and not an error.
+enum class Unread : std::uint8_t { message_too_long, head_too_long, too_many_descriptors, malformed };
+
+inline constexpr std::array<std::string_view, 4> unread_names{"message_too_long", "head_too_long",
+                                                              "too_many_descriptors", "malformed"};
+
+// Requests that were answered without an evaluation. One thread counts, any thread reads.
+struct UnevaluatedCounts {
+  engine::Count failed;  // answered by an error that a proxy takes for a failure, or given up without an answer
+  std::array<engine::Count, unread_names.size()> denied;
+
+  [[nodiscard]] engine::Count& of(Unread why) noexcept { return denied[static_cast<std::size_t>(why)]; }
+};
+
+// What CL.THROTTLE has answered. One thread counts, any thread reads.
+struct ThrottleCounts {
+  engine::Count allowed;
+  engine::Count limited;
+};
+
+class Frontend {
+ public:
+  Frontend() = default;
+  Frontend(const Frontend&) = delete;
+  Frontend& operator=(const Frontend&) = delete;
+  virtual ~Frontend() = default;
+
+  // As in weir.yaml, the metrics and the status: `http`, `rls`, `resp`, `admin`.
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+
+  // A session for a connection of this loop. Sessions are gone before their frontend.
+  [[nodiscard]] virtual std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) = 0;
+
+  // Other options from now on, after a reload. They are of the type that the frontend was made with.
+  virtual void change(const std::any& options) = 0;
+
+  // What the listener grants each connection, and which protocols it offers by ALPN.
+  [[nodiscard]] virtual net::ConnectionOptions connection_options() const = 0;
+  [[nodiscard]] virtual std::vector<std::string> alpn_protocols() const = 0;
+
+  // Since the start; from any thread.
+  [[nodiscard]] virtual std::uint64_t requests() const noexcept = 0;
+  // Null where no proxy lets requests pass by the answers.
+  [[nodiscard]] virtual const UnevaluatedCounts* unevaluated() const noexcept { return nullptr; }
+  // Null where there is no CL.THROTTLE.
+  [[nodiscard]] virtual const ThrottleCounts* throttle_counts() const noexcept { return nullptr; }
+};
+
+template <class Options>
+class FrontendWith : public Frontend {
+ public:
+  void change(const std::any& options) final { options_ = std::any_cast<const Options&>(options); }
+
+ protected:
+  explicit FrontendWith(Options options) : options_(std::move(options)) {}
+
+  Options options_;
+};
+
+// A connection that takes messages of that length.
+[[nodiscard]] inline net::ConnectionOptions connection_for(std::size_t longest_message) {
+  net::ConnectionOptions options;
+  if (options.input_bound < longest_message) options.input_bound = longest_message;
+  return options;
+}
+
+}  // namespace weir::frontend

@@ -1,0 +1,48 @@
+// POST /json: a RateLimitRequest of Envoy's in protobuf's JSON, answered as envoyproxy/ratelimit does:
+//
+//   {"domain": "mongo", "descriptors": [{"entries": [{"key": "database", "value": "users"}]}]}
+//   {"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT","currentLimit":{"requestsPerUnit":500,
+//    "unit":"SECOND"},"limitRemaining":0,"durationUntilReset":"1s"}]}
+//
+// All that protobuf's JSON takes: names in either case (hitsAddend, hits_addend), null for what is not there, numbers
+// as 2, 2.0 or "2", a unit by its name or number. Fields that are not known, or there twice, are refused.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "frontend/answer.h"
+#include "frontend/batch_memory.h"
+#include "match/descriptors.h"
+#include "weir/result.h"
+
+namespace weir::frontend {
+
+// The descriptors of one request, as they were sent: at most table::most_together.
+struct DescriptorRequest {
+  std::string_view domain;
+  std::span<const match::DescriptorQuery> asks;
+};
+
+// One per loop.
+class DescriptorsReader {
+ public:
+  DescriptorsReader();
+  ~DescriptorsReader();
+  DescriptorsReader(const DescriptorsReader&) = delete;
+  DescriptorsReader& operator=(const DescriptorsReader&) = delete;
+
+  // What the request views is in `memory`.
+  [[nodiscard]] Result<DescriptorRequest> read(std::string_view body, BatchMemory& memory);
+
+ private:
+  class Parsing;
+  std::unique_ptr<Parsing> parsing_;
+};
+
+// Appends the body of the answer.
+void append_descriptors(std::string& out, const DescriptorVerdict& verdict);
+
+}  // namespace weir::frontend

@@ -1,0 +1,308 @@
+#include "frontend/http/http_frontend.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "frontend/answer.h"
+#include "wire/ascii.h"
+#include "wire/problem.h"
+
+namespace weir::frontend {
+namespace {
+
+using engine::Verdict;
+using match::Query;
+using wire::http1::Request;
+using wire::http1::ResponseWriter;
+
+constexpr std::string_view auth_path = "/v1/auth";
+
+// For a proxy that keeps header fields of an answer only, as nginx does: if it asks with this one, a denial has its
+// body there too. nginx takes 4 KiB of fields, and believes that Weir is away if there are more.
+constexpr std::string_view problem_field = "X-Weir-Problem";
+constexpr std::size_t longest_problem_field = 2048;
+
+// http://host/path -> /path
+std::string_view without_authority(std::string_view target) noexcept {
+  const std::size_t scheme = target.find("://");
+  if (target.starts_with('/') || scheme == std::string_view::npos) return target;
+  const std::size_t path = target.find('/', scheme + 3);
+  return path == std::string_view::npos ? "/" : target.substr(path);
+}
+
+bool is_health(std::string_view path) noexcept {
+  return path == "/healthz" || path == "/readyz" || path == "/healthcheck";
+}
+
+// The content codings that a body has, but for `identity`, which is none.
+bool is_encoded(const Request& request) noexcept {
+  return std::ranges::any_of(request.headers, [](const Header& header) {
+    return wire::equals_ignoring_case(header.name, "content-encoding") && !header.value.empty() &&
+           !wire::equals_ignoring_case(header.value, "identity");
+  });
+}
+
+// `name` is in lower case.
+bool has_header(const Request& request, std::string_view name) noexcept {
+  return std::ranges::any_of(request.headers,
+                             [name](const Header& header) { return wire::equals_ignoring_case(header.name, name); });
+}
+
+bool is_from_a_page(const Request& request) noexcept {
+  return has_header(request, "origin");
+}
+
+}  // namespace
+
+// What to do about a request.
+struct HttpFrontend::Task {
+  enum class Kind : std::uint8_t { auth, check, checks, descriptors, say, say_plainly };
+
+  RequestTraits traits{};
+  Kind kind = Kind::say;
+  bool wants_problem_field = false;
+  std::size_t first = 0;  // of the batch that is evaluated
+  std::size_t count = 0;
+  unsigned status = 200;     // of what is said
+  std::string_view allow{};  // of 405
+  std::string detail{};
+};
+
+// What the requests of one read ask, from their reading to their answers. They may view the input, which stays where it
+// is while the session is paused; all else that they view is in `memory`.
+struct HttpFrontend::Batch {
+  engine::EvaluationBatchPtr evaluation;
+  std::vector<Task> tasks;   // one for each request
+  std::size_t may_hold = 0;  // queries whose answers may be held
+  BatchMemory memory;
+};
+
+class HttpFrontend::Session final : public HttpSession {
+ public:
+  Session(HttpFrontend& frontend, const net::Peer& peer, const net::Link& link)
+      : HttpSession(link, frontend.options_.limits, frontend.shared_),
+        frontend_(frontend),
+        ip_(peer.unix_socket ? "127.0.0.1" : peer.address) {}
+  ~Session() override { let_go(); }
+
+ private:
+  void serve(std::span<const Request> requests, net::Output& out) override;
+  [[nodiscard]] bool in_flight() const override { return batch_ != nullptr; }
+  void answer_done(net::Output& out) override;
+  [[nodiscard]] Instant now() const override { return frontend_.context_.now(); }
+  [[nodiscard]] std::size_t queries_in(const Request& request) const override;
+
+  void let_go() noexcept;
+  [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return batch_->evaluation->bindings().ruleset(); }
+  [[nodiscard]] const Verdict& verdict(std::size_t i) const noexcept { return batch_->evaluation->verdict(i); }
+
+  [[nodiscard]] Task task_for(const Request& request);
+  [[nodiscard]] Task auth(const Request& request, std::string_view below);
+  [[nodiscard]] Task check(const Request& request);
+  [[nodiscard]] Task descriptors(const Request& request);
+  [[nodiscard]] Task health(std::string_view path) const;
+  [[nodiscard]] bool may_ask(const Request& request) const noexcept;
+
+  void answer(const Task& task, net::Output& out);
+  void answer_auth(const Task& task, net::Output& out);
+  void answer_check(const Task& task, std::string& out);
+  void answer_checks(const Task& task, std::string& out);
+  void answer_descriptors(const Task& task, std::string& out);
+  void say(const Task& task, std::string& out);
+
+  HttpFrontend& frontend_;
+  const std::string ip_;
+  std::unique_ptr<Batch> batch_;  // that is read, in flight or answered; null: none
+};
+
+HttpFrontend::HttpFrontend(LoopContext& context, const Health& health, HttpOptions options)
+    : FrontendWith(std::move(options)), context_(context), health_(health) {}
+
+HttpFrontend::~HttpFrontend() = default;
+
+std::unique_ptr<net::Session> HttpFrontend::open(const net::Peer& peer, const net::Link& link) {
+  return std::make_unique<Session>(*this, peer, link);
+}
+
+void HttpFrontend::Session::serve(std::span<const Request> requests, net::Output& out) {
+  batch_ = frontend_.batches_.take();
+  batch_->evaluation = frontend_.context_.evaluator().new_batch();
+  for (const Request& request : requests) {
+    batch_->tasks.push_back(task_for(request));
+    batch_->tasks.back().traits = traits_of(request);
+  }
+  if (batch_->evaluation->size() > 0) submit(*batch_->evaluation, link_);
+  answer_done(out);
+}
+
+void HttpFrontend::Session::answer_done(net::Output& out) {
+  if (!batch_ || batch_->evaluation->in_flight()) return;
+  for (const Task& task : batch_->tasks) answer(task, out);
+  let_go();
+}
+
+void HttpFrontend::Session::let_go() noexcept {
+  if (!batch_) return;
+  frontend_.may_hold_ -= std::exchange(batch_->may_hold, 0);
+  batch_->evaluation.reset();
+  batch_->tasks.clear();
+  batch_->memory.clear();
+  frontend_.batches_.give_back(std::move(batch_));
+}
+
+bool HttpFrontend::Session::may_ask(const Request& request) const noexcept {
+  if (!frontend_.options_.token.is_set()) return true;
+  return std::ranges::any_of(request.headers, [&](const Header& header) {
+    return wire::equals_ignoring_case(header.name, "x-weir-token") && frontend_.options_.token.matches(header.value);
+  });
+}
+
+HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
+  if (!frontend_.options_.hosts.accept(request.host)) {
+    return {.status = 421, .detail = "This listener does not answer to that Host; list it in listeners.http.hosts."};
+  }
+  const std::string_view target = without_authority(request.target);
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (is_health(path)) return health(path);
+  const bool is_auth =
+      target.starts_with(auth_path) &&
+      (target.size() == auth_path.size() || target[auth_path.size()] == '/' || target[auth_path.size()] == '?');
+  const bool is_post = path == "/v1/check" || path == "/json";
+  if (!is_auth && !is_post) {
+    return {.status = 404, .detail = "There are POST /v1/check, /v1/auth, POST /json, GET /healthz and GET /readyz."};
+  }
+  if (!may_ask(request)) return {.status = 401, .detail = "This listener asks for a token in X-Weir-Token."};
+  if (is_auth) return auth(request, target.substr(auth_path.size()));
+  if (request.method != "POST") return {.status = 405, .allow = "POST", .detail = "Use POST."};
+  if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
+  if (is_encoded(request)) return {.status = 415, .detail = "Bodies are taken without a Content-Encoding."};
+  return path == "/json" ? descriptors(request) : check(request);
+}
+
+// Each is an object of its own, or lies in one.
+std::size_t HttpFrontend::Session::queries_in(const Request& request) const {
+  return 1 + static_cast<std::size_t>(std::ranges::count(request.body, '{'));
+}
+
+HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, std::string_view below) {
+  const auto original = original_request(request, below, frontend_.options_.auth_headers);
+  if (!original) return {.status = 403, .detail = original.error().message()};
+  const bool can_hold = frontend_.shared_.held + frontend_.may_hold_ < frontend_.options_.hold_limit;
+  if (can_hold) {
+    ++batch_->may_hold;
+    ++frontend_.may_hold_;
+  }
+  const std::size_t number = batch_->evaluation->size();
+  batch_->evaluation->add(Query{.method = original->method,
+                                .target = original->target,
+                                .ip = ip_,
+                                .headers = batch_->memory.keep(request.headers),
+                                .max_wait = can_hold ? frontend_.options_.hold_max : Duration::zero(),
+                                .wants_more_after = true});
+  return {.kind = Task::Kind::auth,
+          .wants_problem_field = has_header(request, "x-weir-problem"),
+          .first = number,
+          .count = 1};
+}
+
+HttpFrontend::Task HttpFrontend::Session::check(const Request& request) {
+  frontend_.queries_.clear();
+  const auto many = frontend_.check_reader_.read(request.body, frontend_.queries_, batch_->memory);
+  if (!many) return {.status = 400, .detail = many.error().message()};
+  const std::size_t first = batch_->evaluation->size();
+  for (Query& query : frontend_.queries_) {
+    query.wants_more_after = !*many;  // for the header fields
+    batch_->evaluation->add(query);
+  }
+  return {.kind = *many ? Task::Kind::checks : Task::Kind::check, .first = first, .count = frontend_.queries_.size()};
+}
+
+HttpFrontend::Task HttpFrontend::Session::descriptors(const Request& request) {
+  const auto asked = frontend_.descriptors_reader_.read(request.body, batch_->memory);
+  if (!asked) return {.kind = Task::Kind::say_plainly, .status = 400, .detail = asked.error().message() + '\n'};
+  const std::size_t number = batch_->evaluation->size();
+  batch_->evaluation->add(asked->domain, asked->asks);
+  return {.kind = Task::Kind::descriptors, .first = number, .count = 1};
+}
+
+HttpFrontend::Task HttpFrontend::Session::health(std::string_view path) const {
+  if (path == "/healthz" || frontend_.health_.serving()) return {.status = 200, .detail = "ok\n"};
+  return {.status = path == "/readyz" ? 503U : 500U, .detail = "The server is about to stop."};
+}
+
+void HttpFrontend::Session::answer(const Task& task, net::Output& out) {
+  switch (task.kind) {
+    case Task::Kind::auth:
+      return answer_auth(task, out);
+    case Task::Kind::check:
+      return answer_check(task, reply(out));
+    case Task::Kind::checks:
+      return answer_checks(task, reply(out));
+    case Task::Kind::descriptors:
+      return answer_descriptors(task, reply(out));
+    case Task::Kind::say:
+    case Task::Kind::say_plainly:
+      return say(task, reply(out));
+  }
+}
+
+void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
+  const Verdict& verdict = this->verdict(task.first);
+  const bool waits = verdict.admitted && verdict.delay > Duration::zero();
+  std::string& bytes = waits ? reply_at(net::Moment::clock::now() + verdict.delay) : reply(out);
+  ResponseWriter response(bytes, head(status_of(verdict), task.traits));
+  for_each_field(frontend_.context_, ruleset(), verdict,
+                 [&](std::string_view name, std::string_view value) { response.header(name, value); });
+  if (verdict.admitted) return response.finish();
+  frontend_.body_.clear();
+  append_denial(frontend_.body_, ruleset(), verdict);
+  response.header("Content-Type", wire::problem_content_type);
+  if (frontend_.body_.size() <= longest_problem_field && task.wants_problem_field) {
+    response.header(problem_field, frontend_.body_);
+  }
+  response.finish(frontend_.body_, task.traits.body);
+}
+
+void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
+  const Verdict& verdict = this->verdict(task.first);
+  frontend_.body_.clear();
+  append_verdict(frontend_.body_, ruleset(), verdict);
+  ResponseWriter response(out, head(status_of(verdict), task.traits));
+  for_each_field(frontend_.context_, ruleset(), verdict,
+                 [&](std::string_view name, std::string_view value) { response.header(name, value); });
+  response.header("Content-Type", "application/json");
+  response.finish(frontend_.body_);
+}
+
+void HttpFrontend::Session::answer_checks(const Task& task, std::string& out) {
+  frontend_.body_.assign(1, '[');
+  for (std::size_t i = 0; i < task.count; ++i) {
+    if (i > 0) frontend_.body_ += ',';
+    append_verdict(frontend_.body_, ruleset(), verdict(task.first + i));
+  }
+  frontend_.body_ += ']';
+  ResponseWriter response(out, head(200, task.traits));
+  response.header("Content-Type", "application/json");
+  response.finish(frontend_.body_);
+}
+
+void HttpFrontend::Session::answer_descriptors(const Task& task, std::string& out) {
+  const DescriptorVerdict verdict(*batch_->evaluation, task.first);
+  ResponseWriter response(out, head(verdict.admitted ? 200 : 429, task.traits));
+  for_each_field(frontend_.context_, verdict,
+                 [&](std::string_view name, std::string_view value) { response.header(name, value); });
+  response.header("Content-Type", "application/json");
+  frontend_.body_.clear();
+  append_descriptors(frontend_.body_, verdict);
+  response.finish(frontend_.body_);
+}
+
+void HttpFrontend::Session::say(const Task& task, std::string& out) {
+  const bool is_problem = task.status >= 300 && task.kind == Task::Kind::say;
+  ResponseWriter response(out, head(task.status, task.traits));
+  if (!task.allow.empty()) response.header("Allow", task.allow);
+  response.header("Content-Type", is_problem ? wire::problem_content_type : "text/plain");
+  response.finish(is_problem ? problem_text(task.status, task.detail) : task.detail, task.traits.body);
+}
+
+}  // namespace weir::frontend

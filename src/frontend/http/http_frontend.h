@@ -1,0 +1,65 @@
+// The HTTP frontend: POST /v1/check for programs, /v1/auth for proxies, POST /json for clients that ask as Envoy does.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/access.h"
+#include "frontend/batch_memory.h"
+#include "frontend/frontend.h"
+#include "frontend/http/check_json.h"
+#include "frontend/http/descriptors_json.h"
+#include "frontend/http/original_request.h"
+#include "frontend/http_session.h"
+#include "frontend/loop_context.h"
+#include "match/query.h"
+#include "weir/time.h"
+#include "wire/http1/request.h"
+
+namespace weir::frontend {
+
+struct HttpOptions {
+  wire::http1::Limits limits;
+  HostNames hosts;
+  Token token;  // set: asked for, as X-Weir-Token, of whoever wants a decision
+  AuthHeaders auth_headers = AuthHeaders::agreeing;
+  Duration hold_max = std::chrono::seconds(5);  // how long an answer of /v1/auth waits for its turn in a queue
+  std::size_t hold_limit = 1'000;               // how many may wait, of one loop
+};
+
+class HttpFrontend final : public FrontendWith<HttpOptions> {
+ public:
+  HttpFrontend(LoopContext& context, const Health& health, HttpOptions options);
+  ~HttpFrontend() override;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "http"; }
+  [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
+  [[nodiscard]] net::ConnectionOptions connection_options() const override {
+    return http_connection_options(options_.limits);
+  }
+  [[nodiscard]] std::vector<std::string> alpn_protocols() const override { return {"http/1.1"}; }
+  [[nodiscard]] std::uint64_t requests() const noexcept override { return shared_.received.value(); }
+  [[nodiscard]] const UnevaluatedCounts* unevaluated() const noexcept override { return &shared_.unevaluated; }
+
+ private:
+  class Session;
+  struct Task;
+  struct Batch;
+
+  LoopContext& context_;
+  const Health& health_;
+  HttpLoopState shared_;
+  CheckReader check_reader_;
+  std::vector<match::Query> queries_;  // of one request, while it is read
+  DescriptorsReader descriptors_reader_;
+  std::string body_;  // of one answer, while it is written
+  Pool<Batch> batches_;
+  std::size_t may_hold_ = 0;  // queries that are not answered, and whose answers may be held
+};
+
+}  // namespace weir::frontend

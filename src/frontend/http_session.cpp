@@ -1,0 +1,188 @@
+#include "frontend/http_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text/json.h"
+#include "wire/problem.h"
+
+namespace weir::frontend {
+namespace {
+
+using wire::http1::Body;
+using wire::http1::Connection;
+using wire::http1::Progress;
+using wire::http1::RequestParser;
+using wire::http1::ResponseHead;
+using wire::http1::ResponseWriter;
+using wire::http1::Step;
+using wire::http1::Version;
+
+Unread unread(wire::http1::Fault fault) noexcept {
+  switch (status_of(fault)) {
+    case 413:
+      return Unread::message_too_long;
+    case 414:
+    case 431:
+      return Unread::head_too_long;
+    default:
+      return Unread::malformed;
+  }
+}
+
+void answer_problem(std::string& out, const ResponseHead& head, std::string_view detail) {
+  ResponseWriter response(out, head);
+  response.header("Content-Type", wire::problem_content_type);
+  response.finish(problem_text(head.status, detail));
+}
+
+}  // namespace
+
+std::string_view DateText::at(Instant now) noexcept {
+  const auto second = std::chrono::floor<std::chrono::seconds>(now);
+  if (second != second_) {
+    second_ = second;
+    text_ = text::http_date(now);
+  }
+  return {text_.data(), text_.size()};
+}
+
+std::size_t HttpSession::on_input(std::span<char> bytes, net::Output& out) {
+  std::size_t done = 0;
+  bool more = true;
+  while (more && !last_ && !fault_ && !out.full() && !out.paused()) {
+    done += read_batch(bytes.subspan(done), more);
+    shared_.received.raise(shared_.requests.size());
+    if (!shared_.requests.empty()) serve(shared_.requests, out);
+    release(out);
+    wait_for_turn(out);
+  }
+  if (!out.paused()) finish(out);
+  return last_ || fault_ ? bytes.size() : done;
+}
+
+// How many bytes the requests have that were read. `more`: there may be others behind them.
+std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
+  shared_.requests.clear();
+  std::size_t done = 0;
+  std::size_t headers = 0;
+  std::size_t queries = 0;
+  const std::size_t most = parser_.limits().headers;
+  while (shared_.requests.size() < HttpLoopState::most_requests && headers + most <= HttpLoopState::most_headers &&
+         queries < HttpLoopState::most_queries && !last_) {
+    const Progress step = parser_.next(bytes.subspan(done), std::span(shared_.headers).subspan(headers, most));
+    if (step.step == Step::refused) fault_ = step.fault;
+    if (step.step == Step::need_more) continue_due_ = continue_due_ || step.expects_continue;
+    more = step.step == Step::complete;
+    if (!more) break;
+    done += step.consumed;
+    headers += step.request.headers.size();
+    queries += queries_in(step.request);
+    last_ = !step.request.keep_alive;
+    unfinished_since_.reset();
+    shared_.requests.push_back(step.request);
+  }
+  return done;
+}
+
+// A client that does not end its request is told so before the connection is closed for it.
+void HttpSession::on_tick(net::Moment now, net::Output& out) {
+  const auto stage = parser_.stage();
+  const bool unfinished = stage == RequestParser::Stage::head || stage == RequestParser::Stage::body;
+  if (!unfinished || out.paused() || last_ || fault_) return unfinished_since_.reset();
+  if (!unfinished_since_) unfinished_since_ = now;
+  if (now - *unfinished_since_ < patience) return;
+  last_ = true;
+  const ResponseHead head{.status = 408, .connection = Connection::close, .date = shared_.date.at(this->now())};
+  answer_problem(out.bytes(), head, "The rest of the request did not come in time.");
+  out.close_after();
+}
+
+// What comes after the answers.
+void HttpSession::finish(net::Output& out) {
+  if (std::exchange(continue_due_, false)) wire::http1::append_continue(out.bytes());
+  if (fault_) {
+    shared_.unevaluated.of(unread(*fault_)).raise();
+    const ResponseHead head{
+        .status = status_of(*fault_), .connection = Connection::close, .date = shared_.date.at(now())};
+    answer_problem(out.bytes(), head, text_of(*fault_));
+  }
+  if (fault_ || last_) out.close_after();
+}
+
+void HttpSession::on_resume(net::Output& out) {
+  answer_done(out);
+  release(out);
+  wait_for_turn(out);
+  if (!out.paused()) finish(out);
+}
+
+std::string& HttpSession::reply_at(net::Moment when) {
+  held_.push_back({held_bytes_.size(), when, ++last_ticket_});
+  ++shared_.held;
+  return held_bytes_;
+}
+
+HttpSession::Ticket HttpSession::reply_later() {
+  (void)reply_at(Held::unknown);
+  return last_ticket_;
+}
+
+void HttpSession::fulfil(Ticket ticket, std::string_view answer) {
+  const auto awaited = std::ranges::find(held_, ticket, &Held::ticket);
+  if (awaited == held_.end()) return;
+  held_bytes_.insert(awaited->begin, answer);
+  awaited->due = net::Moment::min();
+  for (auto behind = awaited + 1; behind != held_.end(); ++behind) behind->begin += answer.size();
+}
+
+// Sends what is due.
+void HttpSession::release(net::Output& out) {
+  if (held_.empty()) return;
+  const net::Moment now = net::Moment::clock::now();
+  const auto waiting = std::ranges::find_if(held_, [&](const Held& held) { return held.due > now; });
+  const std::size_t sent = waiting == held_.end() ? held_bytes_.size() : waiting->begin;
+  out.append(std::string_view(held_bytes_).substr(0, sent));
+  held_bytes_.erase(0, sent);
+  shared_.held -= static_cast<std::size_t>(waiting - held_.begin());
+  held_.erase(held_.begin(), waiting);
+  for (Held& held : held_) held.begin -= sent;
+}
+
+void HttpSession::wait_for_turn(net::Output& out) {
+  if (in_flight()) out.pause();
+  if (held_.empty()) return;
+  out.pause();
+  if (held_.front().due != Held::unknown) link_.resume_at(held_.front().due);
+}
+
+RequestTraits HttpSession::traits_of(const Request& request) const noexcept {
+  return {.version = request.version,
+          .body = request.method == "HEAD" ? Body::withheld : Body::sent,
+          .is_last = &request == &shared_.requests.back()};
+}
+
+ResponseHead HttpSession::head(unsigned status, const RequestTraits& traits) {
+  if (draining_ && traits.is_last) last_ = true;
+  const Connection connection = last_ && traits.is_last               ? Connection::close
+                                : traits.version == Version::http_1_0 ? Connection::keep_alive
+                                                                      : Connection::implied;
+  return {.status = status, .connection = connection, .date = shared_.date.at(now())};
+}
+
+net::ConnectionOptions http_connection_options(const wire::http1::Limits& limits) {
+  net::ConnectionOptions options = connection_for(limits.largest_request());
+  options.timeouts.incomplete += std::chrono::seconds(2);
+  return options;
+}
+
+std::string problem_text(unsigned status, std::string_view detail) {
+  std::string text = R"({"type":"about:blank","title":)";
+  text::append_json_text(text, wire::http1::reason_phrase(status));
+  text += R"(,"status":)" + std::to_string(status) + R"(,"detail":)";
+  text::append_json_text(text, detail);
+  text += "}\n";
+  return text;
+}
+
+}  // namespace weir::frontend

@@ -1,0 +1,60 @@
+// What the frontends of one loop share: the evaluator, the clock, and how answers are written. All on the loop's
+// thread.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "engine/engine.h"
+#include "engine/evaluation_batch.h"
+#include "engine/evaluator.h"
+#include "net/session.h"
+#include "weir/clock.h"
+#include "weir/time.h"
+#include "wire/fields/answer_fields.h"
+
+namespace weir::frontend {
+
+// How answers are written, in every protocol. May change while the server runs.
+struct Settings {
+  wire::FieldChoice fields;
+  Duration retry_jitter{};  // at most so much is added to Retry-After, at random, to spread the clients that come back
+};
+
+class LoopContext {
+ public:
+  // The engine, the clock and what the options point to stay longer. Evaluations go by this clock, too.
+  LoopContext(engine::Engine& engine, const Clock& clock, Settings settings, engine::EvaluatorOptions options = {})
+      : evaluator_(engine.new_evaluator(with_clock(options, clock))), clock_(clock), settings_(settings) {}
+
+  [[nodiscard]] engine::Evaluator& evaluator() noexcept { return *evaluator_; }
+  [[nodiscard]] Instant now() const noexcept { return clock_.now(); }
+
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  void change(Settings settings) { settings_ = settings; }
+
+  // From nothing to Settings::retry_jitter, another one each time.
+  [[nodiscard]] Duration jitter() {
+    if (settings_.retry_jitter <= Duration::zero()) return Duration::zero();
+    return Duration(std::uniform_int_distribution<Duration::rep>(0, settings_.retry_jitter.count())(random_));
+  }
+
+ private:
+  static engine::EvaluatorOptions with_clock(engine::EvaluatorOptions options, const Clock& clock) noexcept {
+    options.clock = &clock;
+    return options;
+  }
+
+  const std::unique_ptr<engine::Evaluator> evaluator_;
+  const Clock& clock_;
+  Settings settings_;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+// Evaluates a batch. If it is in flight afterwards, the link is resumed when it is done.
+inline void submit(engine::EvaluationBatch& batch, const net::Link& link) {
+  if (!batch.submit()) batch.on_done([link] { link.resume(); });
+}
+
+}  // namespace weir::frontend

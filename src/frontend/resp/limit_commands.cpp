@@ -1,0 +1,155 @@
+#include "frontend/resp/limit_commands.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "frontend/resp/argument.h"
+#include "wire/resp/integer_text.h"
+#include "wire/resp/throttle.h"
+
+namespace weir::frontend {
+namespace {
+
+using wire::resp::ReplyWriter;
+
+std::int64_t saturated(std::uint64_t number) noexcept {
+  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(std::min(number, largest));
+}
+
+void write_verdict(const engine::Verdict& verdict, const policy::Ruleset& ruleset, bool is_map, ReplyWriter& reply) {
+  const auto name = [&](std::string_view text) {
+    if (is_map) reply.bulk(text);
+  };
+  const bool has_limit = verdict.limit != engine::Verdict::no_limit;
+  const bool has_numbers = has_limit && !engine::is_outright(verdict.reason);
+  if (is_map) {
+    reply.map(8);
+    reply.bulk("admitted");
+    reply.boolean(verdict.admitted);
+  } else {
+    reply.array(8);
+    reply.integer(verdict.admitted ? 0 : 1);
+  }
+  name("quota"), reply.integer(has_numbers ? saturated(verdict.decision.limit) : -1);
+  name("remaining"), reply.integer(has_numbers ? saturated(verdict.decision.remaining) : -1);
+  name("retry_after_us"), reply.integer(verdict.retry_after ? verdict.retry_after->count() : -1);
+  name("reset_after_us"), reply.integer(verdict.decision.reset_after.count());
+  name("delay_us"), reply.integer(verdict.delay.count());
+  name("limit");
+  if (has_limit) {
+    reply.bulk(ruleset.limits[verdict.limit].name);
+  } else {
+    reply.null();
+  }
+  name("reason"), reply.bulk(name_of(verdict.reason));
+}
+
+}  // namespace
+
+std::size_t ThrottleLimits::set_of(const BucketNumbers& numbers) noexcept {
+  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+  std::uint64_t mixed = numbers.burst * spread;
+  mixed = (mixed ^ numbers.rate.count) * spread;
+  mixed = (mixed ^ static_cast<std::uint64_t>(numbers.rate.per.count())) * spread;
+  return static_cast<std::size_t>(mixed >> 32) % sets;
+}
+
+Result<const core::Gcra::Limit*> ThrottleLimits::get(const BucketNumbers& numbers) {
+  Set& set = sets_[set_of(numbers)];
+  for (const std::optional<Kept>& kept : set.kept) {
+    if (kept && kept->numbers.burst == numbers.burst && kept->numbers.rate == numbers.rate) return &kept->limit;
+  }
+  const Result<Limit> checked = Limit::gcra(numbers);
+  if (!checked) return failure("Cell error", "Store error: " + checked.error().message());
+  const std::size_t place = std::exchange(set.next, (set.next + 1) % places);
+  return &set.kept[place].emplace(Kept{numbers, core::Gcra::Limit(*checked)}).limit;
+}
+
+match::NamedQuery named_ask(std::span<const std::string_view> arguments, bool peeks, bool one_meaning) noexcept {
+  return {.limit = arguments[1], .consumer = arguments[2], .peek = peeks, .one_meaning = one_meaning};
+}
+
+std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& ask) noexcept {
+  constexpr std::int64_t longest_wait = std::chrono::floor<std::chrono::milliseconds>(Duration::max()).count();
+  for (; !words.empty(); words = words.subspan(2)) {
+    if (words.size() < 2) return syntax_error;
+    if (equals_ignoring_case(words[0], "tier")) {
+      ask.tier = words[1];
+      continue;
+    }
+    const bool is_cost = equals_ignoring_case(words[0], "cost");
+    if (!is_cost && !equals_ignoring_case(words[0], "maxwait")) return syntax_error;
+    const auto number = wire::resp::parse_integer(words[1]);
+    if (!number || *number < 0) return not_an_integer;
+    if (is_cost) {
+      ask.cost = Cost(static_cast<std::uint64_t>(*number));
+    } else {
+      if (*number > longest_wait) return not_an_integer;
+      ask.max_wait = std::chrono::milliseconds(*number);
+    }
+  }
+  return {};
+}
+
+engine::EvaluationBatch& CommandBatch::next(LoopContext& context, Kind kind, Reply reply) {
+  if (!evaluation_) evaluation_ = context.evaluator().new_batch();
+  commands_.push_back({kind, reply});
+  return *evaluation_;
+}
+
+void CommandBatch::add(LoopContext& context, const match::NamedQuery& ask, Reply reply) {
+  next(context, Kind::verdict, reply).add(ask);
+}
+
+void CommandBatch::add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply) {
+  next(context, Kind::reset, reply).add_reset(ask);
+}
+
+void CommandBatch::add_throttle(LoopContext& context, table::KeyHash hash, std::string_view key,
+                                const core::Gcra::Limit& limit, Cost quantity, Reply reply) {
+  next(context, Kind::throttle, reply).add_throttle(hash, key, limit, quantity);
+}
+
+void CommandBatch::submit(const net::Link& link) {
+  submitted_ = true;
+  frontend::submit(*evaluation_, link);
+}
+
+void CommandBatch::answer(wire::resp::Protocol protocol, ThrottleCounts& counts, std::string& out) const {
+  ReplyWriter reply(out, protocol);
+  std::size_t number = 0;
+  std::size_t throttles = 0;
+  std::uint64_t limited = 0;
+  for (const Command& command : commands_) {
+    if (command.kind != Kind::throttle) {
+      if (command.reply == Reply::sent) write(command, number, protocol, reply);
+      ++number;
+      continue;
+    }
+    const Decision& decision = evaluation_->throttle(throttles++);
+    if (!decision.admitted) ++limited;
+    if (command.reply == Reply::sent) append_throttle_reply(out, wire::resp::throttle_reply(decision));
+  }
+  counts.allowed.raise(throttles - limited);
+  counts.limited.raise(limited);
+}
+
+// Redis's clients tell errors by their first word.
+void CommandBatch::write(const Command& command, std::size_t number, wire::resp::Protocol protocol,
+                         ReplyWriter& reply) const {
+  if (const Error* const error = evaluation_->error(number)) return reply.error("ERR " + error->message());
+  if (command.kind == Kind::reset) return reply.simple_string("OK");
+  write_verdict(evaluation_->verdict(number), evaluation_->bindings().ruleset(),
+                protocol == wire::resp::Protocol::resp3, reply);
+}
+
+void CommandBatch::clear() noexcept {
+  commands_.clear();
+  evaluation_.reset();
+  submitted_ = false;
+}
+
+}  // namespace weir::frontend

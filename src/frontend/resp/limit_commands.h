@@ -1,0 +1,111 @@
+// The commands that the frontend is there for: CL.THROTTLE, and WEIR.CHECK, WEIR.PEEK, WEIR.RESET on named limits.
+//
+//   CL.THROTTLE key max_burst count period [quantity]
+//   WEIR.CHECK limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]
+//   WEIR.PEEK  limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]
+//   WEIR.RESET limit consumer
+//
+// A verdict is replied in RESP2 as an array:
+//
+//   0 admitted / 1 denied, quota, remaining, retry_after, reset_after, delay, limit, reason
+//
+// and in RESP3 as a map of the same by name: admitted (a boolean), quota, remaining, retry_after_us, reset_after_us,
+// delay_us, limit, reason. Times are in microseconds, exact: a client that comes back after retry_after is admitted. It
+// is 0 when admitted and -1 when waiting does not help. Where no limit has a part in it (a tier without limits), limit
+// is null, and quota and remaining are -1.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/algorithm/buckets.h"
+#include "frontend/frontend.h"
+#include "frontend/loop_context.h"
+#include "match/named.h"
+#include "weir/limit.h"
+#include "weir/result.h"
+#include "wire/resp/writer.h"
+
+namespace weir::frontend {
+
+// The limits that CL.THROTTLE commands bring along, kept because the next ones bring the same: to make one costs more
+// than to decide by it. A fixed number of them; a new one takes the place of another. One per loop.
+class ThrottleLimits {
+ public:
+  // Stays until the next call. The message of an error is the reply's text.
+  [[nodiscard]] Result<const core::Gcra::Limit*> get(const BucketNumbers& numbers);
+
+ private:
+  static constexpr std::size_t sets = 64;
+  static constexpr std::size_t places = 4;  // of a set
+
+  struct Kept {
+    BucketNumbers numbers;
+    core::Gcra::Limit limit;
+  };
+  struct Set {
+    std::array<std::optional<Kept>, places> kept;
+    std::size_t next = 0;  // whose place is taken next
+  };
+
+  [[nodiscard]] static std::size_t set_of(const BucketNumbers& numbers) noexcept;
+
+  std::vector<Set> sets_ = std::vector<Set>(sets);
+};
+
+// What WEIR.CHECK, WEIR.PEEK or WEIR.RESET asks, but for its options. `arguments` is the whole command: at least three.
+[[nodiscard]] match::NamedQuery named_ask(std::span<const std::string_view> arguments, bool peeks,
+                                        bool one_meaning) noexcept;
+// The options, in any order. What is wrong, as to be replied; empty: nothing.
+[[nodiscard]] std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& ask) noexcept;
+
+// Commands on limits that follow each other: one batch, and the replies in the order of the commands. What they view
+// stays until they are answered.
+class CommandBatch {
+ public:
+  static constexpr std::size_t most = 64;
+
+  // A client may want no reply.
+  enum class Reply : std::uint8_t { sent, withheld };
+
+  // While it is neither full nor submitted.
+  void add(LoopContext& context, const match::NamedQuery& ask, Reply reply);
+  void add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply);
+  void add_throttle(LoopContext& context, table::KeyHash hash, std::string_view key, const core::Gcra::Limit& limit,
+                    Cost quantity, Reply reply);
+  [[nodiscard]] bool full() const noexcept { return commands_.size() == most; }
+
+  // Once. The link is resumed when it is done, unless it is done at once.
+  void submit(const net::Link& link);
+  [[nodiscard]] bool submitted() const noexcept { return submitted_; }
+  [[nodiscard]] bool in_flight() const noexcept { return evaluation_->in_flight(); }
+
+  // When it is done.
+  void answer(wire::resp::Protocol protocol, ThrottleCounts& counts, std::string& out) const;
+
+  // It is empty then, in flight or not.
+  void clear() noexcept;
+
+ private:
+  enum class Kind : std::uint8_t { verdict, reset, throttle };
+  struct Command {
+    Kind kind;
+    Reply reply;
+  };
+
+  engine::EvaluationBatch& next(LoopContext& context, Kind kind, Reply reply);
+  void write(const Command& command, std::size_t number, wire::resp::Protocol protocol,
+             wire::resp::ReplyWriter& reply) const;
+
+  std::vector<Command> commands_;
+  engine::EvaluationBatchPtr evaluation_;
+  bool submitted_ = false;
+};
+
+}  // namespace weir::frontend

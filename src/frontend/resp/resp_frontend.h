@@ -1,0 +1,57 @@
+// The frontend for clients of the Redis protocol: CL.THROTTLE as redis-cell defines it, WEIR.CHECK, WEIR.PEEK and
+// WEIR.RESET on the limits of the policy, and of Redis's own commands those that its clients send by themselves.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/access.h"
+#include "frontend/batch_memory.h"
+#include "frontend/frontend.h"
+#include "frontend/loop_context.h"
+#include "frontend/resp/limit_commands.h"
+#include "wire/resp/command_parser.h"
+
+namespace weir::frontend {
+
+// Tokens are shown by AUTH, or by HELLO's AUTH; any user name goes with them. After a change a connection that has
+// shown a good token stays.
+struct RespOptions {
+  wire::resp::CommandLimits limits;
+  Token token;        // set: asked for, of whoever wants a decision
+  Token admin_token;  // gives the right to reset as well; where there is none, nobody has it
+};
+
+// The evaluator of the context has a table for CL.THROTTLE.
+class RespFrontend final : public FrontendWith<RespOptions> {
+ public:
+  RespFrontend(LoopContext& context, RespOptions options) : FrontendWith(std::move(options)), context_(context) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "resp"; }
+  [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
+  // Clients keep connections for when they need them.
+  [[nodiscard]] net::ConnectionOptions connection_options() const override {
+    net::ConnectionOptions options = connection_for(2 * options_.limits.command_length);
+    options.timeouts.idle = std::chrono::hours(1);
+    return options;
+  }
+  [[nodiscard]] std::vector<std::string> alpn_protocols() const override { return {}; }
+  [[nodiscard]] std::uint64_t requests() const noexcept override { return commands_.value(); }
+  [[nodiscard]] const ThrottleCounts* throttle_counts() const noexcept override { return &throttle_counts_; }
+
+ private:
+  class Session;
+
+  LoopContext& context_;
+  ThrottleLimits throttle_limits_;
+  ThrottleCounts throttle_counts_;
+  Pool<CommandBatch> batches_;
+  engine::Count commands_;
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,151 @@
+// One connection of the Redis protocol. Internal to this folder.
+//
+// Commands are answered in their order. Those on limits that follow each other are one batch; whatever comes next has
+// them answered first, and while the store has yet to answer, it is left unread. After MULTI commands are kept until
+// EXEC, which runs them in the same way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "frontend/resp/resp_frontend.h"
+#include "frontend/resp/transaction.h"
+#include "wire/resp/command_parser.h"
+#include "wire/resp/writer.h"
+
+namespace weir::frontend {
+
+class RespFrontend::Session final : public net::Session {
+ public:
+  Session(RespFrontend& frontend, const net::Peer& peer, const net::Link& link);
+  ~Session() override { forget_batch(); }
+
+  std::size_t on_input(std::span<char> bytes, net::Output& out) override;
+  void on_resume(net::Output& out) override { (void)answer_batch(out); }
+  [[nodiscard]] bool idle() const override { return batch_ == nullptr && !(transaction_ && transaction_->running()); }
+
+ private:
+  using Arguments = std::span<const std::string_view>;
+  using Writer = wire::resp::ReplyWriter;
+  using Run = void (Session::*)(Arguments, Writer&);
+
+  enum class Asked : std::uint8_t { of_all, of_strangers_too };
+  enum class AfterMulti : std::uint8_t { kept, run_at_once, refused };
+
+  // A row of a table of commands. The arity counts the name; below zero it is the least.
+  struct Command {
+    std::string_view name;  // in lower case
+    int arity;
+    int key = 0;  // where the key is, for proxies that route commands by it; 0: nowhere
+    Run run;
+    std::string_view syntax;
+    std::string_view summary;
+    Asked asked = Asked::of_all;
+    AfterMulti after_multi = AfterMulti::kept;
+    std::span<const Command> (*subcommands)() noexcept = nullptr;
+  };
+  [[nodiscard]] static std::span<const Command> commands() noexcept;
+  [[nodiscard]] static std::span<const Command> client_subcommands() noexcept;
+  [[nodiscard]] static std::span<const Command> command_subcommands() noexcept;
+  [[nodiscard]] static std::span<const Command> config_subcommands() noexcept;
+  [[nodiscard]] static const Command* find(std::span<const Command> among, std::string_view name) noexcept;
+
+  enum class Rights : std::uint8_t { none, ask, reset };
+  enum class Replies : std::uint8_t { on, off, skip_next, skip_this };
+
+  // Adds a command on limits to the batch. False: it is another command, or something is wrong with it. What does not
+  // lie in `unread` is gone with the parser's next step, so the batch is submitted at once then.
+  [[nodiscard]] bool batch(Arguments arguments, std::string_view unread, net::Output& out);
+  [[nodiscard]] bool add_to_batch(Arguments arguments);
+  [[nodiscard]] bool add_throttle(Arguments arguments);
+  // False: the batch is in flight, and the output is paused.
+  [[nodiscard]] bool answer_batch(net::Output& out);
+  void forget_batch() noexcept;
+  [[nodiscard]] CommandBatch& open_batch();
+  [[nodiscard]] CommandBatch::Reply wanted_reply() const noexcept {
+    return replies_ == Replies::on ? CommandBatch::Reply::sent : CommandBatch::Reply::withheld;
+  }
+
+  // The input. False: it is not done with, and is taken again.
+  [[nodiscard]] bool take(wire::resp::CommandParser::Status status, std::string_view unread, net::Output& out);
+  void execute(Arguments arguments, net::Output& output);
+  void dispatch(Arguments arguments, Writer& reply);
+  void dispatch(const Command& command, Arguments arguments, Writer& reply);
+  void dispatch_within(const Command& container, Arguments arguments, Writer& reply);
+  void refuse(const Command* command, const std::string& text, Writer& reply);
+  void end(wire::resp::CommandParser::Status status, net::Output& out);
+
+  // Between MULTI and EXEC, and EXEC itself.
+  [[nodiscard]] bool keeps_commands() const noexcept { return transaction_ && !transaction_->running(); }
+  void keep_for_exec(Arguments arguments, Writer& reply);
+  [[nodiscard]] bool can_run(Arguments arguments) const noexcept;
+  [[nodiscard]] bool run_transaction(net::Output& out);
+
+  // What the client may do.
+  [[nodiscard]] bool is_stranger() const noexcept {
+    return rights_ == Rights::none && frontend_.options_.token.is_set();
+  }
+  [[nodiscard]] bool show_token(std::string_view token) noexcept;
+  void set_rights(Rights rights) noexcept;
+
+  // What is wrong with a command on limits: others are in a batch.
+  void refuse_throttle(Arguments arguments, Writer& reply);
+  void refuse_check(Arguments arguments, Writer& reply);
+  void refuse_reset(Arguments arguments, Writer& reply);
+
+  // The other commands.
+
+  void ping(Arguments arguments, Writer& reply);
+  void echo(Arguments arguments, Writer& reply);
+  void auth(Arguments arguments, Writer& reply);
+  void hello(Arguments arguments, Writer& reply);
+  void select(Arguments arguments, Writer& reply);
+  void reset(Arguments arguments, Writer& reply);
+  void quit(Arguments arguments, Writer& reply);
+
+  void multi(Arguments arguments, Writer& reply);
+  void exec(Arguments arguments, Writer& reply);
+  void discard(Arguments arguments, Writer& reply);
+
+  void client_id(Arguments arguments, Writer& reply);
+  void client_info(Arguments arguments, Writer& reply);
+  void client_list(Arguments arguments, Writer& reply);
+  void client_get_name(Arguments arguments, Writer& reply);
+  void client_set_name(Arguments arguments, Writer& reply);
+  void client_set_info(Arguments arguments, Writer& reply);
+  void client_switch(Arguments arguments, Writer& reply);
+  void client_reply(Arguments arguments, Writer& reply);
+
+  void command_all(Arguments arguments, Writer& reply);
+  void command_count(Arguments arguments, Writer& reply);
+  void command_docs(Arguments arguments, Writer& reply);
+  void command_info(Arguments arguments, Writer& reply);
+  void command_list(Arguments arguments, Writer& reply);
+  void config_get(Arguments arguments, Writer& reply);
+  void info(Arguments arguments, Writer& reply);
+
+  static void describe(const Command& command, Writer& reply);
+  [[nodiscard]] std::string description() const;
+
+  RespFrontend& frontend_;
+  const net::Link link_;
+  wire::resp::CommandParser parser_;
+  wire::resp::Protocol protocol_ = wire::resp::Protocol::resp2;
+  Rights rights_ = Rights::none;
+  Replies replies_ = Replies::on;
+  bool closing_ = false;
+  std::unique_ptr<CommandBatch> batch_;       // that is not answered; null: none
+  std::unique_ptr<Transaction> transaction_;  // since MULTI; null: none
+
+  const std::int64_t id_;
+  const std::string address_;  // as ip:port
+  std::string name_;
+  std::string library_;
+  std::string library_version_;
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,101 @@
+// MULTI, EXEC and DISCARD. Between MULTI and EXEC commands are kept, each answered by QUEUED; nothing is charged. EXEC
+// runs them in their order, one array of their replies. It is not consumed before it is done: where the output is full
+// or the store has yet to answer, the session comes back to it.
+#include "frontend/resp/transaction.h"
+
+#include "frontend/resp/argument.h"
+#include "frontend/resp/session.h"
+
+namespace weir::frontend {
+
+bool Transaction::add(Arguments command) {
+  if (spoilt_) return true;
+  std::size_t bytes = bytes_.size() + (ends_.size() + command.size()) * sizeof(std::uint32_t);
+  for (const std::string_view argument : command) bytes += argument.size();
+  if (bytes > most_bytes_ || counts_.size() == most_commands) {
+    spoil();
+    return false;
+  }
+  for (const std::string_view argument : command) {
+    bytes_ += argument;
+    ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+  }
+  counts_.push_back(static_cast<std::uint32_t>(command.size()));
+  return true;
+}
+
+void Transaction::spoil() noexcept {
+  spoilt_ = true;
+  std::string().swap(bytes_);
+  std::vector<std::uint32_t>().swap(ends_);
+  std::vector<std::uint32_t>().swap(counts_);
+}
+
+Transaction::Arguments Transaction::current() {
+  current_.clear();
+  for (std::size_t i = next_argument_; i < next_argument_ + counts_[next_]; ++i) {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    current_.push_back(bytes().substr(begin, ends_[i] - begin));
+  }
+  return current_;
+}
+
+void Transaction::advance() noexcept {
+  next_argument_ += counts_[next_++];
+}
+
+void RespFrontend::Session::multi(Arguments /*arguments*/, Writer& reply) {
+  if (transaction_) return reply.error("ERR MULTI calls can not be nested");
+  transaction_ = std::make_unique<Transaction>(frontend_.options_.limits.command_length);
+  reply.simple_string("OK");
+}
+
+void RespFrontend::Session::discard(Arguments /*arguments*/, Writer& reply) {
+  if (!transaction_) return reply.error("ERR DISCARD without MULTI");
+  transaction_.reset();
+  reply.simple_string("OK");
+}
+
+// Those that can be run do not come here.
+void RespFrontend::Session::exec(Arguments /*arguments*/, Writer& reply) {
+  if (!transaction_) return reply.error("ERR EXEC without MULTI");
+  transaction_.reset();
+  reply.error("EXECABORT Transaction discarded because of previous errors.");
+}
+
+void RespFrontend::Session::keep_for_exec(Arguments arguments, Writer& reply) {
+  if (transaction_->add(arguments)) return reply.simple_string("QUEUED");
+  reply.error("ERR a transaction has at most " + std::to_string(Transaction::most_commands) + " commands and " +
+              std::to_string(frontend_.options_.limits.command_length) + " bytes");
+}
+
+bool RespFrontend::Session::can_run(Arguments arguments) const noexcept {
+  if (transaction_->running()) return true;  // it is the same EXEC
+  return !transaction_->spoilt() && !is_stranger() && arguments.size() == 1 &&
+         equals_ignoring_case(arguments.front(), "exec");
+}
+
+bool RespFrontend::Session::run_transaction(net::Output& out) {
+  Transaction& transaction = *transaction_;
+  if (!transaction.running()) {
+    if (replies_ == Replies::skip_next) replies_ = Replies::skip_this;
+    if (replies_ == Replies::on) Writer(out.bytes(), protocol_).array(transaction.size());
+    transaction.begin();
+  }
+  for (; !transaction.over(); transaction.advance()) {
+    if (out.full() || out.paused()) return false;
+    const Arguments arguments = transaction.current();
+    if (batch(arguments, transaction.bytes(), out)) continue;
+    if (!answer_batch(out)) return false;
+    const std::size_t begin = out.bytes().size();
+    Writer reply(out.bytes(), protocol_);
+    dispatch(arguments, reply);
+    if (replies_ != Replies::on) out.bytes().resize(begin);
+  }
+  if (!answer_batch(out)) return false;
+  transaction_.reset();
+  if (replies_ == Replies::skip_this) replies_ = Replies::on;
+  return true;
+}
+
+}  // namespace weir::frontend

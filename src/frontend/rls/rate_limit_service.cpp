@@ -1,0 +1,254 @@
+#include "frontend/rls/rate_limit_service.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "frontend/http_session.h"
+#include "wire/problem.h"
+#include "wire/rls.h"
+
+namespace weir::frontend {
+namespace {
+
+using engine::DescriptorStatus;
+using engine::Verdict;
+using wire::rls::Code;
+using wire::rls::RateLimitResponse;
+
+constexpr std::string_view query_domain = "weir";
+
+static_assert(wire::rls::RateLimitRequest::most_descriptors == table::most_together);
+
+// Answers are made a few at a time, and then written: so the code of each step is still in the processor's cache for
+// the next one, and what it made for the step behind.
+constexpr std::size_t made_at_once = 8;
+
+Code code_of(bool admitted) noexcept {
+  return admitted ? Code::ok : Code::over_limit;
+}
+
+// A denial that has no end has no reset to tell of.
+bool waiting_helps(bool admitted, const Decision& decision) noexcept {
+  return admitted || decision.retry_after.has_value();
+}
+
+wire::rls::DescriptorStatus status_of(const DescriptorStatus& status) {
+  wire::rls::DescriptorStatus told{.code = code_of(status.admitted)};
+  switch (status.kind) {
+    case DescriptorStatus::Kind::unmatched:
+      break;
+    case DescriptorStatus::Kind::unlimited:
+      told.limit_remaining = UINT32_MAX;
+      break;
+    case DescriptorStatus::Kind::limited:
+      told.current_limit = {wire::rls::in_units({status.numbers.limit, status.numbers.window}), status.name};
+      told.limit_remaining = status.decision.remaining;
+      if (waiting_helps(status.admitted, status.decision)) told.duration_until_reset = status.decision.reset_after;
+      break;
+  }
+  return told;
+}
+
+wire::rls::DescriptorStatus status_of(const policy::Ruleset& ruleset, const Verdict& verdict) {
+  wire::rls::DescriptorStatus told{.code = code_of(verdict.admitted)};
+  if (verdict.limit == Verdict::no_limit) return told;
+  const policy::CompiledLimit& limit = ruleset.limits[verdict.limit];
+  const auto& numbers = limit.live.by_tier[verdict.tier];
+  if (numbers) told.current_limit = {wire::rls::in_units(numbers->rate()), limit.name};
+  told.limit_remaining = verdict.decision.remaining;
+  if (waiting_helps(verdict.admitted, verdict.decision)) told.duration_until_reset = verdict.decision.reset_after;
+  return told;
+}
+
+std::string_view unread_text(Unread why) noexcept {
+  switch (why) {
+    case Unread::message_too_long:
+      return "This request is longer than what is judged here, so it is denied.";
+    case Unread::head_too_long:
+      return "The metadata of this call is longer than what is judged here, so it is denied.";
+    case Unread::too_many_descriptors:
+      return "This request has more descriptors than are judged together, so it is denied.";
+    case Unread::malformed:
+      break;
+  }
+  return "This request has bytes where there can be none, so it is denied.";
+}
+
+// Of the verdicts on one call, the one that its client is told of.
+bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
+  if (one.admitted != other.admitted) return !one.admitted;
+  if (!one.admitted && !one.retry_after) return other.retry_after.has_value();
+  if (!one.admitted) return other.retry_after && *one.retry_after > *other.retry_after;
+  if (one.limit == Verdict::no_limit || other.limit == Verdict::no_limit) return one.limit != Verdict::no_limit;
+  __extension__ using Wide = unsigned __int128;
+  return Wide{one.decision.remaining} * other.decision.limit < Wide{other.decision.remaining} * one.decision.limit;
+}
+
+// Where a key's value goes; null for a header field.
+std::string_view* place_of(match::Query& query, std::string_view key) noexcept {
+  if (key == "method") return &query.method;
+  if (key == "path") return &query.target;
+  if (key == "user") return &query.user;
+  if (key == "api_key") return &query.api_key;
+  if (key == "ip" || key == "remote_address") return &query.ip;  // the second is what Envoy itself calls it
+  if (key == "tier") return &query.tier;
+  return nullptr;
+}
+
+// What is wrong with a request; empty: nothing.
+std::string_view fault_of(const wire::rls::RateLimitRequest& request) noexcept {
+  if (request.domain().empty()) return "rate limit domain must not be empty";
+  if (request.descriptors().empty()) return "rate limit descriptor list must not be empty";
+  const bool unit_missing = std::ranges::any_of(request.descriptors(), [](const auto& descriptor) {
+    return descriptor.limit && !wire::rls::length_of(descriptor.limit->unit);
+  });
+  if (unit_missing) return "the unit of a limit override must be one from SECOND to YEAR, or WEEK";
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<CallBatch> RateLimitService::new_batch() {
+  auto batch = batches_.take();
+  batch->evaluation = context_.evaluator().new_batch();
+  return batch;
+}
+
+void RateLimitService::give_back(std::unique_ptr<CallBatch> batch) noexcept {
+  batch->evaluation.reset();
+  batch->calls.clear();
+  batch->gives_back.clear();
+  batch->memory.clear();
+  batches_.give_back(std::move(batch));
+}
+
+void RateLimitService::add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange,
+                           std::string_view message) {
+  if (!request_.read(message)) return fail(server, exchange, Status::internal, "the message is no RateLimitRequest");
+  if (request_.has_too_many()) return deny_unread(server, exchange, Unread::too_many_descriptors);
+  if (const std::string_view fault = fault_of(request_); !fault.empty()) {
+    return fail(server, exchange, Status::invalid_argument, fault);
+  }
+  const std::size_t first = batch.evaluation->size();
+  request_.domain() == query_domain ? add_queries(batch) : add_descriptors(batch);
+  batch.calls.push_back({&exchange, first, batch.evaluation->size() - first});
+}
+
+// No hits: only look. One: what the policy says it costs. More: so much. Hits that are to be given back are not
+// charged: they only look, and are never over a limit.
+void RateLimitService::add_queries(CallBatch& batch) {
+  for (const auto& descriptor : request_.descriptors()) {
+    const std::uint64_t hits = descriptor.is_negative_hits ? 0 : request_.hits_of(descriptor);
+    match::Query query{.max_wait = Duration::zero(), .peek = hits == 0, .wants_more_after = true};
+    if (hits != 1) query.cost = Cost{hits};
+    headers_.clear();
+    for (const wire::rls::Entry& entry : request_.entries_of(descriptor)) {
+      if (std::string_view* const place = place_of(query, entry.key)) {
+        *place = entry.value;
+      } else {
+        headers_.push_back({entry.key, entry.value});
+      }
+    }
+    query.headers = batch.memory.keep(std::span<const Header>(headers_));
+    batch.evaluation->add(query);
+    batch.gives_back.push_back(descriptor.is_negative_hits);
+  }
+}
+
+void RateLimitService::add_descriptors(CallBatch& batch) {
+  entries_.clear();
+  for (const auto& descriptor : request_.descriptors()) {
+    for (const auto& entry : request_.entries_of(descriptor)) entries_.push_back({entry.key, entry.value});
+  }
+  const auto entries = batch.memory.keep(std::span<const match::DescriptorEntry>(entries_));
+  batch.evaluation->add(request_.domain(), batch.memory.keep(asks(entries)));
+  batch.gives_back.push_back(false);
+}
+
+std::span<const match::DescriptorQuery> RateLimitService::asks(std::span<const match::DescriptorEntry> entries) {
+  std::size_t count = 0;
+  for (const auto& descriptor : request_.descriptors()) {
+    match::DescriptorQuery& ask = asks_[count++];
+    ask.entries = entries.subspan(descriptor.first_entry, descriptor.entry_count);
+    ask.hits = Cost{request_.hits_of(descriptor)};
+    ask.gives_back = descriptor.is_negative_hits;
+    ask.limit_override.reset();
+    if (!descriptor.limit) continue;
+    const Duration window = wire::rls::length_of(descriptor.limit->unit).value_or(Duration::zero());
+    ask.limit_override = WindowNumbers{descriptor.limit->requests_per_unit, window};
+  }
+  return std::span(asks_).first(count);
+}
+
+void RateLimitService::fail(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why) {
+  counts_.failed.raise();
+  finish(server, exchange, status, why);
+}
+
+void RateLimitService::deny_unread(wire::http2::Server& server, Exchange& exchange, Unread why) {
+  counts_.of(why).raise();
+  body_ = problem_text(429, unread_text(why));
+  frontend::answer(server, exchange, [&](std::string& reply) {
+    RateLimitResponse response(reply, Code::over_limit);
+    response.response_header("content-type", wire::problem_content_type);
+    response.raw_body(body_);
+  });
+}
+
+void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& server, std::string& out) {
+  if (batch.calls.empty()) return;
+  std::size_t made = 0;
+  for (const CallBatch::Call& call : batch.calls) {
+    if (call.exchange->gone()) continue;
+    frontend::answer(server, *call.exchange, [&](std::string& reply) {
+      if (batch.evaluation->kind(call.first) == engine::EvaluationBatch::Kind::query) {
+        write_queries(batch, call, reply);
+      } else {
+        write_descriptors(DescriptorVerdict(*batch.evaluation, call.first), reply);
+      }
+    });
+    if (++made % made_at_once == 0) server.write_answers(out);
+  }
+  server.write_answers(out);
+}
+
+void RateLimitService::write_descriptors(const DescriptorVerdict& verdict, std::string& out) {
+  RateLimitResponse response(out, code_of(verdict.admitted));
+  for (const DescriptorStatus& status : verdict.statuses) response.status(status_of(status));
+  if (has_metadata(verdict)) response.dynamic_metadata([&] { append_metadata_struct(out, verdict); });
+  for_each_field(context_, verdict,
+                 [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
+  if (verdict.admitted || verdict.tightest() == nullptr) return;
+  response.response_header("content-type", wire::problem_content_type);
+  body_.clear();
+  append_denial(body_, verdict);
+  response.raw_body(body_);
+}
+
+void RateLimitService::write_queries(const CallBatch& batch, const CallBatch::Call& call, std::string& out) {
+  const engine::EvaluationBatch& evaluation = *batch.evaluation;
+  const policy::Ruleset& ruleset = evaluation.bindings().ruleset();
+  const Verdict* tightest = nullptr;
+  for (std::size_t i = call.first; i < call.first + call.count; ++i) {
+    if (batch.gives_back[i]) continue;
+    const Verdict& verdict = evaluation.verdict(i);
+    if (tightest == nullptr || is_tighter(verdict, *tightest)) tightest = &verdict;
+  }
+  RateLimitResponse response(out, code_of(tightest == nullptr || tightest->admitted));
+  for (std::size_t i = call.first; i < call.first + call.count; ++i) {
+    auto status = status_of(ruleset, evaluation.verdict(i));
+    if (batch.gives_back[i]) status.code = Code::ok;
+    response.status(status);
+  }
+  if (tightest == nullptr) return;
+  for_each_field(context_, ruleset, *tightest,
+                 [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
+  if (tightest->admitted) return;
+  response.response_header("content-type", wire::problem_content_type);
+  body_.clear();
+  append_denial(body_, ruleset, *tightest);
+  response.raw_body(body_);
+}
+
+}  // namespace weir::frontend

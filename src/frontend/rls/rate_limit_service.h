@@ -1,0 +1,82 @@
+// envoy.service.ratelimit.v3.RateLimitService: the calls of one read are evaluated as one batch, and answered when it
+// is done.
+//
+// In most domains the descriptors of a call are evaluated together, all or nothing. In the domain `weir` each
+// descriptor is a query of its own, on the limits with routes: a client that wants several limits together names them
+// in the policy, and sends one descriptor. The keys `method`, `path`, `user`, `api_key`, `ip` and `tier` mean what they
+// mean in a query; any other key is the name of a header field.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/answer.h"
+#include "frontend/batch_memory.h"
+#include "frontend/frontend.h"
+#include "frontend/loop_context.h"
+#include "frontend/rls/call.h"
+#include "net/session.h"
+#include "table/together.h"
+#include "weir/header.h"
+#include "wire/http2/server.h"
+#include "wire/rls.h"
+
+namespace weir::frontend {
+
+// Calls of one read, and the exchanges that they are answered to.
+struct CallBatch {
+  struct Call {
+    Exchange* exchange;
+    std::size_t first;  // of what is evaluated
+    std::size_t count;
+  };
+
+  engine::EvaluationBatchPtr evaluation;
+  std::vector<Call> calls;
+  std::vector<bool> gives_back;  // of what is evaluated: a query that is never over its limit
+  BatchMemory memory;
+};
+
+// One for each loop; its sessions use it in turn.
+class RateLimitService {
+ public:
+  explicit RateLimitService(LoopContext& context) : context_(context) {}
+
+  [[nodiscard]] std::unique_ptr<CallBatch> new_batch();
+  // Adds a call, or answers it if something is wrong with it. The message stays until the batch is answered.
+  void add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange, std::string_view message);
+  // When it is evaluated. Exchanges that are gone are not answered. What is answered is written to `out` at once.
+  void answer(const CallBatch& batch, wire::http2::Server& server, std::string& out);
+  // It is answered, or nobody waits for it any more.
+  void give_back(std::unique_ptr<CallBatch> batch) noexcept;
+
+  // Over the limit, whatever it asks: nothing of it was read, so there are no statuses.
+  void deny_unread(wire::http2::Server& server, Exchange& exchange, Unread why);
+
+  [[nodiscard]] UnevaluatedCounts& counts() noexcept { return counts_; }
+  [[nodiscard]] const UnevaluatedCounts& counts() const noexcept { return counts_; }
+
+ private:
+  void fail(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why);
+  void add_queries(CallBatch& batch);
+  void add_descriptors(CallBatch& batch);
+  [[nodiscard]] std::span<const match::DescriptorQuery> asks(std::span<const match::DescriptorEntry> entries);
+  void write_queries(const CallBatch& batch, const CallBatch::Call& call, std::string& out);
+  void write_descriptors(const DescriptorVerdict& verdict, std::string& out);
+
+  LoopContext& context_;
+  wire::rls::RateLimitRequest request_;
+  std::vector<match::DescriptorEntry> entries_;                    // of the request
+  std::array<match::DescriptorQuery, table::most_together> asks_{};  // of the request
+  std::vector<Header> headers_;                                    // of a query
+  Pool<CallBatch> batches_;
+  std::string body_;  // of a denial
+  UnevaluatedCounts counts_;
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,314 @@
+#include "frontend/rls/rls_frontend.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "frontend/rls/call.h"
+#include "frontend/rls/side_services.h"
+#include "wire/grpc.h"
+#include "wire/http2/server.h"
+
+namespace weir::frontend {
+namespace {
+
+using wire::http2::Fault;
+using wire::http2::Field;
+
+enum class Method : std::uint8_t { should_rate_limit, health_check, health_watch, reflect, unknown };
+
+Method method_of(std::string_view path) noexcept {
+  if (path == "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit") return Method::should_rate_limit;
+  if (path == "/grpc.health.v1.Health/Check") return Method::health_check;
+  if (path == "/grpc.health.v1.Health/Watch") return Method::health_watch;
+  if (path == "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo") return Method::reflect;
+  if (path == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") return Method::reflect;
+  return Method::unknown;
+}
+
+bool is_grpc(std::string_view content_type) noexcept {
+  constexpr std::string_view grpc = "application/grpc";
+  if (!content_type.starts_with(grpc)) return false;
+  content_type.remove_prefix(grpc.size());
+  if (content_type.starts_with("+proto")) content_type.remove_prefix(6);
+  return content_type.empty() || content_type.front() == ';' || content_type.front() == ' ';
+}
+
+// What is not gRPC is answered as HTTP; none if it is.
+std::optional<Header> refusal_of(const Exchange& exchange) noexcept {
+  if (exchange.fault() == Fault::head_too_large) return Header{":status", "431"};
+  if (exchange.fault() == Fault::malformed_field) return Header{":status", "400"};
+  if (exchange.field(Field::method) != "POST") return Header{":status", "405"};
+  if (!is_grpc(exchange.field(Field::content_type))) return Header{":status", "415"};
+  return std::nullopt;
+}
+
+// What a proxy's client may have caused: it chooses what stands in descriptors, and in metadata that is made of them.
+std::optional<Unread> unread(Fault fault) noexcept {
+  switch (fault) {
+    case Fault::head_too_large:
+      return Unread::head_too_long;
+    case Fault::malformed_field:
+      return Unread::malformed;
+    case Fault::body_too_large:
+      return Unread::message_too_long;
+    case Fault::none:
+      break;
+  }
+  return std::nullopt;
+}
+
+// So that the longest message fits, whatever else is said of bodies.
+wire::http2::Limits with_message(wire::http2::Limits limits) noexcept {
+  limits.body_bytes += wire::grpc::message_prefix;
+  limits.held_bytes = std::max(limits.held_bytes, limits.head_bytes + limits.body_bytes);
+  return limits;
+}
+
+}  // namespace
+
+class RlsFrontend::Session final : public net::Session {
+ public:
+  Session(RlsFrontend& frontend, const net::Link& link);
+  ~Session() override;
+
+  std::size_t on_input(std::span<char> bytes, net::Output& out) override;
+  void on_resume(net::Output& out) override;
+  void on_tick(net::Moment now, net::Output& out) override;
+  void on_end(net::Output& out) override;
+  void on_drain(net::Output& out) override;
+  [[nodiscard]] bool idle() const override;
+
+ private:
+  // Of exchanges that go on after their first message: Exchange::note.
+  enum Note : std::uint32_t { nothing, watched, reflected, evaluated };
+  // An end is announced first; what the client sent before it knew of that is still served.
+  enum class Stage : std::uint8_t { open, announced, closed };
+
+  // Of batches. Calls that come behind them need not wait for them, as HTTP/2 lets answers come in any order.
+  static constexpr std::size_t most_in_flight = 8;
+
+  void serve_stirred(net::Output& out);
+  void keep_in_flight(std::unique_ptr<CallBatch> batch);
+  void pause_if_due(net::Output& out) const;
+  void serve(Exchange& exchange, CallBatch& batch);
+  void serve_rate_limit(Exchange& exchange, CallBatch& batch);
+  [[nodiscard]] bool accept(Exchange& exchange);
+  [[nodiscard]] bool knows_token(const Exchange& exchange) const noexcept;
+  void reflect_on(Exchange& exchange);
+  void end_streams();
+  [[nodiscard]] std::uint64_t unanswered() const noexcept;
+  void write(net::Output& out, bool alive = true);
+
+  RlsFrontend& frontend_;
+  net::Link link_;
+  wire::http2::Server server_;
+  HealthService health_;
+  std::vector<std::unique_ptr<CallBatch>> in_flight_;  // their exchanges are kept
+  bool peer_done_ = false;
+  Stage stage_ = Stage::open;
+  std::size_t longest_message_;
+  std::uint64_t given_up_ = 0;  // that have been counted
+};
+
+std::unique_ptr<net::Session> RlsFrontend::open(const net::Peer& /*peer*/, const net::Link& link) {
+  return std::make_unique<Session>(*this, link);
+}
+
+RlsFrontend::Session::Session(RlsFrontend& frontend, const net::Link& link)
+    : frontend_(frontend),
+      link_(link),
+      server_(with_message(frontend.options_.limits)),
+      health_(server_, frontend.health_),
+      longest_message_(frontend.options_.limits.body_bytes) {}
+
+RlsFrontend::Session::~Session() {
+  for (auto& batch : in_flight_) frontend_.rate_limits_.give_back(std::move(batch));
+}
+
+std::size_t RlsFrontend::Session::on_input(std::span<char> bytes, net::Output& out) {
+  const bool alive = server_.receive(bytes);
+  serve_stirred(out);
+  write(out, alive);
+  return bytes.size();
+}
+
+void RlsFrontend::Session::serve_stirred(net::Output& out) {
+  RateLimitService& service = frontend_.rate_limits_;
+  auto batch = service.new_batch();
+  for (Exchange* exchange : server_.updated()) {
+    if (exchange->gone()) continue;
+    serve(*exchange, *batch);
+    if (exchange->answered()) server_.write_answers(out.bytes());
+  }
+  if (!batch->calls.empty()) submit(*batch->evaluation, link_);
+  if (batch->evaluation->in_flight()) {
+    keep_in_flight(std::move(batch));
+  } else {
+    service.answer(*batch, server_, out.bytes());
+    service.give_back(std::move(batch));
+  }
+  pause_if_due(out);
+}
+
+void RlsFrontend::Session::keep_in_flight(std::unique_ptr<CallBatch> batch) {
+  for (const CallBatch::Call& call : batch->calls) {
+    server_.keep(*call.exchange);
+    call.exchange->set_note(evaluated);
+  }
+  in_flight_.push_back(std::move(batch));
+}
+
+// Where no more can be in flight, and where the peer waits for nothing but them.
+void RlsFrontend::Session::pause_if_due(net::Output& out) const {
+  if (in_flight_.size() >= most_in_flight || (peer_done_ && !in_flight_.empty())) out.pause();
+}
+
+void RlsFrontend::Session::on_resume(net::Output& out) {
+  std::erase_if(in_flight_, [&](std::unique_ptr<CallBatch>& batch) {
+    if (batch->evaluation->in_flight()) return false;
+    frontend_.rate_limits_.answer(*batch, server_, out.bytes());
+    for (const CallBatch::Call& call : batch->calls) server_.release(*call.exchange);
+    frontend_.rate_limits_.give_back(std::move(batch));
+    return true;
+  });
+  pause_if_due(out);
+  write(out);
+}
+
+void RlsFrontend::Session::on_end(net::Output& out) {
+  peer_done_ = true;
+  pause_if_due(out);
+}
+
+void RlsFrontend::Session::on_tick(net::Moment now, net::Output& out) {
+  server_.expire(now, frontend_.options_.request_patience);
+  health_.tell(watched);
+  if (stage_ == Stage::announced) {
+    stage_ = Stage::closed;
+    end_streams();
+    server_.refuse_more();
+  }
+  write(out);
+}
+
+void RlsFrontend::Session::on_drain(net::Output& out) {
+  if (stage_ != Stage::open) return;
+  stage_ = Stage::announced;
+  health_.tell(watched);
+  server_.announce_end();
+  write(out);
+}
+
+bool RlsFrontend::Session::idle() const {
+  return stage_ == Stage::closed && server_.open().empty();
+}
+
+void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
+  if (exchange.note() == reflected) return reflect_on(exchange);
+  if (exchange.answered() || exchange.note() == evaluated) return;
+  const Method method = method_of(exchange.field(Field::path));
+  if (method == Method::should_rate_limit) return serve_rate_limit(exchange, batch);
+  const bool whole = exchange.complete() || exchange.fault() != Fault::none;
+  if (!whole && method != Method::reflect) return;
+  frontend_.calls_.raise();
+  if (!accept(exchange)) return;
+  if (method == Method::reflect) {
+    exchange.set_note(reflected);
+    return reflect_on(exchange);
+  }
+  if (method == Method::unknown) return finish(server_, exchange, Status::unimplemented, "no such method");
+  if (exchange.fault() == Fault::body_too_large || server_.clogged()) {
+    return finish(server_, exchange, Status::resource_exhausted, "this is more than is accepted here");
+  }
+  std::string_view message;
+  if (!sole_message(server_, exchange, longest_message_, message)) return;
+  if (method == Method::health_check) return health_.check(exchange, message);
+  health_.watch(exchange, message, watched);
+}
+
+// Also one that is too long is read to its end: a caller that is answered earlier is told to stop, and may take that
+// for a failure. How much can wait to be sent is bounded by the streams, each of which has one answer.
+void RlsFrontend::Session::serve_rate_limit(Exchange& exchange, CallBatch& batch) {
+  if (!exchange.complete()) return;
+  frontend_.calls_.raise();
+  if (const auto why = unread(exchange.fault())) return frontend_.rate_limits_.deny_unread(server_, exchange, *why);
+  std::string_view message;
+  if (accept(exchange) && sole_message(server_, exchange, longest_message_, message)) {
+    return frontend_.rate_limits_.add(batch, server_, exchange, message);
+  }
+  frontend_.rate_limits_.counts().failed.raise();
+}
+
+// What all calls have in common. False if it was refused.
+bool RlsFrontend::Session::accept(Exchange& exchange) {
+  if (const auto refusal = refusal_of(exchange)) {
+    server_.refuse(exchange, std::array{*refusal});
+    return false;
+  }
+  const auto refuse = [&](Status status, std::string_view why) {
+    finish(server_, exchange, status, why);
+    return false;
+  };
+  if (!knows_token(exchange)) return refuse(Status::unauthenticated, "this listener asks for a token, as x-weir-token");
+  if (const std::string_view text = exchange.field(Field::grpc_timeout); !text.empty()) {
+    const auto timeout = wire::grpc::parse_timeout(text);
+    if (!timeout) return refuse(Status::internal, "grpc-timeout is no time");
+    if (*timeout == Duration::zero()) return refuse(Status::deadline_exceeded, "the deadline has passed");
+  }
+  const std::string_view encoding = exchange.field(Field::grpc_encoding);
+  if (!encoding.empty() && encoding != "identity") {
+    return refuse(Status::unimplemented, "messages are taken uncompressed only");
+  }
+  return true;
+}
+
+bool RlsFrontend::Session::knows_token(const Exchange& exchange) const noexcept {
+  const Token& token = frontend_.options_.token;
+  if (!token.is_set()) return true;
+  if (exchange.field(Field::path).starts_with("/grpc.health.v1.Health/")) return true;
+  return token.matches(exchange.field(Field::weir_token)) ||
+         token.matches(bearer(exchange.field(Field::authorization)));
+}
+
+void RlsFrontend::Session::reflect_on(Exchange& exchange) {
+  using Kind = wire::grpc::MessageStep::Kind;
+  for (;;) {
+    if (exchange.fault() != Fault::none || server_.clogged()) {
+      return finish(server_, exchange, Status::resource_exhausted, "this is more than is accepted here");
+    }
+    const auto step = wire::grpc::first_message(exchange.body(), longest_message_);
+    if (step.kind == Kind::partial && !exchange.complete()) return;
+    if (step.kind == Kind::partial && exchange.body().empty()) return finish(server_, exchange, Status::ok);
+    if (step.kind != Kind::whole) return refuse_message(server_, exchange, step.kind);
+    bool understood = true;
+    say(server_, exchange,
+        [&](std::string& out) { understood = reflect(ReflectionCatalogue::own(), step.message, out); });
+    if (!understood) return finish(server_, exchange, Status::internal, "the message is no ServerReflectionRequest");
+    exchange.take_body(step.consumed);
+  }
+}
+
+// Calls that end with their connection.
+std::uint64_t RlsFrontend::Session::unanswered() const noexcept {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      server_.open(), [](const Exchange* exchange) { return !exchange->answered() && exchange->note() != evaluated; }));
+}
+
+// Calls that would go on for as long as their client likes.
+void RlsFrontend::Session::end_streams() {
+  for (Exchange* exchange : server_.open()) {
+    if (exchange->answered()) finish(server_, *exchange, Status::unavailable, "the server is going away");
+  }
+}
+
+void RlsFrontend::Session::write(net::Output& out, bool alive) {
+  const auto given_up = server_.given_up();
+  frontend_.rate_limits_.counts().failed.raise(given_up - std::exchange(given_up_, given_up));
+  server_.write(out.bytes());
+  if (alive && !server_.over()) return;
+  if (!out.closing()) frontend_.rate_limits_.counts().failed.raise(unanswered());
+  out.close_after();
+}
+
+}  // namespace weir::frontend

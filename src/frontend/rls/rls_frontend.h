@@ -1,0 +1,52 @@
+// The rate limit service frontend: gRPC over HTTP/2, as Envoy asks; with health and reflection for the tools around it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/access.h"
+#include "frontend/frontend.h"
+#include "frontend/loop_context.h"
+#include "frontend/rls/rate_limit_service.h"
+#include "weir/time.h"
+#include "wire/http2/exchange.h"
+
+namespace weir::frontend {
+
+struct RlsOptions {
+  wire::http2::Limits limits;  // its body_bytes are the longest message
+  Token token;                 // set: asked for, as x-weir-token or as a bearer token, of all but health
+  Duration request_patience = std::chrono::seconds(10);  // for a request to be complete
+};
+
+class RlsFrontend final : public FrontendWith<RlsOptions> {
+ public:
+  RlsFrontend(LoopContext& context, const Health& health, RlsOptions options)
+      : FrontendWith(std::move(options)), health_(health), rate_limits_(context) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "rls"; }
+  [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
+  // Clients keep connections for when they need them.
+  [[nodiscard]] net::ConnectionOptions connection_options() const override {
+    net::ConnectionOptions options;
+    options.timeouts.idle = std::chrono::hours(1);
+    return options;
+  }
+  [[nodiscard]] std::vector<std::string> alpn_protocols() const override { return {"h2"}; }
+  [[nodiscard]] std::uint64_t requests() const noexcept override { return calls_.value(); }
+  [[nodiscard]] const UnevaluatedCounts* unevaluated() const noexcept override { return &rate_limits_.counts(); }
+
+ private:
+  class Session;
+
+  const Health& health_;
+  RateLimitService rate_limits_;
+  engine::Count calls_;
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,74 @@
+// The bytes of a consumer's key, and the words for it that people read and write. For consumer.cpp, which makes keys
+// of callers, consumer_text.cpp, which makes them of words, and descriptors.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "policy/vocabulary.h"
+#include "text/address.h"
+
+namespace weir::match {
+
+// Texts one after the other, each with its length in front, so that none can reach into the next.
+
+// How many bytes that takes.
+inline std::size_t sized(std::string_view text) noexcept {
+  return sizeof(std::uint32_t) + text.size();
+}
+
+// Where there is room for it. Gives where it ended.
+inline char* put_sized(char* to, std::string_view text) noexcept {
+  const auto length = static_cast<std::uint32_t>(text.size());
+  std::memcpy(to, &length, sizeof length);
+  if (!text.empty()) std::memcpy(to + sizeof length, text.data(), text.size());
+  return to + sized(text);
+}
+
+inline void append_sized(std::string& to, std::string_view text) {
+  const std::size_t at = to.size();
+  to.resize(at + sized(text));
+  put_sized(to.data() + at, text);
+}
+
+// Takes the first text off `from`, which append_sized wrote.
+inline std::string_view take_sized(std::string_view& from) noexcept {
+  std::uint32_t length = 0;
+  std::memcpy(&length, from.data(), sizeof length);
+  const std::string_view text = from.substr(sizeof length, length);
+  from.remove_prefix(sizeof length + length);
+  return text;
+}
+
+// The counter that requests without a key share. No KeyPart has this tag.
+inline constexpr char shared_tag = '\x7f';
+inline constexpr std::string_view shared_text = "all without a key";
+
+inline constexpr std::string_view between_parts = " + ";
+
+inline void append_part(std::string& key, const policy::KeyPart& part, std::string_view value) {
+  key.push_back(static_cast<char>(part.kind));
+  if (part.kind == policy::KeyPart::Kind::header) append_sized(key, part.header);
+  append_sized(key, value);
+}
+
+// How many leading bits of an address tell consumers apart.
+[[nodiscard]] inline unsigned consumer_prefix(const policy::Identity& identity,
+                                              const policy::Address& address) noexcept {
+  return address.family == policy::Address::Family::v6 ? identity.ipv6_prefix : address.bits();
+}
+
+inline void append_address(std::string& key, const policy::Identity& identity, const policy::Address& address) {
+  const bool is_v6 = address.family == policy::Address::Family::v6;
+  const unsigned prefix = consumer_prefix(identity, address);
+  const policy::Address network = address.network(prefix);
+  char bytes[17];
+  bytes[0] = static_cast<char>(prefix);
+  std::memcpy(bytes + 1, network.bytes.data(), 16);
+  append_part(key, {policy::KeyPart::Kind::ip, {}}, {bytes, is_v6 ? std::size_t{17} : std::size_t{5}});
+}
+
+}  // namespace weir::match

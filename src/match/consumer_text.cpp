@@ -1,0 +1,147 @@
+#include "match/consumer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "match/consumer_key.h"
+
+namespace weir::match {
+namespace {
+
+using policy::KeyPart;
+
+bool take(std::string_view& text, std::string_view word) noexcept {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+// The name of a header, which the policy has in lower case.
+bool take_header(std::string_view& text, std::string_view name) noexcept {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  if (!std::ranges::equal(text.substr(0, name.size()), name, {}, lower)) return false;
+  text.remove_prefix(name.size());
+  return true;
+}
+
+// `user=`, `header:X-Login-Name=`, `global`.
+bool take_name(std::string_view& text, const KeyPart& part) noexcept {
+  return take(text, name_of(part.kind)) && take_header(text, part.header) &&
+         (part.kind == KeyPart::Kind::global || take(text, "="));
+}
+
+// Takes what comes before ` + ` and the name of the next part. That may occur only once: a value that contains it
+// could mean two consumers.
+std::optional<std::string_view> take_until(std::string_view& text, const KeyPart& next) noexcept {
+  std::optional<std::string_view> value;
+  std::string_view after;
+  for (std::size_t at = text.find(between_parts); at != std::string_view::npos; at = text.find(between_parts, at + 1)) {
+    std::string_view rest = text.substr(at + between_parts.size());
+    const std::string_view from_name = rest;
+    if (!take_name(rest, next)) continue;
+    if (value) return std::nullopt;
+    value = text.substr(0, at);
+    after = from_name;
+  }
+  if (value) text = after;
+  return value;
+}
+
+bool append_address_text(std::string& key, const policy::Identity& identity, std::string_view text) {
+  if (text.find('/') == std::string_view::npos) {
+    const auto address = policy::Address::parse(text);
+    if (address) append_address(key, identity, *address);
+    return address.has_value();
+  }
+  const auto range = policy::AddressRange::parse(text);
+  if (!range || range->prefix < consumer_prefix(identity, range->network)) return false;
+  append_address(key, identity, range->network);
+  return true;
+}
+
+bool append_value(std::string& key, const policy::Identity& identity, const KeyPart& part, std::string_view value) {
+  if (part.kind == KeyPart::Kind::ip) return append_address_text(key, identity, value);
+  if (value.empty() != (part.kind == KeyPart::Kind::global)) return false;
+  append_part(key, part, value);
+  return true;
+}
+
+std::optional<ReadConsumer> read_parts(const std::vector<KeyPart>& parts, const policy::Identity& identity,
+                                       std::string_view text, std::string& key) {
+  key.clear();
+  ReadConsumer read;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!take_name(text, parts[i])) return std::nullopt;
+    const bool is_last = i + 1 == parts.size();
+    const std::optional<std::string_view> value = is_last ? text : take_until(text, parts[i + 1]);
+    if (!value || !append_value(key, identity, parts[i], *value)) return std::nullopt;
+    if (parts[i].kind == KeyPart::Kind::route) read.route = *value;
+  }
+  return read;
+}
+
+std::optional<ReadConsumer> read_value(const std::vector<KeyPart>& parts, const policy::Identity& identity,
+                                       std::string_view text, std::string& key) {
+  key.clear();
+  if (!append_value(key, identity, parts[0], text)) return std::nullopt;
+  return ReadConsumer{.is_shared = false, .route = parts[0].kind == KeyPart::Kind::route ? text : std::string_view{}};
+}
+
+// As it is written in full.
+std::optional<ReadConsumer> read_in_full(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                         std::string_view text, std::string& key) {
+  const auto& alternatives = limit.consumer_key.alternatives;
+  std::size_t most_parts = 0;
+  for (const auto& parts : alternatives) most_parts = std::max(most_parts, parts.size());
+  for (std::size_t count = most_parts; count > 0; --count) {
+    for (const auto& parts : alternatives) {
+      if (parts.size() != count) continue;
+      if (const auto read = read_parts(parts, identity, text, key)) return read;
+    }
+  }
+  if (text != shared_text || limit.missing != policy::Missing::share) return std::nullopt;
+  key.assign(1, shared_tag);
+  return ReadConsumer{.is_shared = true, .route = {}};
+}
+
+}  // namespace
+
+std::optional<ReadConsumer> read_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                          std::string_view text, std::string& key) {
+  if (const auto read = read_in_full(limit, identity, text, key)) return read;
+  for (const auto& parts : limit.consumer_key.alternatives) {
+    if (parts.size() != 1) continue;
+    if (const auto read = read_value(parts, identity, text, key)) return read;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> meanings_of(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                     std::string_view text) {
+  std::string key;
+  if (read_in_full(limit, identity, text, key)) return {std::string(text)};
+  std::vector<std::string> meanings;
+  for (const auto& parts : limit.consumer_key.alternatives) {
+    std::string_view rest = text;
+    if (take_name(rest, parts[0]) && parts[0].kind != KeyPart::Kind::global) return {};
+    if (parts.size() != 1 || !read_value(parts, identity, text, key)) continue;
+    meanings.push_back(text_of(parts[0]) + "=" + std::string(text));
+  }
+  return meanings;
+}
+
+std::string consumer_form(const policy::CompiledLimit& limit) {
+  std::string form;
+  for (const auto& parts : limit.consumer_key.alternatives) {
+    if (!form.empty()) form += " or ";
+    for (const KeyPart& part : parts) {
+      if (&part != &parts.front()) form += between_parts;
+      form += text_of(part);
+      if (part.kind != KeyPart::Kind::global) form += "=...";
+    }
+  }
+  return form;
+}
+
+}  // namespace weir::match

@@ -1,0 +1,144 @@
+#include "match/descriptors.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "match/consumer_key.h"
+
+namespace weir::match {
+namespace {
+
+using policy::Descriptor;
+
+// `*` stands for any text, also none. Greedy with one step back, so it takes no longer than text x pattern.
+bool fits(std::string_view text, std::string_view pattern) noexcept {
+  std::size_t t = 0;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+const Descriptor* find_level(std::span<const Descriptor> level, const DescriptorEntry& entry) noexcept {
+  const Descriptor* wildcard = nullptr;
+  const Descriptor* any = nullptr;
+  for (const Descriptor& descriptor : level) {
+    if (descriptor.key != entry.key) continue;
+    switch (descriptor.kind) {
+      case Descriptor::Value::exact:
+        if (descriptor.value == entry.value) return &descriptor;
+        break;
+      case Descriptor::Value::wildcard:
+        if (wildcard == nullptr && fits(entry.value, descriptor.value)) wildcard = &descriptor;
+        break;
+      case Descriptor::Value::any:
+        any = &descriptor;
+        break;
+    }
+  }
+  return wildcard != nullptr ? wildcard : any;
+}
+
+void append_pair(std::string& key, char kind, std::string_view name, std::string_view value) {
+  const std::size_t at = key.size();
+  key.resize(at + 1 + sized(name) + sized(value));
+  char* const to = key.data() + at;
+  *to = kind;
+  put_sized(put_sized(to + 1, name), value);
+}
+
+// Of what there is, as much as a message holds.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most_listed = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), most_listed); ++i) list += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most_listed) list += " and " + std::to_string(names.size() - most_listed) + " more";
+  return list;
+}
+
+std::string text_of(const policy::Descriptor& descriptor) {
+  return descriptor.kind == policy::Descriptor::Value::any ? descriptor.key : descriptor.key + "=" + descriptor.value;
+}
+
+tl::unexpected<Error> unknown_domain(const policy::Ruleset& ruleset, std::string_view domain) {
+  std::vector<std::string> names;
+  for (const policy::Domain& each : ruleset.domains) names.push_back(each.name);
+  return failure("domain '" + std::string(domain) + "'",
+                 "is not in the policy; " + (names.empty() ? "it has none" : "there is " + listed(names)));
+}
+
+// What there is a limit for below `level`, as it would be written.
+void add_configured(const std::vector<policy::Descriptor>& level, const std::string& above,
+                    std::vector<std::string>& found) {
+  for (const policy::Descriptor& each : level) {
+    const std::string path = (above.empty() ? "" : above + std::string(between_parts)) + text_of(each);
+    if (each.limit || each.unlimited) found.push_back("'" + path + "'");
+    add_configured(each.children, path, found);
+  }
+}
+
+tl::unexpected<Error> unconfigured(const policy::Domain& domain, std::span<const DescriptorEntry> entries) {
+  std::vector<std::string> configured;
+  add_configured(domain.descriptors, "", configured);
+  return failure("descriptor '" + describe_descriptor(entries) + "'",
+                 "has no limit in domain '" + domain.name + "'; there are limits for " + listed(configured));
+}
+
+}  // namespace
+
+const Descriptor* match_descriptor(const policy::Domain& domain, std::span<const DescriptorEntry> entries,
+                                   std::string& key) {
+  key.clear();
+  std::span<const Descriptor> level = domain.descriptors;
+  const Descriptor* found = nullptr;
+  for (const DescriptorEntry& entry : entries) {
+    found = find_level(level, entry);
+    if (found == nullptr) return nullptr;
+    const bool shares = found->share_threshold && found->kind == Descriptor::Value::wildcard;
+    append_pair(key, shares ? 'p' : 'v', entry.key, shares ? std::string_view(found->value) : entry.value);
+    level = found->children;
+  }
+  const bool configured = found != nullptr && (found->limit || found->unlimited);
+  return configured ? found : nullptr;
+}
+
+void write_descriptor_key(std::span<const DescriptorEntry> entries, std::string& key) {
+  key.clear();
+  for (const DescriptorEntry& entry : entries) append_pair(key, 'v', entry.key, entry.value);
+}
+
+Result<const policy::Descriptor*> find_descriptor(const policy::Ruleset& ruleset, const DescriptorName& name,
+                                                  std::string& key) {
+  const auto domain = std::ranges::find(ruleset.domains, name.domain, &policy::Domain::name);
+  if (domain == ruleset.domains.end()) return unknown_domain(ruleset, name.domain);
+  const policy::Descriptor* const found = match_descriptor(*domain, name.entries, key);
+  if (found == nullptr) return unconfigured(*domain, name.entries);
+  return found;
+}
+
+std::string describe_descriptor(std::span<const DescriptorEntry> entries) {
+  std::string text;
+  for (const DescriptorEntry& entry : entries) {
+    if (!text.empty()) text += between_parts;
+    text.append(entry.key).append("=").append(entry.value);
+  }
+  return text;
+}
+
+}  // namespace weir::match

@@ -1,0 +1,104 @@
+#include "match/explain.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "match/consumer.h"
+#include "match/matcher.h"
+
+namespace weir::match {
+namespace {
+
+std::string unmet_condition(const policy::When& when, const Caller& caller) {
+  using Kind = policy::When::Kind;
+  const std::string address = caller.address ? caller.address->text() : "unknown";
+  switch (when.kind) {
+    case Kind::authenticated:
+      return "it is for authenticated callers, and nobody is known here";
+    case Kind::anonymous:
+      return "it is for anonymous callers, and this one is authenticated";
+    case Kind::ip_in:
+    case Kind::ip_not_in:
+      return "it is for other addresses than " + address + ": " + text_of(when);
+    case Kind::always:
+      break;
+  }
+  return "its condition is not met";
+}
+
+std::string why_exempt(const Matched::Exempt& exempt, const policy::CompiledLimit& limit, const Matched& matched,
+                       const std::string& tier) {
+  switch (exempt.why) {
+    case Exemption::condition:
+      return unmet_condition(limit.when, matched.caller);
+    case Exemption::key_missing:
+      return "the request has no " + text_of(limit.consumer_key) +
+             (limit.missing == policy::Missing::deny ? ", and without it the limit denies"
+                                                     : ", and without it the limit is skipped");
+    case Exemption::unlimited:
+      return "tier '" + tier + "' is unlimited";
+    case Exemption::banned:
+      return limit.live.by_tier.size() > 1 ? "it denies tier '" + tier + "' outright" : "it denies outright";
+  }
+  return {};
+}
+
+// The headers by which somebody else than a trusted proxy claims to be more than its address.
+std::vector<std::string> ignored_headers(const policy::Ruleset& ruleset, const Query& query) {
+  const policy::Identity& identity = ruleset.identity;
+  std::vector<std::string> believed = {identity.user_header, "x-forwarded-for", "forwarded"};
+  if (identity.address_header) believed.push_back(*identity.address_header);
+  if (ruleset.tiers.from_header) believed.push_back(*ruleset.tiers.from_header);
+  if (identity.api_key_verified) believed.push_back(identity.api_key_header);
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    if (limit.cost.header) believed.push_back(limit.cost.header->header);
+  }
+  std::vector<std::string> ignored;
+  for (const Header& header : query.headers) {
+    Query alone;
+    alone.headers = std::span<const Header>(&header, 1);
+    if (std::ranges::any_of(believed, [&](const std::string& name) { return has_header(alone, name); })) {
+      ignored.emplace_back(header.name);
+    }
+  }
+  return ignored;
+}
+
+}  // namespace
+
+Explanation explain(const Matcher& matcher, const Query& query) {
+  const policy::Ruleset& ruleset = matcher.ruleset();
+  MatchScratch scratch(matcher);
+  Matched matched;
+  matcher.match(query, scratch, matched);
+
+  Explanation explanation;
+  explanation.route = matcher.labels()[matched.label];
+  explanation.caller = matched.caller;
+  explanation.tier = ruleset.tiers.names[matched.caller.tier];
+  if (!matched.caller.trusted) explanation.ignored_headers = ignored_headers(ruleset, query);
+  for (std::uint32_t i = 0; i < ruleset.limits.size(); ++i) {
+    const policy::CompiledLimit& limit = ruleset.limits[i];
+    LimitExplanation& part = explanation.limits.emplace_back();
+    part.limit = i;
+    part.why_not = limit.by_descriptor() ? "it is reached by descriptors only" : "none of its routes matches";
+    const auto covered = std::ranges::find(matched.limits, i, &MatchedLimit::limit);
+    const auto exempt = std::ranges::find(matched.exempt, i, &Matched::Exempt::limit);
+    if (exempt != matched.exempt.end()) {
+      part.bans = exempt->why == Exemption::banned;
+      part.why_not = why_exempt(*exempt, limit, matched, explanation.tier);
+    }
+    if (covered == matched.limits.end()) continue;
+    part.covers = true;
+    part.why_not.clear();
+    if (!limit.routes.empty()) part.route = matcher.routes_of(i)[covered->route];
+    part.consumer = describe_consumer(matched.key(static_cast<std::size_t>(covered - matched.limits.begin())));
+    part.numbers = limit.live.by_tier[matched.caller.tier];
+    if (limit.candidate) part.candidate = limit.candidate->by_tier[matched.caller.tier];
+    part.cost = covered->cost;
+  }
+  return explanation;
+}
+
+}  // namespace weir::match

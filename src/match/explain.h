@@ -1,0 +1,41 @@
+// Why a query meets the limits that it meets: each limit of the policy, covered or not, with the reason.
+// Consumes nothing, and needs no states.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "match/caller.h"
+#include "match/matcher.h"
+#include "match/query.h"
+#include "policy/ruleset.h"
+#include "weir/cost.h"
+#include "weir/limit.h"
+
+namespace weir::match {
+
+struct LimitExplanation {
+  std::uint32_t limit = 0;  // of Ruleset::limits
+  bool covers = false;
+  bool bans = false;               // it does not count the query, but denies it outright
+  std::string why_not;             // if it does not cover the query
+  std::string route;               // the template by which it does; empty: it has no routes, so every request
+  std::string consumer;            // for people: `user=alice`
+  std::optional<Limit> numbers;    // after tiers; empty: unlimited
+  std::optional<Limit> candidate;  // after tiers
+  Cost cost;
+};
+
+struct Explanation {
+  std::string route;  // what the request is called: the most specific template, or `other`
+  Caller caller;
+  std::string tier;
+  std::vector<std::string> ignored_headers;  // as sent: what only a trusted proxy may say
+  std::vector<LimitExplanation> limits;      // in file order
+};
+
+[[nodiscard]] Explanation explain(const Matcher& matcher, const Query& query);
+
+}  // namespace weir::match

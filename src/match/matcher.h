@@ -1,0 +1,163 @@
+// From a query to the limits that cover it, for which consumer, at which cost. Pure: made from a Ruleset, it knows no
+// states, no names on a store and no counters, and charges nothing.
+//
+// A Matcher never changes, and is shared by all threads. What matching needs beside it (MatchScratch) belongs to one
+// thread; in the steady state nothing is allocated.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "match/caller.h"
+#include "match/path.h"
+#include "match/query.h"
+#include "match/route_tree.h"
+#include "policy/ruleset.h"
+#include "weir/cost.h"
+#include "weir/result.h"
+
+namespace weir::match {
+
+inline constexpr std::uint32_t no_limit = ~std::uint32_t{0};
+// So many live limits are evaluated together; a request that more of them cover is denied.
+inline constexpr std::size_t most_limits = 64;
+
+// A limit that covers a query.
+struct MatchedLimit {
+  std::uint32_t limit = 0;  // of Ruleset::limits
+  std::uint32_t route = 0;  // of Matcher::routes_of(limit)
+  bool is_shared = false;   // the key is missing, and all such requests share a counter
+  Cost cost;
+  std::size_t key_end = 0;  // of Matched::keys
+};
+
+// Why a limit that matches the route does not cover a query.
+enum class Exemption : std::uint8_t { condition, key_missing, unlimited, banned };
+
+struct Matched {
+  std::vector<MatchedLimit> limits;  // in file order
+  std::string keys;                  // of their consumers, one behind the other, as consumer.h writes them
+  std::uint32_t label = 0;           // of Matcher::labels
+  Caller caller;
+
+  // The first limit that denies without being asked, because it bans (Exemption::banned) or because the query lacks its
+  // key (`missing: deny`); no_limit: there is none.
+  std::uint32_t denied_by = no_limit;
+  Exemption denied_for = Exemption::key_missing;
+
+  // Limits that match the route and do not cover the query.
+  struct Exempt {
+    std::uint32_t limit;
+    std::uint32_t route;
+    Exemption why;
+  };
+  std::vector<Exempt> exempt;
+
+  void clear() noexcept;
+  void exempt_from(std::uint32_t limit, std::uint32_t route, Exemption why, bool denies);
+  [[nodiscard]] std::string_view key(std::size_t i) const noexcept {
+    const std::size_t begin = i == 0 ? 0 : limits[i - 1].key_end;
+    return std::string_view(keys).substr(begin, limits[i].key_end - begin);
+  }
+};
+
+class Matcher;
+
+// What matching writes to on its way. Made for one matcher, used by one thread.
+class MatchScratch {
+ public:
+  explicit MatchScratch(const Matcher& matcher);
+
+ private:
+  friend class Matcher;
+
+  struct Candidate {
+    std::uint32_t limit;
+    std::uint32_t order;  // of one limit's routes: the most specific first
+    std::uint32_t route;
+
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
+  };
+
+  PathReader paths_;
+  Matches matches_;
+  std::vector<Candidate> candidates_;
+  std::vector<std::pair<std::uint32_t, Cost>> costs_;  // by route: (limit, cost)
+  std::vector<std::uint32_t> labels_;  // of all readings; filled where a limit without routes has counters for each
+};
+
+class Matcher {
+ public:
+  static constexpr std::string_view other = "other";
+
+  // Fails if more than most_limits cover a route.
+  static Result<std::shared_ptr<const Matcher>> create(std::shared_ptr<const policy::Ruleset> ruleset);
+
+  // Overwrites `matched`, reusing its memory.
+  void match(const Query& query, MatchScratch& scratch, Matched& matched) const;
+
+  [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return *ruleset_; }
+  [[nodiscard]] std::optional<std::uint32_t> find_limit(std::string_view name) const noexcept;
+
+  // What routes are called; the last one is `other`.
+  [[nodiscard]] const std::vector<std::string>& labels() const noexcept { return labels_; }
+  [[nodiscard]] std::uint32_t other_label() const noexcept { return static_cast<std::uint32_t>(labels_.size() - 1); }
+
+  // The routes that a limit is counted by: its own, or for a limit without routes all labels; the last is `other`.
+  [[nodiscard]] std::span<const std::string> routes_of(std::uint32_t limit) const noexcept {
+    return ruleset_->limits[limit].routes.empty() ? std::span(labels_) : std::span(limits_[limit].route_names);
+  }
+
+  // The key of the consumer that a limit counts for, written into `key`; false if it is missing.
+  [[nodiscard]] bool write_key(const Query& query, const Caller& caller, std::uint32_t limit, std::uint32_t route,
+                               std::string& key) const;
+
+ private:
+  friend class MatchScratch;
+
+  struct LimitRoutes {
+    bool keyed_by_route = false;
+    std::vector<std::string> route_names;  // of its own routes, and `other`
+  };
+  // What an entry of the route tree is there for.
+  struct EntryMeaning {
+    std::uint32_t route = 0;  // of the limit's routes, or of its costs by route
+    std::uint32_t label = 0;
+  };
+
+  // The tree's groups are numbered so that each limit has one for what it covers and one for what it charges by route.
+  [[nodiscard]] static std::uint32_t coverage_group(std::uint32_t limit) noexcept { return 2 * limit; }
+  [[nodiscard]] static std::uint32_t cost_group(std::uint32_t limit) noexcept { return 2 * limit + 1; }
+  // The group of known routes that no limit has; where counters go by label, of all known routes.
+  [[nodiscard]] std::uint32_t label_group() const noexcept {
+    return coverage_group(static_cast<std::uint32_t>(limits_.size()));
+  }
+
+  void build_routes();
+  [[nodiscard]] Result<void> check_bound() const;
+  void find_candidates(const Query& query, MatchScratch& scratch, Matched& matched) const;
+  void cover(const Query& query, std::uint32_t limit, std::uint32_t route, const MatchScratch& scratch,
+             Matched& matched) const;
+  [[nodiscard]] Cost cost_of(const Query& query, const Caller& caller, std::uint32_t limit,
+                             const MatchScratch& scratch) const noexcept;
+
+  std::shared_ptr<const policy::Ruleset> ruleset_;
+  std::optional<RouteTree> routes_;  // there once it is made
+  std::vector<LimitRoutes> limits_;
+  std::unordered_map<std::string_view, std::uint32_t> by_name_;
+  std::vector<std::uint32_t> everywhere_;  // limits that cover every route, in file order
+  std::vector<std::string> labels_;
+  std::vector<EntryMeaning> meanings_;
+  bool counts_by_label_ = false;  // a limit without routes has counters for each route: then they go by label
+};
+
+}  // namespace weir::match

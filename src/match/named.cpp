@@ -1,0 +1,115 @@
+#include "match/named.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "match/consumer.h"
+#include "text/yaml/problem.h"
+
+namespace weir::match {
+namespace {
+
+// A stranger's word in a message stays short.
+std::string in_quotes(std::string_view word) {
+  constexpr std::size_t longest = 64;
+  return "'" + std::string(word.substr(0, longest)) + (word.size() > longest ? "...'" : "'");
+}
+
+tl::unexpected<Error> unknown(const std::string& what, std::string_view word, std::span<const std::string> known) {
+  return failure(what + " " + in_quotes(word), "is not in the policy" + text::did_you_mean(word, known));
+}
+
+// With the limits that there are, as many as a message holds.
+tl::unexpected<Error> unknown_limit(const policy::Ruleset& ruleset, std::string_view name) {
+  constexpr std::size_t most_listed = 20;
+  std::vector<std::string> names;
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    if (!limit.by_descriptor()) names.push_back(limit.name);
+  }
+  auto error = unknown("limit", name, names).value();
+  if (names.empty()) {
+    error.what += "; all its limits are reached by descriptors";
+    return tl::unexpected(std::move(error));
+  }
+  error.what += error.what.ends_with('?') ? " There " : "; there ";
+  error.what += names.size() == 1 ? "is " : "are ";
+  for (std::size_t i = 0; i < std::min(names.size(), most_listed); ++i) error.what += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most_listed) error.what += " and " + std::to_string(names.size() - most_listed) + " more";
+  return tl::unexpected(std::move(error));
+}
+
+tl::unexpected<Error> unfit_consumer(const policy::CompiledLimit& limit) {
+  return failure("consumer",
+                 "does not fit limit " + in_quotes(limit.name) + ", or in two ways: write " + consumer_form(limit));
+}
+
+tl::unexpected<Error> ambiguous_consumer(std::span<const std::string> meanings) {
+  std::string both;
+  for (const std::string& meaning : meanings) both += (both.empty() ? "" : " or ") + in_quotes(meaning);
+  return failure("consumer", "could be " + both + ": write which");
+}
+
+std::uint32_t label_of(const Matcher& matcher, const Named& named) noexcept {
+  if (matcher.ruleset().limits[named.limit].routes.empty()) return named.route;
+  const auto routes = matcher.routes_of(named.limit);
+  if (named.route + 1 == routes.size()) return matcher.other_label();
+  const auto& labels = matcher.labels();
+  return static_cast<std::uint32_t>(std::ranges::find(labels, routes[named.route]) - labels.begin());
+}
+
+}  // namespace
+
+Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::string& key) {
+  const policy::Ruleset& ruleset = matcher.ruleset();
+  const auto limit = matcher.find_limit(ask.limit);
+  if (!limit) return unknown_limit(ruleset, ask.limit);
+  const policy::CompiledLimit& source = ruleset.limits[*limit];
+  if (source.by_descriptor()) {
+    return failure("limit " + in_quotes(ask.limit), "is reached by descriptors only: ask for its domain and entries");
+  }
+  if (ask.one_meaning) {
+    const auto meanings = meanings_of(source, ruleset.identity, ask.consumer);
+    if (meanings.empty()) return unfit_consumer(source);
+    if (meanings.size() > 1) return ambiguous_consumer(meanings);
+  }
+  const auto consumer = read_consumer(source, ruleset.identity, ask.consumer, key);
+  if (!consumer) return unfit_consumer(source);
+  const auto routes = matcher.routes_of(*limit);
+  auto route = routes.end() - 1;
+  if (!consumer->route.empty()) route = std::ranges::find(routes, consumer->route);
+  if (route == routes.end()) return unknown("route", consumer->route, routes);
+  return Named{*limit, static_cast<std::uint32_t>(route - routes.begin()), consumer->is_shared};
+}
+
+Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched& matched) {
+  matched.clear();
+  matched.caller = Caller{};
+  const policy::Ruleset& ruleset = matcher.ruleset();
+  if (!ask.tier.empty()) {
+    const auto tier = ruleset.tiers.find(ask.tier);
+    if (!tier) return unknown("tier", ask.tier, ruleset.tiers.names);
+    matched.caller.tier = *tier;
+  }
+  const Result<Named> named = read_named(matcher, ask, matched.keys);
+  if (!named) return tl::unexpected(named.error());
+
+  const std::uint32_t tier = matched.caller.tier;
+  const policy::CompiledLimit& source = ruleset.limits[named->limit];
+  matched.label = label_of(matcher, *named);
+  if (source.live.bans(tier)) {
+    matched.exempt_from(named->limit, named->route, Exemption::banned, source.mode == policy::Mode::enforce);
+  } else if (!source.live.by_tier[tier] && !(source.candidate && source.candidate->by_tier[tier])) {
+    matched.exempt_from(named->limit, named->route, Exemption::unlimited, false);
+  } else {
+    matched.limits.push_back({.limit = named->limit,
+                              .route = named->route,
+                              .is_shared = named->is_shared,
+                              .cost = ask.cost.value_or(source.cost.header ? Cost{1} : source.cost.fixed),
+                              .key_end = matched.keys.size()});
+  }
+  return {};
+}
+
+}  // namespace weir::match

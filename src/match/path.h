@@ -1,0 +1,99 @@
+// Reads a request target so that no spelling of a path escapes the limit on it.
+//
+// Servers disagree on what a path means, and Weir does not know which server stands behind it. So it does not
+// choose: where a target can be understood in more than one way, *each such place may be read either way, and
+// independently of the others*; every route that matches any of these readings counts. A reading too many
+// costs only the one who wrote the path oddly; a reading too few is a hole.
+//
+// A target is cut at the first `?`, an absolute form (`http://host/login`) is reduced to its path, and the path
+// is split into pieces at `/`, at `\`, and at either of them percent-encoded, once or several times. Each piece
+// is compared by segment_text() (policy/route_template.h). What can be read in more than one way:
+//
+//   a `\` or an encoded slash        it separates, or is part of a segment (which only a parameter can match)
+//   `.`, nothing (`//`), `;x`, `%20` no segment (nginx, Tomcat), or a segment of that text (Express, chi)
+//   `..`                             takes back the segment before, never above the root; or is a segment
+//   `%00`, `%0A`, `%3F`, `#`         the path ends here (C strings, a `$` in a pattern), or goes on
+//   `;a%2Fb`                         after a `;`, what follows an encoded slash may belong to the parameters
+//   `//host/login`                   the first piece is a host (`new URL(target, base)`), or a segment
+//   `%6cogin`, `login;x`             the literal `login`, or a text that only a parameter matches (Express)
+//
+// A slash at the end never means anything. Letters are compared without regard to case. A path without any of
+// these places is *plain*: it has one reading, and costs one walk.
+//
+// A target that cannot be read within bounds is `unreadable` and matches every route of its method: longer than
+// `max_length`; more than `max_pieces` pieces and not all plain segments (if they are, it is `longer`, and read
+// exactly: no route but one with `**` is as long); control characters as they are; neither `/path`,
+// `scheme://host/path` nor `*`.
+// `*` and the empty target read as `/`.
+//
+// Not covered, since these are other paths and not other spellings: formats as suffixes (`/login.json`), letters
+// beyond ASCII that fold or normalise to ASCII, overlong UTF-8 of three bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace weir::match {
+
+struct Piece {
+  enum Flag : std::uint8_t {
+    follows_soft_separator = 1,  // may belong to the piece before
+    may_vanish = 2,
+    may_go_up = 4,
+    may_end_path = 8,
+    may_differ = 16,  // from a literal of the same text
+  };
+
+  std::string_view text;
+  std::uint64_t hash = 0;  // segment_hash(text)
+  std::uint8_t flags = 0;
+
+  [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
+};
+
+struct PathReading {
+  enum class Kind : std::uint8_t { plain, ambiguous, unreadable };
+
+  Kind kind = Kind::plain;
+  bool longer = false;              // there are more segments than these pieces, all plain or respelled
+  std::span<const Piece> pieces{};  // none if unreadable
+};
+
+// Holds the text that its last reading points into: about 11 KiB, to be kept and used again, by one thread.
+// Never allocates.
+class PathReader {
+ public:
+  static constexpr std::size_t max_length = 8192;
+  static constexpr std::size_t max_pieces = 64;
+
+  PathReader() = default;
+  PathReader(const PathReader&) = delete;
+  PathReader& operator=(const PathReader&) = delete;
+
+  // Good until the next call.
+  [[nodiscard]] PathReading read(std::string_view target) noexcept;
+
+ private:
+  // What is known of the path so far, for the pieces to come.
+  struct Progress {
+    std::size_t pieces = 0;   // also those that are not kept
+    std::size_t written = 0;  // of text_
+    unsigned flags = 0;       // of all pieces
+    bool respelled = false;   // the segment was decoded
+    bool only_empty = true;   // nothing but pieces without text
+    bool swallows = false;    // what follows without a `/` may belong to parameters or a host
+  };
+
+  bool read_plain(std::string_view path, PathReading& reading) noexcept;
+  PathReading read_any(std::string_view path) noexcept;
+  void add_segment(std::string_view raw, Progress& progress) noexcept;
+  void add_piece(std::span<char> decoded, bool soft, Progress& progress) noexcept;
+
+  std::array<Piece, max_pieces> pieces_;
+  std::array<char, max_length> text_;
+};
+
+}  // namespace weir::match

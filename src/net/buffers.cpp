@@ -1,0 +1,49 @@
+#include "net/buffers.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "net/tls_stream.h"
+
+namespace weir::net {
+namespace {
+
+constexpr std::size_t kept_size = std::size_t{64} << 10;  // of a buffer, for what is sent next
+
+void clear(std::string& bytes) noexcept {
+  if (bytes.capacity() > kept_size) std::string().swap(bytes);  // an assignment would keep the memory
+  bytes.clear();
+}
+
+}  // namespace
+
+Sender::Progress Sender::send(int socket, TlsStream* tls, std::string& plain) {
+  Progress progress{State::done, false};
+  for (;;) {
+    if (tls != nullptr && begun_.empty()) {
+      if (!tls->write(plain)) progress.state = State::tls_failed;
+      clear(plain);
+      tls->take_wire(begun_);
+    }
+    const bool is_begun = !begun_.empty();
+    std::string& bytes = is_begun ? begun_ : plain;
+    if (bytes.empty()) return progress;
+    const ssize_t count = ::send(socket, bytes.data() + sent_, bytes.size() - sent_, MSG_NOSIGNAL);
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      if (progress.state == State::done) progress.state = errno == EAGAIN ? State::held : State::failed;
+      return progress;
+    }
+    progress.moved = true;
+    sent_ += static_cast<std::size_t>(count);
+    if (sent_ == bytes.size()) {
+      clear(bytes);
+      sent_ = 0;
+    } else if (!is_begun) {
+      begun_.swap(plain);
+    }
+  }
+}
+
+}  // namespace weir::net

@@ -1,0 +1,262 @@
+#include "policy/compile/compile.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "policy/compile/numbers.h"
+#include "text/yaml/scalar.h"
+
+namespace weir::policy {
+namespace {
+
+// Finds routes that are there twice: equal but for the names of their parameters.
+class RoutesOnce {
+ public:
+  // Where the same route was added before.
+  std::optional<Mark> add(const Written<RouteTemplate>& route) {
+    const auto [seen, is_new] = seen_.try_emplace(match_key(route.value), route.at);
+    if (is_new) return {};
+    return seen->second;
+  }
+
+ private:
+  std::unordered_map<std::string, Mark> seen_;
+};
+
+void check_all_fields(const NumbersSpec& numbers, const std::vector<TierOverrideSpec>& overrides,
+                      PolicyAlgorithm algorithm, Problems& problems) {
+  check_fields(numbers, algorithm, problems);
+  for (const TierOverrideSpec& spec : overrides) check_fields(spec.numbers, algorithm, problems);
+}
+
+bool is_plain_bucket(const Limit& limit) {
+  return limit.algorithm() <= Algorithm::leaky_bucket_meter;
+}
+
+// Token bucket, GCRA and the leaky bucket as a meter are one arithmetic under three names.
+bool judges_alike(const std::optional<Limit>& a, const std::optional<Limit>& b) {
+  if (!a || !b) return !a && !b;
+  if (is_plain_bucket(*a) && is_plain_bucket(*b)) return a->rate() == b->rate() && a->capacity() == b->capacity();
+  return a == b;
+}
+
+// Who is banned is denied outright, whatever else may be tried: there is nothing to compare.
+void keep_bans(const TieredLimit& live, TieredLimit& candidate) {
+  candidate.banned = live.banned;
+  for (std::size_t tier = 0; tier < candidate.by_tier.size(); ++tier) {
+    if (!live.bans(tier)) continue;
+    candidate.by_tier[tier].reset();
+    candidate.rates[tier].reset();
+  }
+}
+
+// Without the key of its last alternative, a request would escape its limit by leaving out a header.
+Missing missing_by_default(const ConsumerKey& key) {
+  const auto& last = key.alternatives.back();
+  const bool by_header =
+      std::ranges::any_of(last, [](const KeyPart& part) { return part.kind == KeyPart::Kind::header; });
+  return by_header ? Missing::share : Missing::skip;
+}
+
+void compile_routes(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
+  RoutesOnce once;
+  for (const auto& route : spec.routes) {
+    if (const auto before = once.add(route)) {
+      problems.error(route.at, "route {} is here twice: the first is in line {}", in_quotes(route.value.text()),
+                     before->line);
+    }
+    limit.routes.push_back(route.value);
+  }
+}
+
+// What has no meaning where nobody is ever admitted.
+void check_beside_ban(const LimitSpec& spec, Problems& problems) {
+  if (!spec.numbers.ban) return;
+  const auto refuse = [&](Mark at, std::string_view what, std::string_view why) {
+    problems.error(at, "{} has no place beside 'rate: 0', which bans: {}", what, why);
+  };
+  if (spec.mode.value == Mode::shadow) {
+    refuse(spec.mode.at, "mode: shadow", "to watch it would be to count every request as denied");
+  }
+  if (spec.candidate) refuse(spec.candidate->at, "a candidate", "there are no numbers to compare it with");
+  if (spec.warn_first) refuse(spec.warn_first->at, "warn_first", "who is banned is denied outright");
+  if (spec.penalty) refuse(spec.penalty->at, "penalty", "who is banned is denied outright");
+}
+
+// What needs no more than its own field.
+void compile_manner(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
+  limit.mode = spec.mode.value;
+  limit.on_store_failure = spec.on_store_failure.value;
+  limit.consistency = spec.consistency.value;
+  if (spec.warn_first) limit.warn_first = WarnFirst{spec.warn_first->count.value, spec.warn_first->per.value};
+  if (spec.penalty) {
+    limit.penalty = Penalty{spec.penalty->after.value, spec.penalty->within.value, spec.penalty->block.value};
+  }
+  if (!spec.local_share) return;
+  limit.local_share = spec.local_share->value;
+  if (spec.on_store_failure.value != OnStoreFailure::local) {
+    problems.error(spec.local_share->at, "local_share is for on_store_failure: local, and here it is {}",
+                   name_of(spec.on_store_failure.value));
+  }
+}
+
+struct NamedCost {
+  Written<std::uint64_t> cost;
+  std::string_view field;
+};
+
+std::vector<NamedCost> costs_in(const LimitSpec& spec) {
+  if (!spec.cost) return {};  // one, and every limit admits one
+  if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) return {{*fixed, "cost"}};
+  std::vector<NamedCost> costs;
+  if (const auto* header = std::get_if<HeaderCostSpec>(&*spec.cost)) {
+    if (header->max_cost) costs.push_back({*header->max_cost, "max_cost"});
+    return costs;
+  }
+  for (const RouteCostSpec& by_route : std::get<std::vector<RouteCostSpec>>(*spec.cost)) {
+    costs.push_back({by_route.cost, "cost"});
+  }
+  return costs;
+}
+
+std::string_view capacity_name(Algorithm algorithm) {
+  if (algorithm == Algorithm::leaky_bucket_queue) return "queue and the one that passes";
+  return algorithm < Algorithm::fixed_window ? "burst" : "limit";
+}
+
+HeaderCost compile_header(const HeaderCostSpec& spec, const TieredLimit& live) {
+  HeaderCost header{spec.header.value, {}};
+  for (const auto& limit : live.by_tier) {
+    const std::uint64_t burst = limit ? limit->capacity() : 1;
+    header.most_by_tier.emplace_back(spec.max_cost ? spec.max_cost->value : burst);
+  }
+  return header;
+}
+
+std::vector<RouteCost> compile_route_costs(const std::vector<RouteCostSpec>& specs, const LimitSpec& limit,
+                                           Problems& problems) {
+  std::vector<RouteCost> costs;
+  RoutesOnce once;
+  std::size_t uncovered = 0;
+  for (const auto& [route, cost] : specs) {
+    if (const auto before = once.add(route)) {
+      problems.error(route.at, "cost of {} is here twice: the first is in line {}", in_quotes(route.value.text()),
+                     before->line);
+    }
+    const bool reached =
+        limit.routes.empty() || std::ranges::any_of(limit.routes, [&wanted = route.value](const auto& own) {
+          return overlap(own.value, wanted);
+        });
+    if (!reached && uncovered++ < Problems::most) {
+      problems.error(route.at, "cost of {}: no route of the limit matches it", in_quotes(route.value.text()));
+    }
+    if (uncovered >= Problems::most) break;
+    costs.push_back({route.value, Cost{cost.value}});
+  }
+  return costs;
+}
+
+// Reports costs that could never be admitted. `whose` is "" or "candidate's ".
+void check_costs(const LimitSpec& spec, const TieredLimit& limits, const Tiers& tiers, std::string_view whose,
+                 Problems& problems) {
+  // The tightest tier is the one to name; the default comes first among equals.
+  std::size_t tightest = tiers.names.size();
+  for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) {
+    const auto& limit = limits.by_tier[tier];
+    if (!limit) continue;
+    if (tightest == tiers.names.size() || limit->capacity() < limits.by_tier[tightest]->capacity()) tightest = tier;
+  }
+  if (tightest == tiers.names.size()) return;
+  const Limit& limit = *limits.by_tier[tightest];
+  const std::string of_tier = tightest == 0 ? "" : fmt::format(" of tier {}", in_quotes(tiers.names[tightest]));
+  for (const auto& [cost, field] : costs_in(spec)) {
+    if (cost.value <= limit.capacity()) continue;
+    problems.error(cost.at, "{} {} is above the {}{}{}, {}: it could never be admitted", field, cost.value, whose,
+                   capacity_name(limit.algorithm()), of_tier, limit.capacity());
+  }
+}
+
+// The live numbers are those that count; the routes of the limit are those that a cost can be for.
+CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tiers& tiers, Problems& problems) {
+  CostRule rule;
+  check_costs(spec, live, tiers, "", problems);
+  if (!spec.cost) return rule;
+  if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) {
+    rule.fixed = Cost{fixed->value};
+  } else if (const auto* header = std::get_if<HeaderCostSpec>(&*spec.cost)) {
+    rule.header = compile_header(*header, live);
+  } else {
+    rule.by_route = compile_route_costs(std::get<std::vector<RouteCostSpec>>(*spec.cost), spec, problems);
+  }
+  return rule;
+}
+
+void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers named, CompiledLimit& limit,
+                       Problems& problems) {
+  const CandidateSpec& own = *spec.candidate;
+  const Tiers& tiers = named.tiers;
+  Numbered candidate;
+  candidate.algorithm = own.algorithm ? own.algorithm->value : live.algorithm;
+  const std::size_t errors = problems.errors();
+  check_all_fields(own.numbers, own.tier_overrides, candidate.algorithm, problems);
+  Numbers base = live.numbers;
+  if (candidate.algorithm != PolicyAlgorithm::leaky_bucket) base.queue.reset();
+  candidate.numbers = inherited(numbers_of(own.numbers), base);
+  candidate.overrides_of_another = own.tier_overrides.empty();
+  candidate.overrides = own.tier_overrides.empty() ? live.overrides : find_tiers(own.tier_overrides, named, problems);
+  if (problems.errors() > errors) return;
+  limit.candidate = compile_tiers(candidate, tiers, {own.at, "candidate: "}, problems);
+  if (!limit.candidate) return;
+  limit.candidate_algorithm = candidate.algorithm;
+  keep_bans(limit.live, *limit.candidate);
+  check_costs(spec, *limit.candidate, tiers, "candidate's ", problems);
+  const auto& a = limit.candidate->by_tier;
+  const auto& b = limit.live.by_tier;
+  if (std::ranges::equal(a, b, judges_alike)) {
+    problems.error(own.at, "the candidate judges exactly as its limit does: there is nothing to compare");
+  }
+}
+
+}  // namespace
+
+std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, const RootNames& names,
+                                           Problems& problems) {
+  const std::size_t errors = problems.errors();
+  if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "algorithm is missing");
+  if (!spec.consumer_key) problems.error(spec.at, "consumer_key is missing");
+  if (problems.errors() > errors) return {};
+
+  CompiledLimit limit;
+  limit.at = spec.at;
+  limit.name = spec.name.value;
+  limit.when = spec.when.value;
+  limit.consumer_key = spec.consumer_key->value;
+  limit.missing = spec.missing ? spec.missing->value : missing_by_default(limit.consumer_key);
+  limit.algorithm = spec.algorithm ? spec.algorithm->value : PolicyAlgorithm::fixed_window;
+  compile_routes(spec, limit, problems);
+  compile_manner(spec, limit, problems);
+
+  const NamedTiers named{tiers, names.tiers};
+  const Numbered live{.algorithm = limit.algorithm,
+                      .numbers = numbers_of(spec.numbers),
+                      .banned = spec.numbers.ban.has_value(),
+                      .overrides = find_tiers(spec.tier_overrides, named, problems)};
+  const std::size_t before_numbers = problems.errors();
+  check_beside_ban(spec, problems);
+  check_all_fields(spec.numbers, spec.tier_overrides, limit.algorithm, problems);
+  if (problems.errors() > before_numbers) return {};
+  auto numbers = compile_tiers(live, tiers, {spec.at, ""}, problems);
+  if (!numbers) return {};
+  limit.live = *std::move(numbers);
+  limit.cost = compile_cost(spec, limit.live, tiers, problems);
+  if (spec.candidate) compile_candidate(spec, live, named, limit, problems);
+  if (problems.errors() > errors) return {};
+  return limit;
+}
+
+}  // namespace weir::policy

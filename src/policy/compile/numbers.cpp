@@ -1,0 +1,291 @@
+#include "policy/compile/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "text/yaml/problem.h"
+#include "text/yaml/scalar.h"
+
+namespace weir::policy {
+namespace {
+
+enum class Spelling { rate_and_burst, spelled_out, either };
+
+struct Field {
+  std::string_view name;
+  Mark at;
+  Spelling spelling;
+};
+
+std::vector<Field> fields_of(const NumbersSpec& spec) {
+  std::vector<Field> fields;
+  const auto add = [&](const auto& value, std::string_view name, Spelling spelling) {
+    if (value) fields.push_back({name, value->at, spelling});
+  };
+  add(spec.rate, "rate", Spelling::rate_and_burst);
+  add(spec.burst, "burst", Spelling::rate_and_burst);
+  add(spec.capacity, "capacity", Spelling::spelled_out);
+  add(spec.refill_rate, "refill_rate", Spelling::spelled_out);
+  add(spec.leak_rate, "leak_rate", Spelling::spelled_out);
+  add(spec.limit, "limit", Spelling::spelled_out);
+  add(spec.window, "window_seconds", Spelling::spelled_out);
+  add(spec.queue, "queue", Spelling::either);
+  std::ranges::stable_sort(fields, [](const Field& a, const Field& b) { return a.at < b.at; });
+  return fields;
+}
+
+bool has_field(PolicyAlgorithm algorithm, std::string_view field) {
+  if (field == "rate") return true;
+  if (is_window(algorithm)) return field == "limit" || field == "window_seconds";
+  const bool leaky = algorithm == PolicyAlgorithm::leaky_bucket;
+  return field == "burst" || field == "capacity" || field == (leaky ? "leak_rate" : "refill_rate") ||
+         (leaky && field == "queue");
+}
+
+// What the algorithm has, in both spellings.
+std::string_view spellings(PolicyAlgorithm algorithm) {
+  if (is_window(algorithm)) return "rate, or limit and window_seconds";
+  if (algorithm == PolicyAlgorithm::leaky_bucket)
+    return "rate and burst (or queue), or leak_rate and capacity (or queue)";
+  return "rate and burst, or refill_rate and capacity";
+}
+
+template <class T>
+std::optional<Given<T>> given(const std::optional<Written<T>>& written, std::string_view field) {
+  if (!written) return {};
+  return Given<T>{written->value, written->at, field};
+}
+
+template <class T>
+std::optional<T> first(const std::optional<T>& a, const std::optional<T>& b) {
+  return a ? a : b;
+}
+
+struct NumbersError {
+  std::optional<Mark> at;  // of the number that is wrong; none if one is missing
+  std::string message;
+};
+
+tl::unexpected<NumbersError> missing(std::string_view field) {
+  const std::string_view how = field == "rate" ? ": write it like 100/min" : "";
+  return tl::unexpected<NumbersError>({{}, fmt::format("{} is missing{}", field, how)});
+}
+
+// An error of weir::Limit, under the name and at the place of the number that it is about.
+NumbersError placed(const Error& error, const Numbers& numbers) {
+  const auto at = [&](const auto& number) {
+    return NumbersError{number->at, fmt::format("{}: {}", number->field, error.what)};
+  };
+  if (error.where == "burst" && numbers.burst) return at(numbers.burst);
+  if (error.where == "queue" && numbers.queue) return at(numbers.queue);
+  if (error.where == "limit" && numbers.limit) return at(numbers.limit);
+  if (error.where == "window" && numbers.window) return at(numbers.window);
+  if (numbers.rate) return at(numbers.rate);
+  return {{}, error.message()};
+}
+
+Result<Limit> make_bucket(PolicyAlgorithm algorithm, const Numbers& numbers, std::uint64_t burst) {
+  const Rate rate = numbers.rate->value;
+  if (algorithm == PolicyAlgorithm::token_bucket) return Limit::token_bucket({rate, burst});
+  if (algorithm == PolicyAlgorithm::gcra) return Limit::gcra({rate, burst});
+  if (numbers.queue) return Limit::leaky_bucket(QueueNumbers{rate, numbers.queue->value});
+  return Limit::leaky_bucket(BucketNumbers{rate, burst});
+}
+
+Result<Limit> make_window(PolicyAlgorithm algorithm, WindowNumbers numbers) {
+  if (algorithm == PolicyAlgorithm::fixed_window) return Limit::fixed_window(numbers);
+  if (algorithm == PolicyAlgorithm::sliding_window_log) return Limit::sliding_window_log(numbers);
+  return Limit::sliding_window_counter(numbers);
+}
+
+void check_alone(const NumbersSpec& spec, Problems& problems) {
+  for (const Field& field : fields_of(spec)) {
+    problems.error(field.at, "{} has no place beside 'rate: 0', which bans: nothing is admitted", field.name);
+  }
+}
+
+void check_queue(const NumbersSpec& spec, Problems& problems) {
+  if (!spec.queue || (!spec.burst && !spec.capacity)) return;
+  const auto& burst = spec.burst ? *spec.burst : *spec.capacity;
+  problems.error(std::max(spec.queue->at, burst.at),
+                 "queue and {} exclude each other: with a queue requests wait, with a burst they do not",
+                 spec.burst ? "burst" : "capacity");
+}
+
+// The rate of a bucket as it was written; none for a window.
+std::optional<WrittenRate> written_rate(PolicyAlgorithm algorithm, const Numbers& numbers) {
+  if (is_window(algorithm) || !numbers.rate) return {};
+  return WrittenRate{.rate = numbers.rate->value, .per_second = numbers.rate->field != "rate"};
+}
+
+tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Numbers& numbers) {
+  const auto checked = [&](Result<Limit> limit) -> tl::expected<Limit, NumbersError> {
+    if (limit) return *limit;
+    return tl::unexpected<NumbersError>(placed(limit.error(), numbers));
+  };
+  if (is_window(algorithm)) {
+    if (!numbers.limit) return missing(numbers.window ? "limit" : "rate");
+    if (!numbers.window) return missing("window_seconds");
+    return checked(make_window(algorithm, {numbers.limit->value, numbers.window->value}));
+  }
+  const bool leaky = algorithm == PolicyAlgorithm::leaky_bucket;
+  if (!numbers.rate) {
+    const bool spelled_out = numbers.burst && numbers.burst->field == "capacity";
+    return missing(!spelled_out ? "rate" : leaky ? "leak_rate" : "refill_rate");
+  }
+  std::uint64_t burst = 1;
+  if (numbers.burst) {
+    burst = numbers.burst->value;
+  } else if (!leaky) {
+    if (numbers.rate->field != "rate") return missing("capacity");
+    burst = numbers.rate->value.count;
+  }
+  return checked(make_bucket(algorithm, numbers, burst));
+}
+
+// A leaky bucket is a queue or a meter for all tiers: their states are not the same.
+bool changes_kind(const Numbers& base, const Numbers& own) {
+  return base.queue ? own.burst.has_value() : own.queue.has_value();
+}
+
+Numbers without_other_kind(const Numbers& base, Numbers own) {
+  if (base.queue) own.burst.reset();
+  if (!base.queue) own.queue.reset();
+  return own;
+}
+
+void report_numbers(const NumbersError& error, Mark otherwise, const std::string& called, Problems& problems) {
+  const bool candidate = !called.empty();
+  const std::string_view inherits = !error.at && candidate ? " (its limit has none to inherit)" : "";
+  problems.error(error.at.value_or(otherwise), "{}{}{}", called, error.message, inherits);
+}
+
+// What a tier does not say itself. A ban has no numbers to inherit: whether its tiers are queues, the first one says.
+Numbers base_of(const Numbered& numbered) {
+  if (!numbered.banned) return numbered.numbers;
+  const auto first =
+      std::ranges::find_if(numbered.overrides, [](const TierNumbers& own) { return own.spec->has_numbers(); });
+  Numbers base;
+  if (first != numbered.overrides.end()) base.queue = numbers_of(first->spec->numbers).queue;
+  return base;
+}
+
+// The numbers of one override, in the place of those of the limit.
+bool put_tier(const Numbered& numbered, const TierNumbers& own, const Owner& owner, TieredLimit& limits,
+              Problems& problems) {
+  const auto& [spec, tier] = own;
+  limits.banned[tier] = spec->bans();
+  limits.by_tier[tier].reset();
+  limits.rates[tier].reset();
+  if (!spec->has_numbers()) return true;
+  const std::string called = fmt::format("{}tier {}: ", owner.called, in_quotes(spec->tier.value));
+  const Numbers base = base_of(numbered);
+  Numbers numbers = numbers_of(spec->numbers);
+  if (numbered.overrides_of_another) {
+    numbers = without_other_kind(base, std::move(numbers));
+  } else if (changes_kind(base, numbers)) {
+    problems.error(spec->tier.at, "{}the limit is a {}, and so it is for every tier: write {}", called,
+                   base.queue ? "queue" : "meter", base.queue ? "queue" : "burst");
+    return false;
+  }
+  numbers = inherited(numbers, base);
+  const auto limit = make_limit(numbered.algorithm, numbers);
+  if (!limit) {
+    // What is wrong may be a number that the tier inherits: the mistake is still that of the tier.
+    problems.error(spec->tier.at, called + limit.error().message);
+    return false;
+  }
+  limits.by_tier[tier] = *limit;
+  limits.rates[tier] = written_rate(numbered.algorithm, numbers);
+  return true;
+}
+
+}  // namespace
+
+void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& problems) {
+  if (spec.ban) return check_alone(spec, problems);
+  if (algorithm == PolicyAlgorithm::leaky_bucket) check_queue(spec, problems);
+  const std::vector<Field> fields = fields_of(spec);
+  const Field* first_spelled = nullptr;
+  for (const Field& field : fields) {
+    if (!has_field(algorithm, field.name)) {
+      problems.error(field.at, "{} is not a field of {}: it has {}", field.name, name_of(algorithm),
+                     spellings(algorithm));
+      continue;
+    }
+    if (field.spelling == Spelling::either) continue;
+    if (first_spelled != nullptr && first_spelled->spelling != field.spelling) {
+      problems.error(field.at, "{} and {} are two spellings of one thing: write {}", first_spelled->name, field.name,
+                     spellings(algorithm));
+      break;
+    }
+    if (first_spelled == nullptr) first_spelled = &field;
+  }
+}
+
+Numbers numbers_of(const NumbersSpec& spec) {
+  Numbers numbers;
+  numbers.rate = first(given(spec.rate, "rate"),
+                       first(given(spec.refill_rate, "refill_rate"), given(spec.leak_rate, "leak_rate")));
+  numbers.burst = first(given(spec.burst, "burst"), given(spec.capacity, "capacity"));
+  numbers.queue = given(spec.queue, "queue");
+  numbers.limit = given(spec.limit, "limit");
+  numbers.window = given(spec.window, "window_seconds");
+  if (spec.rate) {
+    numbers.limit = Given<std::uint64_t>{spec.rate->value.count, spec.rate->at, "rate"};
+    numbers.window = Given<Duration>{spec.rate->value.per, spec.rate->at, "rate"};
+  }
+  return numbers;
+}
+
+Numbers inherited(const Numbers& own, const Numbers& base) {
+  return {.rate = first(own.rate, base.rate),
+          .burst = own.queue ? own.burst : first(own.burst, base.burst),
+          .queue = own.burst ? own.queue : first(own.queue, base.queue),
+          .limit = first(own.limit, base.limit),
+          .window = first(own.window, base.window)};
+}
+
+std::vector<TierNumbers> find_tiers(const std::vector<TierOverrideSpec>& overrides, NamedTiers tiers,
+                                    Problems& problems) {
+  std::vector<TierNumbers> found;
+  for (const TierOverrideSpec& spec : overrides) {
+    const auto tier = tiers.tiers.find(spec.tier.value);
+    if (tier) {
+      found.push_back({&spec, *tier});
+    } else {
+      problems.error(spec.tier.at, "tier {} is not in {}.names{}", in_quotes(spec.tier.value), tiers.field,
+                     text::did_you_mean(spec.tier.value, tiers.tiers.names));
+    }
+  }
+  return found;
+}
+
+std::optional<TieredLimit> compile_tiers(const Numbered& numbered, const Tiers& tiers, const Owner& owner,
+                                         Problems& problems) {
+  TieredLimit limits;
+  const std::size_t count = tiers.names.size();
+  if (numbered.banned) {
+    limits.by_tier.resize(count);
+    limits.banned.assign(count, true);
+    limits.rates.resize(count);
+  } else if (const auto base = make_limit(numbered.algorithm, numbered.numbers)) {
+    limits.by_tier.assign(count, *base);
+    limits.banned.resize(count);
+    limits.rates.assign(count, written_rate(numbered.algorithm, numbered.numbers));
+  } else {
+    report_numbers(base.error(), owner.at, owner.called, problems);
+    return {};
+  }
+  bool good = true;
+  for (const TierNumbers& own : numbered.overrides) good = put_tier(numbered, own, owner, limits, problems) && good;
+  if (!good) return {};
+  if (std::ranges::find(limits.banned, true) == limits.banned.end()) limits.banned.clear();
+  return limits;
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,411 @@
+#include "policy/read/openapi/reader.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "policy/read/openapi/document.h"
+#include "policy/read/openapi/operations.h"
+#include "policy/read/policy_reader.h"
+#include "text/characters.h"
+#include "text/yaml/scalar.h"
+
+namespace weir::policy::openapi {
+namespace {
+
+using Operations = std::vector<const Operation*>;
+
+constexpr std::string_view limit_field = "x-rate-limit";
+constexpr std::string_view identity_field = "x-rate-limit-identity";
+constexpr std::string_view tiers_field = "x-rate-limit-tiers";
+constexpr std::array<std::string_view, 3> our_fields{limit_field, identity_field, tiers_field};
+
+// What is left of a name when nobody is sure about letter case, dashes and underscores.
+std::string folded(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c == '-' || c == '_' || c == '.' || c == ' ') continue;
+    text += text::to_lower(c);
+  }
+  return text;
+}
+
+// One character more, less or different, or two swapped.
+bool one_slip_apart(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > 1) return false;
+  const auto same = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+  a.remove_prefix(same);
+  b.remove_prefix(same);
+  if (a.size() < b.size()) return b.substr(1) == a;
+  if (a.empty() || a.substr(1) == b.substr(1)) return true;
+  return a.size() >= 2 && a[0] == b[1] && a[1] == b[0] && a.substr(2) == b.substr(2);
+}
+
+// The one of our names that `name` was probably meant to be. Typing errors are rare in a first letter, and other
+// extensions are not (x-date-limit).
+std::string_view meant(std::string_view name) {
+  const std::string text = folded(name);
+  if (!text.starts_with("xr") && !text.starts_with("r")) return {};
+  for (const std::string_view ours : our_fields) {
+    if (one_slip_apart(text, folded(ours))) return ours;
+  }
+  return text.starts_with(folded(limit_field)) ? limit_field : std::string_view();
+}
+
+// At the root, what a policy.yaml would have there: OpenAPI knows no such field, so that nobody else means anything
+// by it.
+std::string_view meant_at_root(std::string_view name) {
+  std::string text = folded(name);
+  for (const std::string_view prefix : {"x", "weir"}) {
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  }
+  if (text == "identity") return identity_field;
+  if (text == "tiers" || text == "tier") return tiers_field;
+  return text == "limits" || text == "limit" ? limit_field : std::string_view();
+}
+
+// Where x-rate-limit and its relatives may stand. A name that is nearly right would be ignored by everybody, and the
+// operation left without its limit: it is an error.
+enum class Level { root, path_item, operation, elsewhere };
+
+void check(const Written<std::string>& key, Level level, Problems& problems) {
+  const std::string& name = key.value;
+  if (std::ranges::find(our_fields, name) == our_fields.end()) {
+    if (const std::string_view ours = meant(name); !ours.empty()) {
+      problems.error(key.at, "unknown field {}, did you mean '{}'?", in_quotes(name), ours);
+    } else if (const std::string_view root = meant_at_root(name); level == Level::root && !root.empty()) {
+      problems.warning(key.at, "{} means nothing at the root of an OpenAPI document, did you mean '{}'?",
+                       in_quotes(name), root);
+    }
+  } else if (level == Level::elsewhere) {
+    problems.error(key.at, "{} has no effect here: it belongs at the root{}", name,
+                   name == limit_field ? ", on a path or on an operation" : "");
+  } else if (level != Level::root && name != limit_field) {
+    problems.error(key.at, "{} has no effect here: it belongs at the root", name);
+  }
+}
+
+// Refuses, among the fields of `map`, names that are nearly one of ours, and ours where they have no effect.
+void check_extensions(const text::Node& map, Level level, Problems& problems) {
+  for (const text::Member& member : map.members) check(member.key, level, problems);
+}
+
+// The places of the document that one might take for one of the three levels: `paths` itself, `info`, `components`,
+// webhooks.
+void check_misplaced(const text::Node& root, Problems& problems) {
+  for (const std::string_view place : {"paths", "info", "components"}) {
+    const text::Node* node = root.find(place);
+    if (node == nullptr) continue;
+    for (const text::Member& member : node->members) {
+      // components/x-rate-limits is where shared limits may be kept.
+      if (place != "components" || member.key.value != "x-rate-limits") check(member.key, Level::elsewhere, problems);
+    }
+  }
+  // Webhooks are requests that the API makes, not those that it gets.
+  const text::Node* webhooks = root.find("webhooks");
+  if (webhooks == nullptr) return;
+  for (const text::Member& webhook : webhooks->members) {
+    check_extensions(webhook.value, Level::elsewhere, problems);
+    for (const text::Member& operation : webhook.value.members) {
+      check_extensions(operation.value, Level::elsewhere, problems);
+    }
+  }
+}
+
+// A security scheme of the type apiKey in a header.
+struct HeaderScheme {
+  Written<std::string> name;  // of the scheme
+  std::string header;         // as it is written
+};
+
+bool is_text(const text::Node& map, std::string_view field, std::string_view wanted) {
+  const text::Node* node = map.find(field);
+  return node != nullptr && node->is_scalar() && node->text == wanted;
+}
+
+bool is_read(const HeaderScheme& scheme, const Identity& identity) {
+  const auto header = text::parse_header_name(scheme.header);
+  return header && (*header == identity.api_key_header || *header == identity.user_header);
+}
+
+// Schemes that cannot be read are left out: what is wrong with them is not ours to say.
+std::vector<HeaderScheme> header_schemes(const text::Node& root) {
+  std::vector<HeaderScheme> schemes;
+  const text::Node* components = root.find("components");
+  const text::Node* all = components != nullptr ? components->find("securitySchemes") : nullptr;
+  if (all == nullptr) return schemes;
+  Problems ignored("");
+  References references(root, ignored);
+  for (const text::Member& member : all->members) {
+    const text::Node* scheme = references.follow(member.value);
+    if (scheme == nullptr || !is_text(*scheme, "type", "apiKey") || !is_text(*scheme, "in", "header")) continue;
+    const text::Node* name = scheme->find("name");
+    if (name == nullptr || !name->is_scalar() || !text::parse_header_name(name->text)) continue;
+    schemes.push_back({member.key, name->text});
+  }
+  return schemes;
+}
+
+// Where the document does not say who is calling: from the header of its only such scheme.
+void take_api_key(const std::vector<HeaderScheme>& schemes, Identity& identity) {
+  if (schemes.size() != 1 || is_read(schemes.front(), identity)) return;
+  if (auto header = text::parse_header_name(schemes.front().header)) identity.api_key_header = *std::move(header);
+}
+
+// Warns of each whose header `identity` does not read: a limit by api_key would not see who calls with it.
+void warn_of_unread(const std::vector<HeaderScheme>& schemes, const Identity& identity, Problems& problems) {
+  for (const HeaderScheme& scheme : schemes) {
+    if (is_read(scheme, identity)) continue;
+    problems.warning(scheme.name.at,
+                     "security scheme {} has its key in {}, which nothing here reads (api_key is {}): add "
+                     "'{}: {{ api_key: {{ header: {} }} }}' at the root, or count by header:{}",
+                     in_quotes(scheme.name.value), scheme.header, identity.api_key_header, identity_field,
+                     scheme.header, scheme.header);
+  }
+}
+
+// Into header fields, metrics and logs.
+bool can_be_name(std::string_view text) noexcept {
+  return text.size() <= text::longest_name && std::ranges::all_of(text, text::is_printable);
+}
+
+// `POST /exports` below `/v1`: `POST /v1/exports`.
+RouteTemplate below(const std::string& base, const RouteTemplate& route) {
+  auto prefix = parse_route(base.empty() ? "/" : route_path(base));
+  if (!prefix) return route;  // reported with the routes of the operations
+  RouteTemplate longer = route;
+  longer.segments.insert(longer.segments.begin(), prefix->segments.begin(), prefix->segments.end());
+  return longer;
+}
+
+// What stands under x-rate-limit, collected from all places of a document into limits with their routes.
+class Limits {
+ public:
+  Limits(References& references, Problems& problems) : references_(references), problems_(problems) {}
+
+  // One limit, a list of them, or a reference to either, for `operations`, which stay where they are until take().
+  // `name` is for limits without one.
+  void read(const text::Node& value, const Written<std::string>& name, const Operations& operations) {
+    const text::Node* node = references_.follow(value);
+    if (node == nullptr) return;
+    if (!node->is_sequence()) return read_one(*node, name, operations);
+    if (node->items.empty()) problems_.error(node->at, "x-rate-limit is an empty list: leave it out");
+    for (std::size_t i = 0; i < node->items.size(); ++i) {
+      const text::Node* item = references_.follow(node->items[i]);
+      if (item == nullptr) continue;
+      read_one(*item, i == 0 ? name : Written<std::string>{fmt::format("{}#{}", name.value, i + 1), name.at},
+               operations);
+    }
+  }
+
+  std::vector<LimitSpec> take() && {
+    std::vector<LimitSpec> limits;
+    limits.reserve(all_.size());
+    for (Collected& collected : all_) {
+      add_base_paths(collected);
+      limits.push_back(std::move(collected.limit));
+    }
+    return limits;
+  }
+
+ private:
+  struct Collected {
+    LimitSpec limit;
+    Operations operations;
+    std::unordered_set<std::string> matched;  // match_key() of its routes
+  };
+
+  void read_one(const text::Node& node, const Written<std::string>& name, const Operations& operations) {
+    const text::Node* own = node.find("name");
+    auto [known, is_new] = known_.try_emplace({&node, own != nullptr ? own->text : name.value}, std::nullopt);
+    if (is_new && own == nullptr && !can_be_name(name.value)) {
+      problems_.error(name.at,
+                      "{} cannot be the name of a limit, which is printable ASCII and at most {} "
+                      "characters: give the limit a name",
+                      in_quotes(name.value), text::longest_name);
+    } else if (is_new) {
+      auto limit = read_limit(node, {.name = name, .routes = std::vector<Written<RouteTemplate>>()}, problems_);
+      if (limit) {
+        known->second = all_.size();
+        all_.push_back({*std::move(limit), {}, {}});
+      }
+    }
+    if (known->second) cover(all_[*known->second], operations);
+  }
+
+  void cover(Collected& collected, const Operations& operations) {
+    for (const Operation* operation : operations) {
+      collected.operations.push_back(operation);
+      for (const RouteTemplate& route : operation->routes) {
+        if (routes_ > most_routes || !collected.matched.insert(match_key(route)).second) continue;
+        if (++routes_ > most_routes) {
+          problems_.error(collected.limit.at, "the limits have more than {} routes together", most_routes);
+          continue;
+        }
+        collected.limit.routes.push_back({route, operation->at});
+      }
+    }
+  }
+
+  // The routes of a cost are written as the document's paths are: they are meant below the base paths of the operations
+  // that they match. What matches none stays as it is, for compile() to judge.
+  void add_base_paths(Collected& collected) {
+    if (!collected.limit.cost) return;
+    auto* const costs = std::get_if<std::vector<RouteCostSpec>>(&*collected.limit.cost);
+    if (costs == nullptr) return;
+    std::vector<RouteCostSpec> longer;
+    for (const RouteCostSpec& cost : *costs) {
+      std::set<std::string> bases;
+      for (const Operation* operation : collected.operations) {
+        if (!overlap(operation->path_route, cost.route.value)) continue;
+        bases.insert(operation->base_paths->begin(), operation->base_paths->end());
+      }
+      if (bases.empty()) longer.push_back(cost);
+      for (const std::string& base : bases) {
+        longer.push_back({{below(base, cost.route.value), cost.route.at}, cost.cost});
+      }
+    }
+    *costs = std::move(longer);
+  }
+
+  References& references_;
+  Problems& problems_;
+  std::vector<Collected> all_;
+  std::map<std::pair<const text::Node*, std::string>, std::optional<std::size_t>> known_;  // in all_; none: wrong
+  std::size_t routes_ = 0;
+};
+
+// A name is printable ASCII.
+std::string printable(std::string_view path) {
+  std::string name;
+  for (const char c : path) {
+    if (text::is_printable(c)) {
+      name += c;
+    } else {
+      name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return name;
+}
+
+class Reader {
+ public:
+  Reader(const text::Node& root, Problems& problems)
+      : root_(root),
+        problems_(problems),
+        references_(root, problems),
+        items_(read_paths(root, references_, problems)),
+        limits_(references_, problems) {}
+
+  PolicySpec read() {
+    PolicySpec policy;
+    policy.names = {.identity = identity_field, .tiers = tiers_field};
+    policy.identity = Identity::defaults();
+    check_extensions(root_, Level::root, problems_);
+    check_misplaced(root_, problems_);
+    read_caller(policy);
+    read_root_limits();
+    for (const PathItem& item : items_) read_item(item);
+    if (!found_ && !problems_.any_error())
+      problems_.warning(root_.at, "no x-rate-limit in this document: nothing is limited");
+    if (found_) warn_of_unread(schemes_, policy.identity, problems_);
+    policy.limits = std::move(limits_).take();
+    policy.labels = labels();
+    return policy;
+  }
+
+ private:
+  void read_caller(PolicySpec& policy) {
+    const auto follow = [&](std::string_view field) {
+      const text::Node* value = root_.find(field);
+      return value != nullptr ? references_.follow(*value) : nullptr;
+    };
+    schemes_ = header_schemes(root_);
+    if (root_.find(identity_field) == nullptr) take_api_key(schemes_, policy.identity);
+    if (const text::Node* identity = follow(identity_field)) {
+      policy.identity = read_identity(*identity, identity_field, problems_);
+    }
+    if (const text::Node* tiers = follow(tiers_field)) policy.tiers = read_tiers(*tiers, tiers_field, problems_);
+  }
+
+  void read_root_limits() {
+    const text::Node* value = root_.find(limit_field);
+    if (value == nullptr) return;
+    Operations all;
+    for (const PathItem& item : items_) {
+      for (const Operation& operation : item.operations) all.push_back(&operation);
+    }
+    read_limits(*value, {"root", value->at}, all, "the document");
+  }
+
+  void read_item(const PathItem& item) {
+    for (const text::Node* part : item.parts) check_extensions(*part, Level::path_item, problems_);
+    if (const text::Node* value = item.find(limit_field)) {
+      Operations all;
+      for (const Operation& operation : item.operations) all.push_back(&operation);
+      read_limits(*value, {printable(item.path.value), item.path.at}, all, in_quotes(item.path.value));
+    }
+    for (const Operation& operation : item.operations) {
+      check_extensions(*operation.node, Level::operation, problems_);
+      if (const text::Node* value = operation.node->find(limit_field)) {
+        read_limits(*value, name_of(operation, item), {&operation}, "");
+      }
+    }
+  }
+
+  // Without a route a limit would be for every request: the opposite of none.
+  void read_limits(const text::Node& value, const Written<std::string>& name, const Operations& operations,
+                   std::string_view place) {
+    found_ = true;
+    if (!operations.empty()) {
+      limits_.read(value, name, operations);
+    } else if (!problems_.any_error()) {
+      problems_.error(value.at, "x-rate-limit covers nothing: {} has no operations", place);
+    }
+  }
+
+  static Written<std::string> name_of(const Operation& operation, const PathItem& item) {
+    if (operation.id) return *operation.id;
+    return {fmt::format("{} {}", operation.method, printable(item.path.value)), item.path.at};
+  }
+
+  std::vector<RouteTemplate> labels() const {
+    std::vector<RouteTemplate> routes;
+    std::unordered_set<std::string> seen;
+    for (const PathItem& item : items_) {
+      for (const Operation& operation : item.operations) {
+        for (const RouteTemplate& route : operation.routes) {
+          if (seen.insert(match_key(route)).second) routes.push_back(route);
+        }
+      }
+    }
+    return routes;
+  }
+
+  const text::Node& root_;
+  Problems& problems_;
+  References references_;
+  std::vector<PathItem> items_;
+  Limits limits_;
+  std::vector<HeaderScheme> schemes_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+std::optional<PolicySpec> read(const text::Node& root, Problems& problems) {
+  if (!is_supported(root, problems)) return std::nullopt;
+  return Reader(root, problems).read();
+}
+
+}  // namespace weir::policy::openapi

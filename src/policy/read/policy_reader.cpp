@@ -1,0 +1,138 @@
+#include "policy/read/policy_reader.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "text/yaml/map_reader.h"
+
+namespace weir::policy {
+namespace {
+
+Result<bool> parse_version(std::string_view text) {
+  if (text == "1") return true;
+  return failure(in_quotes(text), "this version is not known: write 1");
+}
+
+constexpr std::array<std::string_view, 4> identity_fields{"trusted_proxies", "user", "api_key", "ip"};
+constexpr std::array<std::string_view, 3> tiers_fields{"from", "default", "names"};
+constexpr std::array<std::string_view, 23> limit_fields{
+    "name",           "routes",     "when",     "consumer_key",     "missing",        "algorithm",
+    "rate",           "burst",      "capacity", "refill_rate",      "leak_rate",      "limit",
+    "window_seconds", "queue",      "cost",     "max_cost",         "tier_overrides", "mode",
+    "candidate",      "warn_first", "penalty",  "on_store_failure", "consistency"};
+
+void read_limits(const text::Node& node, MoreMethods methods, PolicySpec& policy, Problems& problems) {
+  if (!node.is_sequence()) {
+    problems.error(node.at, "limits has to be a list, not {}", name_of(node.kind));
+    return;
+  }
+  for (const text::Node& item : node.items) {
+    if (auto limit = read_limit(item, {.name = {}, .routes = {}, .methods = methods}, problems))
+      policy.limits.push_back(*std::move(limit));
+  }
+}
+
+constexpr text::Bounds ipv6_prefixes{.least = 1, .most = 128};
+
+// { header: NAME }
+std::optional<Written<std::string>> read_header(const text::Node& node, std::string_view what, Problems& problems) {
+  text::MapReader map(node, what, problems);
+  (void)map.require("header");
+  auto header = map.header_name("header");
+  map.finish();
+  return header;
+}
+
+std::optional<Written<std::string>> read_api_key(const text::Node& node, Identity& identity, Problems& problems) {
+  text::MapReader map(node, "api_key", problems);
+  auto header = map.header_name("header");
+  if (const auto verified = map.value("verified", text::Form::number, text::parse_truth)) {
+    identity.api_key_verified = verified->value;
+  }
+  map.finish();
+  return header;
+}
+
+void read_ip(const text::Node& node, Identity& identity, Problems& problems) {
+  text::MapReader map(node, "ip", problems);
+  if (const auto prefix = map.whole("ipv6_prefix", ipv6_prefixes)) {
+    identity.ipv6_prefix = static_cast<unsigned>(prefix->value);
+  }
+  if (auto header = map.header_name("header")) identity.address_header = std::move(header->value);
+  map.finish();
+}
+
+std::optional<std::vector<Written<std::string>>> read_names(const text::Node& node, Problems& problems) {
+  std::vector<Written<std::string>> names;
+  const std::size_t errors = problems.errors();
+  const auto* items = text::items_of(node, "names", problems);
+  if (items == nullptr) return {};
+  for (const text::Node& item : *items) {
+    if (auto name = text::read_value(item, "names", text::Form::text, text::parse_name, problems))
+      names.push_back(*std::move(name));
+  }
+  if (problems.errors() > errors) return {};
+  return names;
+}
+
+}  // namespace
+
+PolicySpec read_policy(const text::Node& root, Problems& problems) {
+  PolicySpec policy;
+  policy.identity = Identity::defaults();
+  text::MapReader map(root, "a policy", problems);
+  if (const auto* version = map.require("version", "version: 1")) {
+    (void)text::read_value(*version, "version", text::Form::number, parse_version, problems);
+  }
+  if (const auto* identity = map.find("identity"))
+    policy.identity = read_identity(*identity, policy.names.identity, problems);
+  if (const auto* tiers = map.find("tiers")) policy.tiers = read_tiers(*tiers, policy.names.tiers, problems);
+  std::vector<std::string> methods;
+  if (const auto* more = map.find("methods")) methods = read_methods(*more, problems);
+  if (const auto* limits = map.require("limits", "limits: and a list of them")) {
+    read_limits(*limits, &methods, policy, problems);
+  }
+  map.belongs(identity_fields, "to identity: is its line indented too little?");
+  map.belongs(tiers_fields, "to tiers: is its line indented too little?");
+  map.belongs(limit_fields, "to a limit: is its line indented too little?");
+  map.finish();
+  return policy;
+}
+
+Identity read_identity(const text::Node& node, std::string_view called, Problems& problems) {
+  Identity identity = Identity::defaults();
+  text::MapReader map(node, called, problems);
+  if (const auto* proxies = map.find("trusted_proxies")) {
+    if (auto ranges = read_ranges(*proxies, "trusted_proxies", problems)) identity.trusted_proxies = *std::move(ranges);
+  }
+  if (const auto* user = map.find("user")) {
+    if (auto header = read_header(*user, "user", problems)) identity.user_header = std::move(header->value);
+  }
+  if (const auto* api_key = map.find("api_key")) {
+    if (auto header = read_api_key(*api_key, identity, problems)) identity.api_key_header = std::move(header->value);
+  }
+  if (const auto* ip = map.find("ip")) read_ip(*ip, identity, problems);
+  map.finish();
+  if (identity.user_header == identity.api_key_header) {
+    problems.error(node.at, "user and api_key cannot come from one header, {}", identity.user_header);
+  }
+  return identity;
+}
+
+TiersSpec read_tiers(const text::Node& node, std::string_view called, Problems& problems) {
+  TiersSpec tiers;
+  tiers.fallback.at = node.at;
+  text::MapReader map(node, called, problems);
+  if (const auto* from = map.find("from")) tiers.from_header = read_header(*from, "from", problems);
+  if (auto fallback = map.value("default", text::Form::text, text::parse_name)) tiers.fallback = *std::move(fallback);
+  if (const auto* names = map.find("names")) tiers.names = read_names(*names, problems);
+  map.finish();
+  return tiers;
+}
+
+}  // namespace weir::policy

@@ -1,0 +1,254 @@
+#include "policy/tools/diff.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "policy/tools/diff_parts.h"
+#include "policy/words.h"
+#include "text/characters.h"
+#include "text/json.h"
+
+namespace weir::policy {
+namespace {
+
+using diff_parts::Changes;
+using diff_parts::Side;
+
+using LimitsByName = std::map<std::string_view, const CompiledLimit*>;
+
+LimitsByName limits_by_name(const Ruleset& ruleset) {
+  LimitsByName limits;
+  for (const CompiledLimit& limit : ruleset.limits) {
+    if (!limit.by_descriptor()) limits.emplace(limit.name, &limit);
+  }
+  return limits;
+}
+
+const CompiledLimit* find(const LimitsByName& limits, std::string_view name) {
+  const auto found = limits.find(name);
+  return found == limits.end() ? nullptr : found->second;
+}
+
+Changes changes_between(const Side& before, const Side& after) {
+  Changes changes;
+  diff_parts::compare_limit(before, after, changes);
+  if (before.limit.mode == after.limit.mode && after.limit.mode == Mode::enforce) return changes;
+  // What is never denied, or was not until now, is not changed by numbers.
+  for (Change& change : changes) change.direction = Direction::neutral;
+  if (before.limit.mode != after.limit.mode) {
+    const bool enforced = after.limit.mode == Mode::enforce;
+    changes.insert(changes.begin(),
+                   {after.limit.name, enforced ? "is enforced now" : "is only watched now, mode: shadow",
+                    enforced ? Direction::tighter : Direction::looser});
+  }
+  return changes;
+}
+
+bool denies_somebody(const CompiledLimit& limit) {
+  return limit.mode == Mode::enforce &&
+         (!limit.live.banned.empty() ||
+          std::ranges::any_of(limit.live.by_tier, [](const auto& numbers) { return numbers.has_value(); }));
+}
+
+Change whole_limit(const CompiledLimit& limit, std::string_view verb, Direction direction) {
+  const std::string_view mode = limit.mode == Mode::shadow ? ", mode: shadow" : "";
+  const std::string algorithm = limit.live.bans(0) ? "" : fmt::format("{} ", name_of(limit.algorithm));
+  return {limit.name, fmt::format("{}, {}{}{}", verb, algorithm, limit_text(limit), mode),
+          denies_somebody(limit) ? direction : Direction::neutral};
+}
+
+// The same for limits that mean the same, however their numbers were written.
+std::string meaning_of(CompiledLimit limit) {
+  limit.live.rates.clear();
+  return limit_text(limit);
+}
+
+// Limits that are only in one of the two, each found again under another name if there is one that is the same.
+class Strays {
+ public:
+  Strays(const Ruleset& before, const Ruleset& after) : before_(before), after_(after) {}
+
+  void removed(const CompiledLimit& limit) { removed_.push_back(&limit); }
+  void added(const CompiledLimit& limit) { added_[meaning_of(limit)].push_back(&limit); }
+
+  // Those that were renamed, into `changes`; they are neither added nor removed then.
+  void match(Changes& changes) {
+    for (const CompiledLimit*& limit : removed_) {
+      const auto found = added_.find(meaning_of(*limit));
+      if (found == added_.end()) continue;
+      auto& alike = found->second;
+      const auto same = std::ranges::find_if(alike, [&](const CompiledLimit* other) {
+        return changes_between({before_, *limit}, {after_, *other}).empty();
+      });
+      if (same == alike.end()) continue;
+      changes.push_back({(*same)->name, fmt::format("was '{}', states start afresh", limit->name), Direction::neutral});
+      alike.erase(same);
+      limit = nullptr;
+    }
+  }
+
+  void tell(Changes& changes) const {
+    for (const CompiledLimit* limit : removed_) {
+      if (limit != nullptr) changes.push_back(whole_limit(*limit, "removed", Direction::looser));
+    }
+    std::vector<const CompiledLimit*> added;
+    for (const auto& [text, alike] : added_) added.insert(added.end(), alike.begin(), alike.end());
+    std::ranges::sort(added);  // all in one vector: in file order
+    for (const CompiledLimit* limit : added) changes.push_back(whole_limit(*limit, "added", Direction::tighter));
+  }
+
+ private:
+  const Ruleset& before_;
+  const Ruleset& after_;
+  std::vector<const CompiledLimit*> removed_;
+  std::map<std::string, std::vector<const CompiledLimit*>> added_;
+};
+
+void compare_limits(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const LimitsByName old_limits = limits_by_name(before);
+  const LimitsByName new_limits = limits_by_name(after);
+  Strays strays(before, after);
+  for (const CompiledLimit& limit : before.limits) {
+    if (limit.by_descriptor()) continue;
+    const CompiledLimit* now = find(new_limits, limit.name);
+    if (now == nullptr) {
+      strays.removed(limit);
+    } else {
+      const Changes some = changes_between({before, limit}, {after, *now});
+      changes.insert(changes.end(), some.begin(), some.end());
+    }
+  }
+  for (const CompiledLimit& limit : after.limits) {
+    if (!limit.by_descriptor() && find(old_limits, limit.name) == nullptr) strays.added(limit);
+  }
+  strays.match(changes);
+  strays.tell(changes);
+}
+
+std::vector<std::string> only_in(const std::vector<RouteTemplate>& some, const std::vector<RouteTemplate>& others) {
+  std::vector<std::string> texts;
+  texts.reserve(others.size());
+  for (const RouteTemplate& route : others) texts.push_back(route.text());
+  std::ranges::sort(texts);
+  std::vector<std::string> only;
+  for (const RouteTemplate& route : some) {
+    if (!std::ranges::binary_search(texts, route.text())) only.push_back(route.text());
+  }
+  return only;
+}
+
+// Known routes are labels; they matter to verdicts only where a limit counts by route.
+void compare_labels(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const auto by_route = [](const Ruleset& ruleset) {
+    return std::ranges::any_of(
+        ruleset.limits, [](const CompiledLimit& limit) { return has_part(limit.consumer_key, KeyPart::Kind::route); });
+  };
+  const Direction direction = by_route(before) || by_route(after) ? Direction::different : Direction::neutral;
+  const auto tell = [&](const std::vector<std::string>& routes, std::string_view verb) {
+    if (!routes.empty()) changes.push_back({"routes", fmt::format("{} {}", list_text(routes), verb), direction});
+  };
+  tell(only_in(before.labels, after.labels), "no longer known");
+  tell(only_in(after.labels, before.labels), "known now");
+}
+
+constexpr std::array directions{Direction::tighter, Direction::looser, Direction::different, Direction::neutral};
+
+std::ptrdiff_t count(const std::vector<Change>& changes, Direction direction) {
+  return std::ranges::count_if(changes, [&](const Change& change) { return change.direction == direction; });
+}
+
+// Names come from the policy, and the page on which this is shown is not the policy's.
+std::string markdown_text(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool begins_link = text.substr(i).starts_with("://");
+    if (text::is_control(c)) {
+      out += ' ';
+    } else if (begins_link || std::string_view{"<&@|#"}.find(c) != std::string_view::npos) {
+      out += fmt::format("&#{};", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    } else if (std::string_view{"\\`*_[]~"}.find(c) != std::string_view::npos) {
+      out += '\\';
+      out += c;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string_view told(Direction direction) {
+  return direction == Direction::neutral ? "" : name_of(direction);
+}
+
+}  // namespace
+
+std::vector<Change> diff(const Ruleset& before, const Ruleset& after) {
+  Changes changes;
+  diff_parts::compare_identity(before, after, changes);
+  diff_parts::compare_tiers(before, after, changes);
+  compare_limits(before, after, changes);
+  diff_parts::compare_domains(before, after, changes);
+  compare_labels(before, after, changes);
+  return changes;
+}
+
+bool may_deny_more(const std::vector<Change>& changes) noexcept {
+  return std::ranges::any_of(changes, [](const Change& change) {
+    return change.direction == Direction::tighter || change.direction == Direction::different;
+  });
+}
+
+std::string_view name_of(Direction direction) noexcept {
+  static constexpr std::array<std::string_view, 4> words{"tighter", "looser", "different", "neutral"};
+  return words[static_cast<std::size_t>(direction)];
+}
+
+std::string render_text(const std::vector<Change>& changes) {
+  if (changes.empty()) return "nothing changes\n";
+  std::string text;
+  for (const Change& change : changes) {
+    text += fmt::format("{}: {}", change.subject, change.sentence);
+    if (change.direction != Direction::neutral) text += fmt::format(" ({})", name_of(change.direction));
+    text += '\n';
+  }
+  return text;
+}
+
+std::string render_markdown(const std::vector<Change>& changes) {
+  if (changes.empty()) return "Nothing changes.\n";
+  std::string text = "**";
+  for (const Direction direction : directions) {
+    if (const auto number = count(changes, direction); number > 0) {
+      if (text.size() > 2) text += ", ";
+      text += fmt::format("{} {}", number, name_of(direction));
+    }
+  }
+  text += "**\n\n| limit | change | |\n|---|---|---|\n";
+  for (const Change& change : changes) {
+    text += fmt::format("| {} | {} | {} |\n", markdown_text(change.subject), markdown_text(change.sentence),
+                        told(change.direction));
+  }
+  return text;
+}
+
+std::string render_json(const std::vector<Change>& changes) {
+  std::string text = "{\"changes\": [";
+  for (const Change& change : changes) {
+    if (&change != &changes.front()) text += ", ";
+    text += fmt::format("{{\"subject\": {}, \"sentence\": {}, \"direction\": {}}}", text::json_text(change.subject),
+                        text::json_text(change.sentence), text::json_text(name_of(change.direction)));
+  }
+  text += "]";
+  for (const Direction direction : directions) {
+    text += fmt::format(", \"{}\": {}", name_of(direction), count(changes, direction));
+  }
+  return text + "}\n";
+}
+
+}  // namespace weir::policy

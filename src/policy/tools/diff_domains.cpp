@@ -1,0 +1,323 @@
+#include "policy/tools/diff_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "policy/words.h"
+
+namespace weir::policy::diff_parts {
+namespace {
+
+constexpr std::string_view identity_subject = "identity";
+constexpr std::string_view tiers_subject = "tiers";
+
+void tell(Changes& changes, std::string_view subject, std::string sentence, Direction direction) {
+  changes.push_back({std::string(subject), std::move(sentence), direction});
+}
+
+const AddressRange* wider(const AddressRange& range, const std::vector<AddressRange>& others) {
+  const auto found = std::ranges::find_if(
+      others, [&](const AddressRange& other) { return other.prefix <= range.prefix && other.contains(range.network); });
+  return found == others.end() ? nullptr : &*found;
+}
+
+// Proxies that only `some` has. Who is believed decides who is counted as whom: some get more by it and some less.
+void tell_proxies(const std::vector<AddressRange>& some, const std::vector<AddressRange>& others, std::string_view verb,
+                  std::string_view effect, Changes& changes) {
+  for (const AddressRange& range : some) {
+    if (std::ranges::find(others, range) != others.end()) continue;
+    const AddressRange* whole = wider(range, others);
+    const std::string then = whole != nullptr ? ", part of " + whole->text() : fmt::format(": {}", effect);
+    tell(changes, identity_subject, fmt::format("trusted proxy {} {}{}", range.text(), verb, then),
+         whole != nullptr ? Direction::neutral : Direction::different);
+  }
+}
+
+bool counts_by(KeyPart::Kind kind, const Ruleset& ruleset) {
+  return std::ranges::any_of(ruleset.limits,
+                             [&](const CompiledLimit& limit) { return has_part(limit.consumer_key, kind); });
+}
+
+void compare_headers(const Identity& was, const Identity& is, Changes& changes) {
+  const auto header = [&](std::string_view what, const std::string& before, const std::string& after) {
+    if (before == after) return;
+    tell(changes, identity_subject,
+         fmt::format("{} read from {} -> {}: the old header says nothing any more", what, before, after),
+         Direction::different);
+  };
+  header("user", was.user_header, is.user_header);
+  header("api_key", was.api_key_header, is.api_key_header);
+  if (was.address_header != is.address_header) {
+    tell(changes, identity_subject,
+         fmt::format("client address read from {} -> {}", was.address_header.value_or("the forwarding headers"),
+                     is.address_header.value_or("the forwarding headers")),
+         Direction::different);
+  }
+}
+
+// Of two changes together.
+Direction together(Direction a, Direction b) noexcept {
+  if (a == b || b == Direction::neutral) return a;
+  return a == Direction::neutral ? b : Direction::different;
+}
+
+// What a request without a known tier gets, over all limits that are in both.
+Direction direction_of_default(const Ruleset& before, const Ruleset& after) {
+  std::map<std::string_view, const CompiledLimit*> old_limits;
+  for (const CompiledLimit& limit : before.limits) old_limits.emplace(limit.name, &limit);
+  Direction all = Direction::neutral;
+  for (const CompiledLimit& limit : after.limits) {
+    const auto found = old_limits.find(limit.name);
+    if (found == old_limits.end() || limit.live.by_tier.empty() || found->second->live.by_tier.empty()) continue;
+    if (limit.mode == Mode::shadow || found->second->mode == Mode::shadow) continue;
+    const Terms is = terms_of(limit.live, 0);
+    const Terms was = terms_of(found->second->live, 0);
+    all = together(all, direction_between(was, is));
+  }
+  return all;
+}
+
+std::vector<std::string> names_only_in(const Tiers& some, const Tiers& others) {
+  std::vector<std::string> names;
+  for (const std::string& name : some.names) {
+    if (std::ranges::find(others.names, name) == others.names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+struct Step {
+  std::string key;
+  Descriptor::Value kind = Descriptor::Value::any;
+  std::string value;
+
+  friend auto operator<=>(const Step&, const Step&) = default;
+};
+
+using Path = std::vector<Step>;
+
+std::string text_of(const Path& path) {
+  std::string text;
+  for (const Step& step : path) {
+    if (!text.empty()) text += "/";
+    text += step.key;
+    if (step.kind != Descriptor::Value::any) text += "=" + step.value;
+  }
+  return text;
+}
+
+// The tree, each descriptor under its path.
+struct Tree {
+  const Ruleset& ruleset;
+  std::vector<Path> order;
+  std::map<Path, const Descriptor*> by_path;
+
+  void add(const std::vector<Descriptor>& descriptors, const Path& above) {
+    for (const Descriptor& descriptor : descriptors) {
+      Path path = above;
+      path.push_back({descriptor.key, descriptor.kind, descriptor.value});
+      if (by_path.emplace(path, &descriptor).second) order.push_back(path);
+      add(descriptor.children, path);
+    }
+  }
+
+  [[nodiscard]] const Descriptor* find(const Path& path) const {
+    const auto found = by_path.find(path);
+    return found == by_path.end() ? nullptr : found->second;
+  }
+
+  [[nodiscard]] Terms terms(const Descriptor& descriptor) const {
+    if (!descriptor.limit || *descriptor.limit >= ruleset.limits.size()) return {};
+    return terms_of(ruleset.limits[*descriptor.limit].live, 0);
+  }
+
+  // Whether it counts or denies anybody.
+  [[nodiscard]] bool limits(const Descriptor& descriptor) const { return terms(descriptor) != Terms{}; }
+
+  [[nodiscard]] std::string text(const Descriptor& descriptor, std::string_view without) const {
+    if (limits(descriptor)) return numbers_text(ruleset.limits[*descriptor.limit].live, 0);
+    return std::string(descriptor.unlimited ? "unlimited" : without);
+  }
+
+  // Whether what matches `path`, which is not here, is matched by something else here: at the first step that is
+  // not here, by another of its key that comes later.
+  [[nodiscard]] bool catches(const Path& path) const {
+    Path prefix;
+    for (const Step& step : path) {
+      prefix.push_back(step);
+      if (by_path.contains(prefix)) continue;
+      return std::ranges::any_of(order, [&](const Path& other) {
+        return other.size() == prefix.size() && std::equal(other.begin(), other.end() - 1, prefix.begin()) &&
+               other.back().key == step.key && other.back().kind != Descriptor::Value::exact &&
+               step.kind != Descriptor::Value::any;
+      });
+    }
+    return false;
+  }
+};
+
+Tree tree_of(const Ruleset& ruleset, const Domain& domain) {
+  Tree tree{.ruleset = ruleset, .order = {}, .by_path = {}};
+  tree.add(domain.descriptors, {});
+  return tree;
+}
+
+bool denies(const Tree& tree, const Descriptor& descriptor) {
+  return tree.limits(descriptor) && !descriptor.shadow_mode;
+}
+
+// A descriptor that only `here` has.
+std::optional<Change> lone(const std::string& subject, const Path& path, const Tree& here, const Tree& there,
+                           std::string_view verb, Direction direction) {
+  const Descriptor& descriptor = *here.find(path);
+  const bool is_caught = there.catches(path);
+  if (!here.limits(descriptor) && !descriptor.unlimited && !is_caught) return {};  // only leads to others
+  const std::string what = here.text(descriptor, "without a limit");
+  const Direction effect = is_caught ? Direction::different : denies(here, descriptor) ? direction : Direction::neutral;
+  return Change{subject, fmt::format("{} {}, {}", text_of(path), verb, what), effect};
+}
+
+void compare_descriptor(const std::string& subject, const Path& path, const Tree& before, const Tree& after,
+                        Changes& changes) {
+  const Descriptor& was = *before.find(path);
+  const Descriptor& is = *after.find(path);
+  const std::string name = text_of(path);
+  const bool is_watched = was.shadow_mode || is.shadow_mode;
+  const auto tell = [&](std::string sentence, Direction direction) {
+    changes.push_back({subject, std::move(sentence), direction});
+  };
+  const auto unless_watched = [&](Direction direction) { return is_watched ? Direction::neutral : direction; };
+  if (was.shadow_mode != is.shadow_mode) {
+    const Direction direction = is.shadow_mode ? Direction::looser : Direction::tighter;
+    const bool matters = before.limits(was) || after.limits(is);
+    tell(fmt::format("{} {}", name, is.shadow_mode ? "only watched now, shadow_mode" : "enforced now"),
+         matters ? direction : Direction::neutral);
+  }
+  const Terms old_terms = before.terms(was);
+  const Terms new_terms = after.terms(is);
+  if (old_terms != new_terms) {
+    const bool is_afresh =
+        old_terms.numbers && new_terms.numbers && old_terms.numbers->rate().per != new_terms.numbers->rate().per;
+    const std::string_view afresh = is_afresh ? ", states start afresh" : "";
+    tell(fmt::format("{} {} -> {}{}", name, before.text(was, "no limit"), after.text(is, "no limit"), afresh),
+         unless_watched(direction_between(old_terms, new_terms)));
+  }
+  if (was.banned_per && is.banned_per && was.banned_per != is.banned_per) {
+    tell(fmt::format("{} banned per {} -> per {}", name, duration_text(*was.banned_per), duration_text(*is.banned_per)),
+         Direction::neutral);
+  }
+  if (was.unlimited != is.unlimited && old_terms == new_terms) {
+    tell(fmt::format("{} {}", name, is.unlimited ? "unlimited now" : "not unlimited any more"), Direction::neutral);
+  }
+  if (was.quota_mode != is.quota_mode) {
+    tell(fmt::format("{} {}", name,
+                     is.quota_mode ? "denies only together with all other quotas of a request now, quota_mode"
+                                   : "denies by itself now, no quota_mode"),
+         unless_watched(!before.limits(was) && !after.limits(is) ? Direction::neutral
+                        : is.quota_mode                          ? Direction::looser
+                                                                 : Direction::tighter));
+  }
+  if (was.metadata != is.metadata) tell(fmt::format("{} has other metadata", name), Direction::neutral);
+  if (was.share_threshold != is.share_threshold) {
+    tell(fmt::format("{} {}", name,
+                     is.share_threshold ? "all values share a counter now" : "each value has its counter now"),
+         unless_watched(is.share_threshold ? Direction::tighter : Direction::looser));
+  }
+  if (was.name != is.name) tell(fmt::format("{} is named '{}'", name, is.name), Direction::neutral);
+  if (was.replaces != is.replaces) {
+    const auto text = [](const std::vector<std::string>& names) {
+      return names.empty() ? "nothing" : list_text(names);
+    };
+    tell(fmt::format("{} replaces {} -> {}", name, text(was.replaces), text(is.replaces)), Direction::different);
+  }
+}
+
+void compare_domain(const std::string& subject, const Tree& before, const Tree& after, Changes& changes) {
+  for (const Path& path : before.order) {
+    if (after.find(path) != nullptr) {
+      compare_descriptor(subject, path, before, after, changes);
+    } else if (auto change = lone(subject, path, before, after, "removed", Direction::looser)) {
+      changes.push_back(*std::move(change));
+    }
+  }
+  for (const Path& path : after.order) {
+    if (before.find(path) != nullptr) continue;
+    if (auto change = lone(subject, path, after, before, "added", Direction::tighter))
+      changes.push_back(*std::move(change));
+  }
+}
+
+const Domain* find_domain(const Ruleset& ruleset, const std::string& name) {
+  const auto found = std::ranges::find_if(ruleset.domains, [&](const Domain& domain) { return domain.name == name; });
+  return found == ruleset.domains.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void compare_identity(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const Identity& was = before.identity;
+  const Identity& is = after.identity;
+  tell_proxies(is.trusted_proxies, was.trusted_proxies, "added",
+               "whoever connects from there can say which user, tier, cost and address a request has", changes);
+  tell_proxies(was.trusted_proxies, is.trusted_proxies, "removed",
+               "user, tier, cost and address in requests from there are not believed, so they count as anonymous and "
+               "under the proxy's own address",
+               changes);
+  compare_headers(was, is, changes);
+  if (was.api_key_verified != is.api_key_verified) {
+    tell(changes, identity_subject,
+         is.api_key_verified
+             ? "api_key is verified: only trusted proxies can name one, and it authenticates"
+             : "api_key is not verified any more: any client can make one up, and it does not authenticate",
+         Direction::different);
+  }
+  if (was.ipv6_prefix != is.ipv6_prefix) {
+    const bool matters = counts_by(KeyPart::Kind::ip, before) || counts_by(KeyPart::Kind::ip, after);
+    const bool more_share = is.ipv6_prefix < was.ipv6_prefix;
+    tell(changes, identity_subject,
+         fmt::format("ipv6_prefix {} -> {}: {} addresses share a counter", was.ipv6_prefix, is.ipv6_prefix,
+                     more_share ? "more" : "fewer"),
+         matters ? direction_of_more(is.ipv6_prefix, was.ipv6_prefix) : Direction::neutral);
+  }
+}
+
+void compare_tiers(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const Tiers& was = before.tiers;
+  const Tiers& is = after.tiers;
+  if (was.from_header != is.from_header) {
+    tell(changes, tiers_subject,
+         fmt::format("read from {} -> {}", was.from_header.value_or("nowhere"), is.from_header.value_or("nowhere")),
+         before.tiers.names.size() > 1 || after.tiers.names.size() > 1 ? Direction::different : Direction::neutral);
+  }
+  if (!was.names.empty() && !is.names.empty() && was.names.front() != is.names.front()) {
+    tell(changes, tiers_subject, fmt::format("default {} -> {}", was.names.front(), is.names.front()),
+         direction_of_default(before, after));
+  }
+  const auto names = [&](const std::vector<std::string>& some, std::string_view verb) {
+    if (!some.empty()) tell(changes, tiers_subject, fmt::format("{} {}", list_text(some), verb), Direction::neutral);
+  };
+  names(names_only_in(was, is), "removed");
+  names(names_only_in(is, was), "added");
+}
+
+void compare_domains(const Ruleset& before, const Ruleset& after, Changes& changes) {
+  const Domain none;
+  for (const Domain& domain : before.domains) {
+    const Domain* now = find_domain(after, domain.name);
+    if (now == nullptr) changes.push_back({"domain " + domain.name, "removed", Direction::neutral});
+    compare_domain("domain " + domain.name, tree_of(before, domain), tree_of(after, now == nullptr ? none : *now),
+                   changes);
+  }
+  for (const Domain& domain : after.domains) {
+    if (find_domain(before, domain.name) != nullptr) continue;
+    changes.push_back({"domain " + domain.name, "added", Direction::neutral});
+    compare_domain("domain " + domain.name, tree_of(before, none), tree_of(after, domain), changes);
+  }
+}
+
+}  // namespace weir::policy::diff_parts

@@ -1,0 +1,44 @@
+// The parts of diff.h, by what they compare. Only diff.cpp calls them.
+#pragma once
+
+#include <vector>
+
+#include "policy/ruleset.h"
+#include "policy/tools/diff.h"
+#include "policy/tools/strictness.h"
+
+namespace weir::policy::diff_parts {
+
+using Changes = std::vector<Change>;
+
+// From whether each side is at least as strict as the other.
+constexpr Direction direction_of(bool after_is_as_strict, bool before_is_as_strict) noexcept {
+  if (after_is_as_strict) return before_is_as_strict ? Direction::neutral : Direction::tighter;
+  return before_is_as_strict ? Direction::looser : Direction::different;
+}
+
+inline Direction direction_between(const Terms& before, const Terms& after) noexcept {
+  return direction_of(at_least_as_strict(after, before), at_least_as_strict(before, after));
+}
+
+// Of a number of which more is stricter.
+template <class Number>
+[[nodiscard]] Direction direction_of_more(const Number& before, const Number& after) noexcept {
+  return direction_of(after >= before, before >= after);
+}
+
+// One limit in its ruleset.
+struct Side {
+  const Ruleset& ruleset;
+  const CompiledLimit& limit;
+};
+
+// diff_limit.cpp: as if both were enforced.
+void compare_limit(const Side& before, const Side& after, Changes& changes);
+
+// diff_domains.cpp
+void compare_identity(const Ruleset& before, const Ruleset& after, Changes& changes);
+void compare_tiers(const Ruleset& before, const Ruleset& after, Changes& changes);
+void compare_domains(const Ruleset& before, const Ruleset& after, Changes& changes);
+
+}  // namespace weir::policy::diff_parts

@@ -1,0 +1,305 @@
+#include "policy/tools/lint.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "policy/tools/lint_rules.h"
+#include "policy/tools/strictness.h"
+#include "policy/words.h"
+
+namespace weir::policy::lint_rules {
+namespace {
+
+constexpr std::array<Caller, 4> callers{{
+    {.user = false, .api_key = false},
+    {.user = false, .api_key = true},
+    {.user = true, .api_key = false},
+    {.user = true, .api_key = true},
+}};
+
+// Whether `when` holds for a caller for whom `known` does.
+bool holds(const When& when, Caller caller, const When& known, const Identity& identity) {
+  if (when.kind == When::Kind::authenticated) return is_authenticated(caller, identity);
+  if (when.kind == When::Kind::anonymous) return !is_authenticated(caller, identity);
+  return includes(when, known);
+}
+
+// Whether it denies somebody at all, outside of tiers that are let off.
+bool is_enforced(const CompiledLimit& limit) {
+  return !limit.by_descriptor() && limit.mode == Mode::enforce && !limit.live.by_tier.empty() &&
+         (limit.live.bans(0) || limit.live.by_tier.front().has_value());
+}
+
+bool takes_in(const CompiledLimit& other, Caller caller, const Subject& subject) {
+  if (!holds(other.when, caller, subject.limit.when, subject.ruleset.identity)) return false;
+  return other.missing != Missing::skip || key_of(caller, other.consumer_key) != nullptr;
+}
+
+// Whether some caller whom the limit skips is covered by nothing else on this route.
+bool is_open(const Subject& subject, const RouteTemplate& route) {
+  return std::ranges::any_of(callers, [&](Caller caller) {
+    const CompiledLimit& limit = subject.limit;
+    if (!holds(limit.when, caller, limit.when, subject.ruleset.identity)) return false;
+    if (key_of(caller, limit.consumer_key) != nullptr) return false;
+    const auto* other = subject.index.find_covering(route, [&](const RouteIndex::Entry& entry) {
+      return entry.limit != nullptr && is_enforced(*entry.limit) && takes_in(*entry.limit, caller, subject);
+    });
+    return other == nullptr;
+  });
+}
+
+// The parts by which a caller can be without a key: "user or api_key".
+std::string missing_parts(const ConsumerKey& key) {
+  std::string text;
+  std::vector<KeyPart> named;
+  for (const std::vector<KeyPart>& parts : key.alternatives) {
+    for (const KeyPart& part : parts) {
+      if (is_always_there(part) || std::ranges::find(named, part) != named.end()) continue;
+      if (!named.empty()) text += " or ";
+      text += text_of(part);
+      named.push_back(part);
+    }
+  }
+  return text;
+}
+
+bool same_cost(const CostRule& a, const CostRule& b) {
+  const auto same_entry = [](const RouteCost& x, const RouteCost& y) {
+    return x.cost == y.cost && same_route(x.route, y.route);
+  };
+  return a.fixed == b.fixed && a.header.has_value() == b.header.has_value() &&
+         std::ranges::equal(a.by_route, b.by_route, same_entry) &&
+         (!a.header || (a.header->header == b.header->header && a.header->most_by_tier == b.header->most_by_tier));
+}
+
+bool charges_no_less(const CostRule& a, const CostRule& b) {
+  if (same_cost(a, b)) return true;
+  if (a.header || b.header) return false;
+  Cost least = a.fixed;
+  Cost most = b.fixed;
+  for (const RouteCost& each : a.by_route) least = std::min(least, each.cost);
+  for (const RouteCost& each : b.by_route) most = std::max(most, each.cost);
+  return least >= most;
+}
+
+// In an outage, and between nodes.
+bool holds_no_less(const CompiledLimit& a, const CompiledLimit& b) {
+  const bool in_an_outage = a.on_store_failure == OnStoreFailure::closed ||
+                            b.on_store_failure == OnStoreFailure::open ||
+                            (a.on_store_failure == b.on_store_failure && a.local_share <= b.local_share);
+  return in_an_outage && (a.consistency != Consistency::approximate || b.consistency == Consistency::approximate);
+}
+
+bool same_routes(const CompiledLimit& a, const CompiledLimit& b) {
+  return std::ranges::equal(a.routes, b.routes, same_route);
+}
+
+std::vector<Terms> terms_of(const TieredLimit& limits) {
+  std::vector<Terms> all;
+  for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) all.push_back(policy::terms_of(limits, tier));
+  return all;
+}
+
+bool is_stricter_for_all(const CompiledLimit& a, const CompiledLimit& b) {
+  const std::vector<Terms> ours = terms_of(a.live);
+  const std::vector<Terms> theirs = terms_of(b.live);
+  if (ours.size() != theirs.size()) return false;
+  // A counter that tiers share takes the numbers of whoever comes: then they have to be the same for all.
+  const bool is_shared = a.consumer_key != b.consumer_key;
+  const bool is_uniform = std::ranges::all_of(ours, [&](const auto& each) { return each == ours.front(); });
+  if (is_shared && !is_uniform) return false;
+  const auto as_strict = [](const auto& x, const auto& y) { return at_least_as_strict(x, y); };
+  return std::ranges::equal(ours, theirs, as_strict);
+}
+
+// Whether `a` denies whatever `b` would deny. What `b` delays is not told by that.
+bool always_first(const CompiledLimit& a, const CompiledLimit& b) {
+  if (!is_enforced(a) || a.warn_first || b.by_descriptor()) return false;
+  if (!includes(a.when, b.when)) return false;
+  if (!at_least_as_coarse({a.consumer_key, a.missing}, {b.consumer_key, b.missing})) return false;
+  // Each labels requests by its own templates.
+  if (has_part(a.consumer_key, KeyPart::Kind::route) && !same_routes(a, b)) return false;
+  const auto delays = [](const std::optional<Limit>& l) {
+    return l && l->algorithm() == Algorithm::leaky_bucket_queue;
+  };
+  if (std::ranges::any_of(b.live.by_tier, delays)) return false;
+  return charges_no_less(a.cost, b.cost) && holds_no_less(a, b) && is_stricter_for_all(a, b) &&
+         covers_routes(a.routes, b.routes);
+}
+
+// Whether no caller who meets the condition has the key, whatever headers it sends.
+bool covers_nobody(const Subject& subject) {
+  const CompiledLimit& limit = subject.limit;
+  const auto& alternatives = limit.consumer_key.alternatives;
+  if (limit.missing != Missing::skip) return false;
+  return std::ranges::none_of(callers, [&](Caller caller) {
+    if (!holds(limit.when, caller, limit.when, subject.ruleset.identity)) return false;
+    return std::ranges::any_of(alternatives, [&](const std::vector<KeyPart>& parts) {
+      return std::ranges::all_of(parts, [&](const KeyPart& part) {
+        return part.kind == KeyPart::Kind::header || key_of(caller, ConsumerKey{{{part}}}) != nullptr;
+      });
+    });
+  });
+}
+
+}  // namespace
+
+void uncovered(const Subject& subject, Problems& problems) {
+  const CompiledLimit& limit = subject.limit;
+  if (limit.missing != Missing::skip || !is_enforced(limit) || is_never_missing(limit.consumer_key)) return;
+  if (covers_nobody(subject)) return;  // told by unreachable()
+  std::vector<RouteTemplate> open;
+  for (const RouteTemplate& route : limit.routes) {
+    if (is_open(subject, route)) open.push_back(route);
+  }
+  if (open.empty() && (!limit.routes.empty() || !is_open(subject, RouteIndex::every_request()))) return;
+  const auto& missing = subject.written.missing;
+  problems.warning(missing ? missing->at : place_of_key(subject.written),
+                   "'{}' does not cover a request without {}, and no other limit does on {}: set 'missing: "
+                   "share' or 'missing: deny', or add a limit by ip",
+                   limit.name, missing_parts(limit.consumer_key), routes_text(open));
+}
+
+void unreachable(const Subject& subject, Problems& problems) {
+  const CompiledLimit& limit = subject.limit;
+  if (covers_nobody(subject)) {
+    problems.warning(place_of_key(subject.written),
+                     "'{}' covers nobody: with 'when: {}' there is no {}; change one of them", limit.name,
+                     text_of(limit.when), missing_parts(limit.consumer_key));
+    return;
+  }
+  const RouteTemplate route = limit.routes.empty() ? RouteIndex::every_request() : limit.routes.front();
+  const auto* first = subject.index.find_covering(route, [&](const RouteIndex::Entry& entry) {
+    const CompiledLimit* other = entry.limit;
+    if (other == nullptr || other == &limit || !always_first(*other, limit)) return false;
+    return other < &limit || !always_first(limit, *other);  // of two that are alike, the first is to stay
+  });
+  if (first == nullptr) return;
+  problems.warning(subject.written.name.at,
+                   "'{}' never decides: '{}' ({}) denies first, always; remove it, or make it tighter", limit.name,
+                   first->limit->name, limit_text(*first->limit));
+}
+
+RouteIndex::RouteIndex(const Ruleset& ruleset) {
+  for (const CompiledLimit& limit : ruleset.limits) {
+    if (limit.by_descriptor()) continue;
+    if (limit.routes.empty()) add(every_request(), &limit);
+    for (const RouteTemplate& route : limit.routes) add(route, &limit);
+    for (const RouteCost& cost : limit.cost.by_route) add(cost.route, nullptr);
+  }
+  for (const RouteTemplate& route : ruleset.labels) add(route, nullptr);
+}
+
+RouteTemplate RouteIndex::every_request() {
+  return {.method = {}, .segments = {}, .trailing_wildcard = true};
+}
+
+std::size_t RouteIndex::child(std::size_t node, const Segment& segment) {
+  std::size_t& found = segment.is_literal() ? nodes_[node].literals[segment.key] : nodes_[node].parameter;
+  if (found != 0) return found;
+  const std::size_t made = nodes_.size();
+  found = made;  // before nodes_ moves
+  nodes_.emplace_back();
+  return made;
+}
+
+void RouteIndex::add(const RouteTemplate& route, const CompiledLimit* limit) {
+  std::size_t node = 0;
+  for (const Segment& segment : route.segments) node = child(node, segment);
+  nodes_[node].entries.push_back({route, limit});
+}
+
+// Where to go on for one segment of the route; none is its `**`.
+std::vector<std::size_t> RouteIndex::next(const Node& node, const Segment* segment, bool covering) const {
+  std::vector<std::size_t> all;
+  if (node.parameter != 0) all.push_back(node.parameter);
+  if (segment != nullptr && segment->is_literal()) {
+    if (const auto found = node.literals.find(segment->key); found != node.literals.end()) all.push_back(found->second);
+  } else if (!covering) {
+    for (const auto& [text, literal] : node.literals) all.push_back(literal);
+  }
+  return all;
+}
+
+const RouteIndex::Entry* RouteIndex::find(const RouteTemplate& route, bool covering, const Predicate& predicate) const {
+  std::vector<std::pair<std::size_t, std::size_t>> ahead{{0, 0}};  // node, depth
+  while (!ahead.empty()) {
+    const auto [at, depth] = ahead.back();
+    ahead.pop_back();
+    for (const Entry& entry : nodes_[at].entries) {
+      const bool matches = covering ? covers(entry.route, route) : overlap(entry.route, route);
+      if (matches && predicate(entry)) return &entry;
+    }
+    const bool inside = depth < route.segments.size();
+    if (!inside && (covering || !route.trailing_wildcard)) continue;
+    const Segment* segment = inside ? &route.segments[depth] : nullptr;
+    for (const std::size_t node : next(nodes_[at], segment, covering)) ahead.emplace_back(node, depth + 1);
+  }
+  return nullptr;
+}
+
+const RouteIndex::Entry* RouteIndex::find_covering(const RouteTemplate& route, const Predicate& predicate) const {
+  return find(route, true, predicate);
+}
+
+const RouteIndex::Entry* RouteIndex::find_overlapping(const RouteTemplate& route, const Predicate& predicate) const {
+  return find(route, false, predicate);
+}
+
+}  // namespace weir::policy::lint_rules
+
+namespace weir::policy {
+namespace {
+
+using lint_rules::Subject;
+
+// A ban counts nobody, so that it does not matter by what.
+bool counts(const CompiledLimit& limit) {
+  return std::ranges::any_of(limit.live.by_tier, [](const auto& numbers) { return numbers.has_value(); });
+}
+
+void lint_counting(const Subject& subject, Problems& problems) {
+  lint_rules::ip_alone(subject, problems);
+  lint_rules::chosen_key(subject, problems);
+  lint_rules::penalty_on_chosen_key(subject, problems);
+  lint_rules::raw_path(subject, problems);
+  lint_rules::fixed_window_on_writes(subject, problems);
+  lint_rules::odd_burst(subject, problems);
+  lint_rules::cannot_lease(subject, problems);
+  lint_rules::without_effect_in_shadow(subject, problems);
+}
+
+void lint_limit(const Subject& subject, Problems& problems) {
+  if (counts(subject.limit)) lint_counting(subject, problems);
+  lint_rules::unread_tiers(subject, problems);
+  lint_rules::uncovered(subject, problems);
+  lint_rules::unreachable(subject, problems);
+}
+
+}  // namespace
+
+void lint(const PolicySpec& spec, const Ruleset& ruleset, Problems& problems) {
+  // Both are in file order; descriptors have limits of their own in between.
+  const lint_rules::RouteIndex index(ruleset);
+  auto compiled = ruleset.limits.begin();
+  for (const LimitSpec& written : spec.limits) {
+    compiled =
+        std::find_if(compiled, ruleset.limits.end(), [](const CompiledLimit& limit) { return !limit.by_descriptor(); });
+    if (compiled == ruleset.limits.end()) break;
+    lint_limit({.policy = spec, .ruleset = ruleset, .index = index, .written = written, .limit = *compiled++},
+               problems);
+  }
+  for (const DomainSpec& domain : spec.domains) {
+    for (const DescriptorSpec& descriptor : domain.descriptors) {
+      lint_rules::raw_path(descriptor, problems);
+      lint_rules::unlabelled(descriptor, problems);
+    }
+  }
+}
+
+}  // namespace weir::policy

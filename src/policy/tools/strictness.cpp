@@ -1,0 +1,168 @@
+#include "policy/tools/strictness.h"
+
+#include <algorithm>
+
+#include "core/arithmetic.h"
+
+namespace weir::policy {
+namespace {
+
+using core::Wide;
+
+bool is_bucket(const Limit& limit) noexcept {
+  return limit.algorithm() < Algorithm::fixed_window;
+}
+
+bool is_queue(const Limit& limit) noexcept {
+  return limit.algorithm() == Algorithm::leaky_bucket_queue;
+}
+
+bool is_log(const Limit& limit) noexcept {
+  return limit.algorithm() == Algorithm::sliding_window_log;
+}
+
+// A fixed window or a counter: at most the limit in each window that begins at a multiple of its length.
+bool is_aligned(const Limit& limit) noexcept {
+  return limit.algorithm() == Algorithm::fixed_window || limit.algorithm() == Algorithm::sliding_window_counter;
+}
+
+std::uint64_t length(const Limit& limit) noexcept {
+  return static_cast<std::uint64_t>(limit.rate().per.count());
+}
+
+bool no_faster(Rate a, Rate b) noexcept {
+  return Wide{a.count} * static_cast<std::uint64_t>(b.per.count()) <=
+         Wide{b.count} * static_cast<std::uint64_t>(a.per.count());
+}
+
+// The most that `limit` admits at `instants` consecutive microseconds, whatever was before.
+Wide most_within(const Limit& limit, Wide instants) noexcept {
+  const Wide longest_gap = instants - 1;  // between the first and the last
+  if (is_bucket(limit)) return limit.capacity() + longest_gap * limit.rate().count / length(limit);
+  const Wide whole = length(limit);
+  if (is_log(limit)) return limit.capacity() * ((instants + whole - 1) / whole);
+  return limit.capacity() * ((longest_gap + whole - 1) / whole + 1);  // windows that they can touch
+}
+
+// What `limit` can be ahead of its own rate, at most: a bucket of that size and rate holds all it admits.
+Wide most_ahead(const Limit& limit) noexcept {
+  return is_aligned(limit) ? Wide{limit.capacity()} * 2 : Wide{limit.capacity()};
+}
+
+bool stricter_than_bucket(const Limit& a, const Limit& bucket) noexcept {
+  return most_ahead(a) <= bucket.capacity() && no_faster(a.rate(), bucket.rate());
+}
+
+// A caller that cannot wait is denied by a queue unless nobody waits. So besides other queues only what admits one
+// at a time, spaced out, is as strict.
+bool stricter_than_queue(const Limit& a, const Limit& queue) noexcept {
+  const bool one_at_a_time = a.capacity() == 1 && !is_aligned(a);
+  return (is_queue(a) || one_at_a_time) && stricter_than_bucket(a, queue);
+}
+
+bool stricter_than_window(const Limit& a, const Limit& window) noexcept {
+  const bool counter = window.algorithm() == Algorithm::sliding_window_counter;
+  if (is_aligned(a) && a.capacity() <= window.capacity()) {
+    // A shorter window lies within one of a longer. A counter looks at two, so it takes the same counter.
+    const bool is_nested = window.algorithm() == Algorithm::fixed_window && length(a) % length(window) == 0;
+    const bool is_same = counter && a.algorithm() == window.algorithm() && length(a) == length(window);
+    if (is_nested || is_same) return true;
+  }
+  const Wide looked_at = Wide{length(window)} * (counter ? 2U : 1U);
+  return most_within(a, looked_at) <= window.capacity();
+}
+
+bool is_there(const KeyPart& part, Caller caller) noexcept {
+  if (part.kind == KeyPart::Kind::user) return caller.user;
+  if (part.kind == KeyPart::Kind::api_key) return caller.api_key;
+  return part.kind != KeyPart::Kind::header;
+}
+
+bool within(const AddressRange& narrow, const AddressRange& wide) noexcept {
+  return narrow.prefix >= wide.prefix && wide.contains(narrow.network);
+}
+
+bool all_within(const std::vector<AddressRange>& narrow, const std::vector<AddressRange>& wide) noexcept {
+  return std::ranges::all_of(narrow, [&](const AddressRange& each) {
+    return std::ranges::any_of(wide, [&](const AddressRange& other) { return within(each, other); });
+  });
+}
+
+// Whether every part of `few` that tells consumers apart is among `many`.
+bool is_subset(const std::vector<KeyPart>& few, const std::vector<KeyPart>& many) {
+  return std::ranges::all_of(few, [&](const KeyPart& part) {
+    return part.kind == KeyPart::Kind::global || std::ranges::find(many, part) != many.end();
+  });
+}
+
+}  // namespace
+
+bool at_least_as_strict(const Limit& a, const Limit& b) noexcept {
+  if (is_queue(b)) return stricter_than_queue(a, b);
+  if (is_bucket(b)) return stricter_than_bucket(a, b);
+  return stricter_than_window(a, b);
+}
+
+Terms terms_of(const TieredLimit& limits, std::size_t tier) {
+  if (limits.bans(tier)) return {.numbers = {}, .banned = true};
+  return {.numbers = tier < limits.by_tier.size() ? limits.by_tier[tier] : std::nullopt};
+}
+
+bool at_least_as_strict(const Terms& a, const Terms& b) noexcept {
+  if (a.banned || b.banned) return a.banned;
+  if (!b.numbers) return true;
+  return a.numbers && at_least_as_strict(*a.numbers, *b.numbers);
+}
+
+bool is_authenticated(Caller caller, const Identity& identity) noexcept {
+  return caller.user || (caller.api_key && identity.api_key_verified);
+}
+
+bool is_always_there(const KeyPart& part) noexcept {
+  return is_there(part, Caller{});
+}
+
+bool is_never_missing(const ConsumerKey& key) noexcept {
+  return key_of(Caller{}, key) != nullptr;
+}
+
+bool has_part(const ConsumerKey& key, KeyPart::Kind kind) noexcept {
+  return std::ranges::any_of(key.alternatives, [&](const std::vector<KeyPart>& parts) {
+    return std::ranges::any_of(parts, [&](const KeyPart& part) { return part.kind == kind; });
+  });
+}
+
+const std::vector<KeyPart>* key_of(Caller caller, const ConsumerKey& key) noexcept {
+  const auto found = std::ranges::find_if(key.alternatives, [&](const std::vector<KeyPart>& parts) {
+    return std::ranges::all_of(parts, [&](const KeyPart& part) { return is_there(part, caller); });
+  });
+  return found == key.alternatives.end() ? nullptr : &*found;
+}
+
+bool covers_route(const std::vector<RouteTemplate>& routes, const RouteTemplate& route) noexcept {
+  return routes.empty() || std::ranges::any_of(routes, [&](const RouteTemplate& wide) { return covers(wide, route); });
+}
+
+bool covers_routes(const std::vector<RouteTemplate>& wide, const std::vector<RouteTemplate>& narrow) {
+  if (narrow.empty()) return covers_route(wide, RouteTemplate{.method = {}, .segments = {}, .trailing_wildcard = true});
+  return std::ranges::all_of(narrow, [&](const RouteTemplate& route) { return covers_route(wide, route); });
+}
+
+bool includes(const When& a, const When& b) {
+  if (a.kind == When::Kind::always || a == b) return true;
+  if (a.kind != b.kind) return false;
+  if (a.kind == When::Kind::ip_in) return all_within(b.ranges, a.ranges);
+  return a.kind == When::Kind::ip_not_in && all_within(a.ranges, b.ranges);
+}
+
+bool at_least_as_coarse(Consumers a, Consumers b) {
+  const bool b_denies_missing = b.missing == Missing::deny && !is_never_missing(b.key);
+  if (a.key == b.key) return a.missing >= b.missing || is_never_missing(a.key);
+  if (a.key.alternatives.size() != 1) return false;
+  const std::vector<KeyPart>& parts = a.key.alternatives.front();
+  if (is_subset(parts, {})) return !b_denies_missing;  // global
+  if (b.key.alternatives.size() != 1 || !is_subset(parts, b.key.alternatives.front())) return false;
+  return b.missing == Missing::skip || is_never_missing(b.key);
+}
+
+}  // namespace weir::policy

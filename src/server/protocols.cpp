@@ -1,0 +1,229 @@
+#include "server/protocols.h"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "frontend/admin/admin_frontend.h"
+#include "frontend/http/http_frontend.h"
+#include "frontend/resp/resp_frontend.h"
+#include "frontend/rls/rls_frontend.h"
+#include "server/secrets.h"
+#include "store/local/snapshot_folder.h"
+
+namespace weir::server {
+namespace {
+
+frontend::HttpOptions http_options(const FrontendOptions& from) {
+  constexpr std::array headers{frontend::AuthHeaders::agreeing, frontend::AuthHeaders::original,
+                               frontend::AuthHeaders::forwarded,
+                               frontend::AuthHeaders::path};  // in the order of AuthHeaders
+  frontend::HttpOptions options;
+  options.limits.body_bytes = from.listener.max_body;
+  options.hosts = frontend::HostNames(from.listener.hosts);
+  options.token = from.token;
+  options.auth_headers = headers[static_cast<std::size_t>(from.listener.auth_headers)];
+  options.hold_max = from.listener.hold_max;
+  options.hold_limit = (from.listener.hold_limit + from.loops - 1) / from.loops;
+  return options;
+}
+
+frontend::RlsOptions rls_options(const FrontendOptions& from) {
+  frontend::RlsOptions options;
+  options.limits.body_bytes = from.listener.max_message;
+  options.token = from.token;
+  return options;
+}
+
+frontend::RespOptions resp_options(const FrontendOptions& from) {
+  return {.limits = {}, .token = from.token, .admin_token = from.admin_token};
+}
+
+frontend::AdminOptions admin_options(const FrontendOptions& from) {
+  return {.limits = {},
+          .hosts = frontend::HostNames(from.listener.hosts),
+          .token = from.token,
+          .admin_token = from.admin_token};
+}
+
+class HttpProtocol final : public Protocol {
+ public:
+  using Protocol::Protocol;
+  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return http_options(from); }
+
+ private:
+  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+    return std::make_unique<frontend::HttpFrontend>(with.context, with.health, http_options(options));
+  }
+};
+
+class RlsProtocol final : public Protocol {
+ public:
+  using Protocol::Protocol;
+  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return rls_options(from); }
+
+ private:
+  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+    return std::make_unique<frontend::RlsFrontend>(with.context, with.health, rls_options(options));
+  }
+};
+
+// CL.THROTTLE has no limits of the policy, so it has states and figures of its own.
+class RespProtocol final : public Protocol {
+ public:
+  using Protocol::Protocol;
+
+  static constexpr std::size_t memory_share = 4;  // one part in so many
+
+  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return resp_options(from); }
+  [[nodiscard]] store::ThrottleTable* throttle_table() noexcept override { return throttles_.get(); }
+
+  [[nodiscard]] Result<void> open_state(const StateOptions& options, Log& log) override {
+    const std::size_t memory = options.memory / memory_share;
+    std::error_code error;
+    if (!options.folder.empty() && std::filesystem::exists(file_in(options.folder), error)) {
+      auto restored = store::ThrottleTable::restore(file_in(options.folder), memory, options.now);
+      if (restored) {
+        throttles_ = std::move(*restored);
+        return {};
+      }
+      log.warning(restored.error().message());
+    }
+    auto made = store::ThrottleTable::create(memory, options.hash_key);
+    if (!made) return tl::unexpected(made.error());
+    throttles_ = std::move(*made);
+    return {};
+  }
+  [[nodiscard]] Result<void> save_state(const std::filesystem::path& folder, Instant now) override {
+    return throttles_->save(file_in(folder), now);
+  }
+  [[nodiscard]] std::size_t state_bytes() const override { return throttles_->bytes_used(); }
+
+  void add_traffic(observe::TrafficTotals& totals) const override {
+    Protocol::add_traffic(totals);
+    const auto [allowed, limited] = decisions();
+    observe::TrafficCounts& throttles = totals.by_limit["CL.THROTTLE"];
+    throttles.decisions += allowed + limited;
+    throttles.denied += limited;
+  }
+
+  void append_metrics(observe::MetricsPage& page) const override {
+    using Type = observe::MetricsPage::Type;
+    const auto [allowed, limited] = decisions();
+    page.family("weir_throttle_decisions_total", Type::counter, "Decisions by CL.THROTTLE.");
+    page.sample({{"outcome", "admitted"}}, allowed);
+    page.sample({{"outcome", "denied"}}, limited);
+    page.family("weir_throttle_table_bytes", Type::gauge, "Memory of CL.THROTTLE's states.");
+    page.sample({}, throttles_->bytes_used());
+    page.family("weir_throttle_overflowed_total", Type::counter,
+                "Decisions by CL.THROTTLE on shared states, for want of memory.");
+    page.sample({}, throttles_->overflowed());
+  }
+
+ private:
+  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+    return std::make_unique<frontend::RespFrontend>(with.context, resp_options(options));
+  }
+
+  [[nodiscard]] static std::filesystem::path file_in(const std::filesystem::path& folder) {
+    return store::SnapshotFolder(folder).file("throttle");
+  }
+
+  // Allowed, limited.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> decisions() const {
+    std::pair<std::uint64_t, std::uint64_t> sum{};
+    for (const frontend::Frontend* frontend : frontends()) {
+      sum.first += frontend->throttle_counts()->allowed.value();
+      sum.second += frontend->throttle_counts()->limited.value();
+    }
+    return sum;
+  }
+
+  std::unique_ptr<store::ThrottleTable> throttles_;
+};
+
+class AdminProtocol final : public Protocol {
+ public:
+  using Protocol::Protocol;
+  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return admin_options(from); }
+  void add_traffic(observe::TrafficTotals& /*totals*/) const override {}  // operators are not traffic
+
+ private:
+  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+    return std::make_unique<frontend::AdminFrontend>(with.context, with.backend, with.health, admin_options(options));
+  }
+};
+
+template <class Type>
+std::unique_ptr<Protocol> make_protocol(const std::string& name) {
+  return std::make_unique<Type>(name);
+}
+
+// What is there to be had.
+struct Entry {
+  std::string_view name;
+  std::string_view default_address;
+  std::unique_ptr<Protocol> (*make)(const std::string& name);
+  std::size_t memory_share = 0;  // one part in so many of the memory is its own; 0: none
+};
+
+constexpr std::array<Entry, 4> entries{
+    {{"http", "127.0.0.1:8080", make_protocol<HttpProtocol>},
+     {"rls", "127.0.0.1:8081", make_protocol<RlsProtocol>},
+     {"resp", "127.0.0.1:6390", make_protocol<RespProtocol>, RespProtocol::memory_share},
+     {"admin", "127.0.0.1:8089", make_protocol<AdminProtocol>}}};
+
+}  // namespace
+
+std::vector<Listener> default_listeners() {
+  std::vector<Listener> listeners;
+  for (const Entry& entry : entries) {
+    ListenerConfig& config =
+        listeners.emplace_back(Listener{.name = std::string(entry.name), .config = {}}).config.emplace();
+    config.listen.push_back(net::Address::parse(entry.default_address).value());
+  }
+  return listeners;
+}
+
+Result<FrontendOptions> frontend_options(const ListenerConfig& listener, const std::string& admin_token,
+                                         std::size_t loops) {
+  FrontendOptions options{
+      .listener = listener, .token = {}, .admin_token = frontend::Token(admin_token), .loops = loops};
+  if (!listener.token_file) return options;
+  auto token = read_token(*listener.token_file);
+  if (!token) return tl::unexpected(token.error());
+  options.token = frontend::Token(*std::move(token));
+  return options;
+}
+
+std::unique_ptr<frontend::Frontend> Protocol::make_frontend(const Surroundings& surroundings,
+                                                            const FrontendOptions& options) {
+  auto frontend = make(surroundings, options);
+  frontends_.push_back(frontend.get());
+  return frontend;
+}
+
+std::uint64_t Protocol::requests() const noexcept {
+  std::uint64_t sum = 0;
+  for (const frontend::Frontend* frontend : frontends_) sum += frontend->requests();
+  return sum;
+}
+
+std::vector<std::unique_ptr<Protocol>> make_protocols(const Config& config) {
+  std::vector<std::unique_ptr<Protocol>> protocols;
+  for (const Entry& entry : entries) {
+    if (config.listener(entry.name) != nullptr) protocols.push_back(entry.make(std::string(entry.name)));
+  }
+  return protocols;
+}
+
+std::size_t policy_memory(const Config& config) {
+  std::size_t memory = config.state.memory;
+  for (const Entry& entry : entries) {
+    const bool has_share = entry.memory_share > 0 && config.listener(entry.name) != nullptr;
+    if (has_share) memory -= config.state.memory / entry.memory_share;
+  }
+  return memory;
+}
+
+}  // namespace weir::server

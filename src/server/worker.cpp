@@ -1,0 +1,45 @@
+#include "server/worker.h"
+
+namespace weir::server {
+namespace {
+
+store::ThrottleTable* throttle_table_of(const std::vector<std::unique_ptr<Protocol>>& protocols) noexcept {
+  for (const auto& protocol : protocols) {
+    if (store::ThrottleTable* const table = protocol->throttle_table()) return table;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<Protocol>>& protocols,
+               const WorkerOptions& options, net::Loop& loop, store::StoreCounts* counts)
+    : recorder_(context.names, context.log, loop.index()),
+      redis_(context.redis == nullptr ? nullptr
+                                      : std::make_unique<store::redis::RedisStore>(loop, *context.redis, *counts)),
+      store_(redis_ ? std::make_unique<store::OutageStore>(*redis_, context.clock, context.redis->timeout,
+                                                           context.engine.has_charges())
+                    : nullptr),
+      context_(context.engine, context.clock, options.settings,
+               {.observer = &recorder_, .store = store_.get(), .throttle = throttle_table_of(protocols)}),
+      protocols_(protocols) {
+  if (store_) store_->hold_with([this] { return context_.evaluator().hold(); });
+  for (std::size_t i = 0; i < protocols.size(); ++i) {
+    frontends_.push_back(
+        protocols[i]->make_frontend({context_, context.health, context.backend}, *options.frontends[i]));
+  }
+}
+
+// Redis answers what is in flight, to sessions that need the rest for it.
+Worker::~Worker() {
+  redis_.reset();
+}
+
+void Worker::change(const WorkerOptions& options) {
+  context_.change(options.settings);
+  for (std::size_t i = 0; i < frontends_.size(); ++i) {
+    if (options.frontends[i]) frontends_[i]->change(protocols_[i]->options(*options.frontends[i]));
+  }
+}
+
+}  // namespace weir::server

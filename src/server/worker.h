@@ -1,0 +1,60 @@
+// What serves on one loop: an evaluator on its store, and the frontends of all protocols. Changed on its loop only.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "frontend/loop_context.h"
+#include "observe/recorder.h"
+#include "server/protocols.h"
+#include "store/outage/outage_store.h"
+#include "store/redis/redis_store.h"
+#include "store/store_counts.h"
+
+namespace weir::server {
+
+// For the workers of all loops.
+struct WorkerOptions {
+  frontend::Settings settings;
+  std::vector<std::optional<FrontendOptions>> frontends;  // in the order of the protocols; none: it stays as it is
+};
+
+// What all workers share; it stays longer than they do.
+struct WorkerContext {
+  engine::Engine& engine;
+  const Clock& clock;
+  const frontend::Health& health;
+  const observe::ConsumerNames& names;
+  observe::DecisionLog* log;  // null: denials are not logged
+  frontend::AdminBackend& backend;
+  const store::redis::RedisOptions* redis;  // null: all states are this process's own
+};
+
+class Worker {
+ public:
+  // `counts` is null where all states are this process's own, and only there. Made while the loop does not run.
+  Worker(const WorkerContext& context, const std::vector<std::unique_ptr<Protocol>>& protocols,
+         const WorkerOptions& options, net::Loop& loop, store::StoreCounts* counts);
+  // After the sessions, and while the loop does not run.
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void change(const WorkerOptions& options);
+  // By the number of the protocol.
+  [[nodiscard]] frontend::Frontend& frontend(std::size_t protocol) noexcept { return *frontends_[protocol]; }
+
+  [[nodiscard]] const observe::Recorder& recorder() const noexcept { return recorder_; }
+
+ private:
+  observe::Recorder recorder_;
+  std::unique_ptr<store::redis::RedisStore> redis_;  // null: all states are this process's own
+  std::unique_ptr<store::OutageStore> store_;        // around it
+  frontend::LoopContext context_;
+  const std::vector<std::unique_ptr<Protocol>>& protocols_;
+  std::vector<std::unique_ptr<frontend::Frontend>> frontends_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,103 @@
+// How many requests there were when: the peaks, and a timeline. Times do not run backwards. One thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "weir/time.h"
+
+namespace weir::simulate {
+
+// Whole seconds since the epoch.
+[[nodiscard]] inline std::int64_t second_of(Instant at) noexcept {
+  return std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
+}
+
+struct Peak {
+  std::uint64_t count = 0;
+  Instant at{};  // when it began, not before the first request
+
+  friend bool operator==(const Peak&, const Peak&) = default;
+};
+
+// The busiest second and the busiest minute of a stream of requests, and how many there were. Seconds are those of the
+// calendar; a minute is any 60 of them in a row. 256 bytes, and a comparison and an increment per request.
+class RatePeak {
+ public:
+  void add(std::int64_t second) noexcept {
+    if (second != second_) turn_to(second);
+    ++count_;
+  }
+
+  struct Peaks {
+    std::uint64_t requests = 0;
+    Peak second;
+    Peak minute;
+  };
+  [[nodiscard]] Peaks peaks() const noexcept;
+
+ private:
+  static constexpr std::size_t minute = 60;
+
+  void turn_to(std::int64_t second) noexcept;
+  void close() noexcept;
+  [[nodiscard]] std::uint32_t& count_of(std::int64_t second) noexcept;
+
+  std::int64_t first_ = 0;  // second with a request
+  std::int64_t second_ = 0;
+  std::uint32_t count_ = 0;                     // of this second,
+  std::uint64_t in_minute_ = 0;                 // of it and the 59 before, once it is closed,
+  std::array<std::uint32_t, minute> counts_{};  // and of each of them
+  std::uint64_t requests_ = 0;                  // of closed seconds
+  std::uint64_t most_in_second_ = 0;
+  std::int64_t busiest_second_ = 0;
+  std::uint64_t most_in_minute_ = 0;
+  std::int64_t busiest_minute_end_ = 0;
+};
+
+// Admitted and denied over time, in at most `most_bins` bins of equal width: seconds at first, twice as wide whenever
+// the log outgrows them.
+class Timeline {
+ public:
+  static constexpr std::size_t most_bins = 400;
+
+  struct Bin {
+    std::uint64_t admitted = 0;
+    std::uint64_t denied = 0;
+
+    friend bool operator==(const Bin&, const Bin&) = default;
+  };
+
+  void add(std::int64_t second, bool admitted) {
+    if (second >= end_ || bins_.empty()) make_room(second);
+    ++(admitted ? bins_.back().admitted : bins_.back().denied);
+    last_ = second;
+  }
+
+  [[nodiscard]] Instant start() const noexcept { return Instant{std::chrono::seconds{start_}}; }
+  [[nodiscard]] Duration width() const noexcept { return std::chrono::seconds{width_}; }
+  [[nodiscard]] const std::vector<Bin>& bins() const noexcept { return bins_; }  // none is missing between
+
+  // How much of a bin the log has: the last may be cut short.
+  [[nodiscard]] Duration covered(std::size_t bin) const noexcept {
+    return bin + 1 == bins_.size() ? std::chrono::seconds{last_ + 1 - (end_ - width_)} : width();
+  }
+
+ private:
+  // Makes the bin of `second` the last one.
+  void make_room(std::int64_t second);
+  void halve();
+  [[nodiscard]] std::size_t place_of(std::int64_t second) const noexcept {
+    return static_cast<std::size_t>((second - start_) / width_);
+  }
+
+  std::vector<Bin> bins_;
+  std::int64_t start_ = 0;
+  std::int64_t width_ = 1;
+  std::int64_t end_ = 0;   // of the last bin
+  std::int64_t last_ = 0;  // second with a request
+};
+
+}  // namespace weir::simulate

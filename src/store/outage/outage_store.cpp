@@ -1,0 +1,247 @@
+#include "store/outage/outage_store.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "core/arithmetic.h"
+
+namespace weir::store {
+namespace {
+
+constexpr std::uint64_t whole_share = 1'000'000;
+
+Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t capacity) {
+  switch (algorithm) {
+    case Algorithm::token_bucket:
+      return Limit::token_bucket({rate, capacity});
+    case Algorithm::leaky_bucket_meter:
+      return Limit::leaky_bucket(BucketNumbers{rate, capacity});
+    case Algorithm::leaky_bucket_queue:
+      return Limit::leaky_bucket(QueueNumbers{rate, capacity - 1});
+    default:
+      return Limit::gcra({rate, capacity});
+  }
+}
+
+Result<Limit> window(Algorithm algorithm, WindowNumbers numbers) {
+  switch (algorithm) {
+    case Algorithm::sliding_window_log:
+      return Limit::sliding_window_log(numbers);
+    case Algorithm::sliding_window_counter:
+      return Limit::sliding_window_counter(numbers);
+    default:
+      return Limit::fixed_window(numbers);
+  }
+}
+
+// `part` of `rate`: exactly, or where that has too many digits, as one token in so many microseconds, rounded up.
+Result<Limit> shared_bucket(const Limit& limit, std::uint32_t share, std::uint64_t capacity) {
+  const auto [count, per] = limit.rate();
+  const core::Wide long_per = core::Wide{static_cast<std::uint64_t>(per.count())} * whole_share;
+  const core::Wide shared_count = core::Wide{count} * share;
+  constexpr auto most = static_cast<core::Wide>(INT64_MAX);
+  if (long_per <= most && shared_count <= most) {
+    const Rate exact{static_cast<std::uint64_t>(shared_count), Duration{static_cast<std::int64_t>(long_per)}};
+    if (auto scaled = bucket(limit.algorithm(), exact, capacity)) return scaled;
+  }
+  const core::Wide token = (long_per + shared_count - 1) / shared_count;
+  return bucket(limit.algorithm(), {1, Duration{static_cast<std::int64_t>(std::min(token, most))}}, capacity);
+}
+
+}  // namespace
+
+Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept {
+  const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
+  const std::uint64_t capacity = std::max(core::multiply_divide_floor(limit.capacity(), share, whole_share), least);
+  const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
+  const auto scaled = is_window ? window(limit.algorithm(), {capacity, limit.rate().per})
+                                : shared_bucket(limit, std::max<std::uint32_t>(share, 1), capacity);
+  return scaled.value_or(limit);
+}
+namespace {
+
+constexpr std::uint32_t share_of_others = 500'000;  // of a limit that a request brings along: no policy says
+
+// Where what is to be charged to the store is counted.
+table::KeyHash charges_of(table::KeyHash consumer) noexcept {
+  return {consumer.value ^ 0x6F77656421A5C3E7U};
+}
+
+// Whether a group that failed has surely changed nothing.
+bool left_unchanged(Failure failure) noexcept {
+  return failure == Failure::away || failure == Failure::refused;
+}
+
+bool is_charged_back(const Group& group, const Check& check) noexcept {
+  return group.operation == Operation::decide && check.role == Check::Role::charge && check.states->charges_back;
+}
+
+core::Rule share_of(const core::Rule& whole, Cost cost) noexcept {
+  const auto scaled = [&](const Result<Limit>& limit) {
+    return limit ? core::compile(local_share_of(*limit, share_of_others, cost)) : whole;
+  };
+  if (const auto* of = std::get_if<core::RuleOf<core::FixedWindow>>(&whole)) {
+    return scaled(Limit::fixed_window({of->limit.limit, Duration{of->limit.window}}));
+  }
+  if (const auto* of = std::get_if<core::RuleOf<core::Gcra>>(&whole)) {
+    const Rate rate{static_cast<std::uint64_t>(of->limit.count), Duration{of->limit.per}};
+    return scaled(Limit::gcra({rate, of->limit.burst}));
+  }
+  return whole;
+}
+
+// The rule by which this process decides a check; `room` is for one that has to be made.
+const core::Rule* local_rule(const Check& check, core::Rule& room) noexcept {
+  if (check.rule == &check.states->rule) return &check.states->share;
+  // CL.THROTTLE lets pass what it costs; an override, one request.
+  room = share_of(*check.rule, check.states->throttle != nullptr ? check.cost : Cost{1});
+  return &room;
+}
+
+std::uint64_t capacity_of(const core::Rule& rule) noexcept {
+  return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::uint64_t {
+    if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) {
+      return of.limit.burst;
+    } else {
+      return of.limit.limit;
+    }
+  });
+}
+
+Decision closed_decision(std::uint64_t capacity, Instant now) noexcept {
+  return {.admitted = false,
+          .limit = capacity,
+          .remaining = 0,
+          .retry_after = closed_retry_after,
+          .reset_after = closed_retry_after,
+          .delay = Duration::zero(),
+          .more_after = closed_retry_after,
+          .charged_at = now};
+}
+
+}  // namespace
+
+OutageStore::~OutageStore() = default;
+
+// A callback may submit meanwhile, so the list is out of its place while it is used.
+void OutageStore::submit(Batch batch) {
+  std::vector<Group*> forwarded = std::exchange(forwarded_, {});
+  for (Group* group : batch) {
+    if (group->fallback == Fallback::at_once) {
+      decide_here(*group);
+      group->callback->answered(*group);
+    } else {
+      prepare(*group);
+      forwarded.push_back(group);
+    }
+  }
+  if (!forwarded.empty()) inner_.submit(forwarded);
+  forwarded.clear();
+  forwarded_ = std::move(forwarded);
+}
+
+void OutageStore::prepare(Group& group) {
+  if (!group.deadline) group.deadline = Deadline::clock::now() + timeout_;
+  if (has_charges_.load(std::memory_order_relaxed)) take_charges(group);
+  if (free_.empty()) {
+    waiting_.push_back(std::make_unique<Waiting>(*this));
+    free_.push_back(waiting_.back().get());
+  }
+  Waiting& waiting = *free_.back();
+  free_.pop_back();
+  waiting.callback = group.callback;
+  group.callback = &waiting;
+}
+
+void OutageStore::Waiting::answered(Group& group) {
+  group.callback = callback;
+  store.free_.push_back(this);
+  if (group.failure != Failure::none || group.operation == Operation::forget) {
+    const Hold held = store.hold_ ? store.hold_() : Hold();
+    store.decide_late(group);
+  }
+  group.callback->answered(group);
+}
+
+void OutageStore::decide_late(Group& group) {
+  if (group.failure != Failure::none) {
+    if (left_unchanged(group.failure)) keep_charges(group);
+    if (group.fallback != Fallback::none) decide_here(group);
+  }
+  if (group.operation != Operation::forget) return;
+  core::Rule room;
+  for (const Check& check : group.checks) {  // also what this process counted while the store was away
+    if (check.states->table == nullptr) continue;
+    const core::Rule& rule = *local_rule(check, room);
+    const Instant now = clock_.now();
+    (void)check.states->table->reset(rule, check.hash, now);
+    if (check.states->charges_back) (void)check.states->table->reset(rule, charges_of(check.hash), now);
+  }
+}
+
+// They are not kept any more. What no longer counts here is not charged there.
+void OutageStore::take_charges(Group& group) noexcept {
+  const Instant now = clock_.now();
+  core::Rule room;
+  for (Check& check : group.checks) {
+    check.charge_back = 0;
+    if (!is_charged_back(group, check)) continue;
+    table::Table& table = *check.states->table;
+    const core::Rule& rule = *local_rule(check, room);
+    const std::uint64_t kept = table.take_usage(rule, charges_of(check.hash), now);
+    if (kept == 0) continue;
+    const Decision here = table.peek(rule, {check.hash, Cost{0}}, now);
+    check.charge_back = std::min(kept, here.limit - here.remaining);
+  }
+}
+
+// At most as much as the share has.
+void OutageStore::keep_charges(Group& group) noexcept {
+  const Instant now = clock_.now();
+  core::Rule room;
+  for (Check& check : group.checks) {
+    if (check.charge_back == 0) continue;
+    check.states->table->add_usage(*local_rule(check, room), charges_of(check.hash), Cost{check.charge_back}, now);
+    check.charge_back = 0;
+  }
+}
+
+void OutageStore::decide_by_choice(Group& group) const noexcept {
+  for (Check& check : group.checks) {
+    check.path = Path::share;
+    if (group.fallback != Fallback::by_limit) continue;
+    if (check.states->on_failure == OnFailure::open) {
+      check.path = Path::open;
+      check.decision = Decision{};
+      check.decision.admitted = true;
+    } else if (check.states->on_failure == OnFailure::closed) {
+      check.path = Path::closed;
+      check.decision = closed_decision(capacity_of(*check.rule), group.now);
+    }
+  }
+}
+
+void OutageStore::decide_here(Group& group) {
+  group.now = clock_.now();
+  if (rules_.size() < group.checks.size()) rules_.resize(group.checks.size());
+  decide_by_choice(group);
+  for (std::size_t i = 0; i < group.checks.size(); ++i) {
+    rules_[i].whole = group.checks[i].rule;
+    group.checks[i].rule = local_rule(group.checks[i], rules_[i].made);
+  }
+  decider_.decide(group);
+  for (std::size_t i = 0; i < group.checks.size(); ++i) {
+    Check& check = group.checks[i];
+    const bool is_kept = group.admitted && check.path == Path::share && check.cost > Cost{0} &&
+                         left_unchanged(group.failure) && is_charged_back(group, check);
+    if (is_kept) {
+      has_charges_.store(true, std::memory_order_relaxed);
+      check.states->table->add_usage(*check.rule, charges_of(check.hash), check.cost, group.now);
+    }
+    check.rule = rules_[i].whole;
+  }
+}
+
+}  // namespace weir::store

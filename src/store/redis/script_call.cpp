@@ -1,0 +1,67 @@
+#include "store/redis/script_call.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::store::redis {
+namespace {
+
+constexpr std::size_t most_spare = 256;
+constexpr std::size_t most_placed = 60'000;  // calls at once that a place can name
+
+}  // namespace
+
+void PendingCalls::add(Group& group, Moment deadline, Slot slot) {
+  ++asks_;
+  const std::uint16_t place = place_of(slot);
+  if (place != 0 && calls_[place - 1U]->add(group, deadline)) return;
+  ScriptCall& fresh = open(slot);
+  if (calls_.size() < most_placed) place_of(slot) = static_cast<std::uint16_t>(calls_.size());
+  static_cast<void>(fresh.add(group, deadline));  // an empty one takes any
+}
+
+void PendingCalls::add_alone(Group& group, Moment deadline, Slot slot, bool asking) {
+  ++asks_;
+  ScriptCall& fresh = open(slot);
+  fresh.asking = asking;
+  static_cast<void>(fresh.add(group, deadline));
+}
+
+Moment PendingCalls::oldest() const noexcept {
+  Moment oldest = Moment::max();
+  for (const auto& call : calls_) oldest = std::min(oldest, call->oldest);
+  return oldest;
+}
+
+void PendingCalls::drop_expired(Moment now, std::vector<Group*>& expired) {
+  const std::size_t before = expired.size();
+  for (const auto& call : calls_) call->drop_expired(now, expired);
+  asks_ -= expired.size() - before;
+}
+
+void PendingCalls::take(std::vector<std::unique_ptr<ScriptCall>>& calls) noexcept {
+  calls_.swap(calls);
+  for (const auto& call : calls) places_[call->slot] = 0;
+  asks_ = 0;
+}
+
+void PendingCalls::put_down(std::unique_ptr<ScriptCall> call) noexcept {
+  call->clear(0);
+  if (spare_.size() < most_spare) spare_.push_back(std::move(call));
+}
+
+ScriptCall& PendingCalls::open(Slot slot) {
+  if (spare_.empty()) spare_.push_back(std::make_unique<ScriptCall>());
+  static_cast<void>(place_of(slot));
+  calls_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  calls_.back()->clear(slot);
+  return *calls_.back();
+}
+
+std::uint16_t& PendingCalls::place_of(Slot slot) {
+  if (places_.size() <= slot) places_.resize(std::size_t{slot} + 1);
+  return places_[slot];
+}
+
+}  // namespace weir::store::redis

@@ -1,0 +1,246 @@
+#include "store/redis/server_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/redis/replies.h"
+#include "wire/resp/writer.h"
+
+namespace weir::store::redis {
+namespace {
+
+using wire::resp::append_command;
+using wire::resp::Reply;
+using wire::resp::ReplyType;
+
+constexpr std::size_t large_batch = 64;
+constexpr std::size_t most_batches_out = 4;
+constexpr int shares_of_timeout = 8;  // a batch leaves one of these after the one before it at the latest
+
+Moment the_time() noexcept {
+  return Moment::clock::now();
+}
+
+Duration since(Moment then, Moment now) noexcept {
+  return std::chrono::duration_cast<Duration>(now - then);
+}
+
+bool is_of_one_key(ErrorKind kind) noexcept {
+  return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type;
+}
+
+}  // namespace
+
+bool ServerQueue::submit(Group& group, Slot slot) {
+  const Moment now = turn_time();
+  const Moment deadline = group.deadline.value_or(now + options_.timeout);
+  if (deadline <= now) {
+    counts_.turned_away.raise();
+    return false;
+  }
+  if (breaker_.state() != BreakerState::closed) {
+    if (!probe_wanted_) {
+      counts_.turned_away.raise();
+      return false;
+    }
+    probe_wanted_ = false;
+  }
+  pending_.add(group, deadline, slot);
+  arm(deadline);
+  schedule(now);
+  return true;
+}
+
+void ServerQueue::enqueue(Group& group, Moment deadline, Slot slot) {
+  pending_.add(group, deadline, slot);
+  arm(deadline);
+  schedule(turn_time());
+}
+
+void ServerQueue::enqueue_alone(Group& group, Moment deadline, Slot slot, bool asking) {
+  pending_.add_alone(group, deadline, slot, asking);
+  arm(deadline);
+  schedule(turn_time());
+}
+
+void ServerQueue::query(std::string_view command, Told told) {
+  connection_->send(command);
+  expected_.push_back({.call = nullptr, .told = std::move(told), .sent_at = the_time()});
+}
+
+// Read once for all that is asked in the turn of the loop that a departure is scheduled in.
+Moment ServerQueue::turn_time() noexcept {
+  if (!scheduled_) turn_ = the_time();
+  return turn_;
+}
+
+// When the loop's handler is done: then all that it brought goes together.
+void ServerQueue::schedule(Moment now) {
+  if (scheduled_) return;
+  if (!may_depart(now)) return wait_to_depart();
+  scheduled_ = true;
+  loop_.post([self = self_] {
+    ServerQueue* const queue = *self;
+    if (queue == nullptr) return;
+    queue->scheduled_ = false;
+    queue->depart_or_wait(the_time());
+  });
+}
+
+bool ServerQueue::may_depart(Moment now) const noexcept {
+  if (!greeted_ || held_ || pending_.empty()) return false;
+  if (batches_out_ == 0) return true;
+  if (batches_out_ >= most_batches_out) return false;
+  return pending_.groups() >= large_batch * batches_out_ || now - departed_at_ >= options_.timeout / shares_of_timeout;
+}
+
+void ServerQueue::depart_or_wait(Moment now) {
+  may_depart(now) ? depart(now) : wait_to_depart();
+}
+
+// For the share of the timeout to be over, unless a reply is sooner. With as many batches out as may be, or without a
+// server, there is only a reply to wait for.
+void ServerQueue::wait_to_depart() {
+  if (waits_to_depart_ || !greeted_ || held_ || pending_.empty()) return;
+  if (batches_out_ == 0 || batches_out_ >= most_batches_out) return;
+  waits_to_depart_ = true;
+  departure_.set(departed_at_ + options_.timeout / shares_of_timeout, [this] {
+    waits_to_depart_ = false;
+    depart_or_wait(the_time());
+  });
+}
+
+void ServerQueue::depart(Moment now) {
+  const std::size_t groups = pending_.groups();
+  pending_.take(departing_);
+  bytes_.clear();
+  for (auto& call : departing_) {
+    if (!call->batch.empty()) send(std::move(call), now);
+  }
+  departing_.clear();
+  if (bytes_.empty()) return;
+  expected_.back().ends_batch = true;
+  ++batches_out_;
+  departed_at_ = now;
+  counts_.batches.raise();
+  counts_.batch_size.add(groups);
+  connection_->send(bytes_);
+}
+
+void ServerQueue::send(std::unique_ptr<ScriptCall> call, Moment now) {
+  if (call->asking) {
+    append_command(bytes_, {"ASKING"});
+    expected_.push_back({.call = nullptr, .told = nullptr, .sent_at = now});
+  }
+  call->batch.write(bytes_);
+  call->sent_at = now;
+  counts_.evaluations.raise(call->batch.evaluations());
+  expected_.push_back({.call = std::move(call), .told = nullptr, .sent_at = now});
+}
+
+void ServerQueue::on_reply(const Reply& reply) {
+  if (expected_.empty()) return lose(StoreError::garbled, "answers what it was not asked");
+  Expected expected = std::move(expected_.front());
+  expected_.pop_front();
+  if (expected.ends_batch) --batches_out_;
+  if (expected.call != nullptr) take_evaluation(std::move(expected.call), reply);
+  if (expected.told) expected.told(&reply);
+  depart_or_wait(the_time());
+}
+
+void ServerQueue::take_evaluation(std::unique_ptr<ScriptCall> call, const Reply& reply) {
+  const Moment now = the_time();
+  const Duration took = since(call->sent_at, now);
+  counts_.round_trip.add(static_cast<std::uint64_t>(took.count()));
+  if (call->given_up) {
+    counts_.late_answers.raise();  // the breaker knew of it when it was given up
+    return pending_.put_down(std::move(call));
+  }
+  if (reply.is(ReplyType::error)) return take_error(std::move(call), reply.text(), now);
+  if (!call->batch.read(reply)) {
+    complain(StoreError::garbled, "answers an evaluation with what is no answer to it");
+    breaker_.failed(now);
+    note_state();
+    return fail(std::move(call), Failure::disagreement);  // the script has run
+  }
+  note_clock(call->batch.members().front()->now, took);
+  // Slow is what its oldest group has waited, here and there.
+  breaker_.answered(since(std::min(call->sent_at, call->oldest - options_.timeout), now), now);
+  answer(std::move(call));
+  note_state();
+}
+
+void ServerQueue::take_error(std::unique_ptr<ScriptCall> call, std::string_view text, Moment now) {
+  const ErrorKind kind = error_kind(text);
+  if (kind == ErrorKind::no_script) return repeat_with_script(std::move(call), now);
+  if (owner_.on_refused(*this, *call, text)) {
+    counts_.sent_again.raise();
+    const bool elsewhere = kind == ErrorKind::moved || kind == ErrorKind::ask || kind == ErrorKind::try_again;
+    elsewhere ? breaker_.alive() : breaker_.failed(now);
+    pending_.put_down(std::move(call));
+    return note_state();
+  }
+  complain(store_error(kind), text);
+  if (is_of_one_key(kind)) return take_error_of_one_key(std::move(call));
+  breaker_.failed(now);
+  note_state();
+  fail(std::move(call), Failure::refused);
+}
+
+// Nothing was done. Of several groups each goes anew and alone, so that only the one that has the key is refused.
+void ServerQueue::take_error_of_one_key(std::unique_ptr<ScriptCall> call) {
+  if (breaker_.state() == BreakerState::half_open) breaker_.alive();
+  note_state();
+  const auto members = call->batch.members();
+  if (members.size() == 1 || breaker_.state() == BreakerState::open) {
+    return fail(std::move(call), Failure::refused);
+  }
+  counts_.sent_again.raise();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    enqueue_alone(*members[i], call->deadlines[i], call->slot, call->asking);
+  }
+  pending_.put_down(std::move(call));
+}
+
+// The script and the evaluation follow each other on the connection: no answer has to be waited for between them.
+void ServerQueue::repeat_with_script(std::unique_ptr<ScriptCall> call, Moment now) {
+  if (!script_under_way_) load_script();
+  bytes_.clear();
+  send(std::move(call), now);
+  expected_.back().ends_batch = true;
+  ++batches_out_;
+  counts_.sent_again.raise();
+  connection_->send(bytes_);
+}
+
+void ServerQueue::answer(std::unique_ptr<ScriptCall> call) {
+  bool disagrees = false;
+  for (Group* const group : call->batch.members()) {
+    disagrees = disagrees || group->failure == Failure::disagreement;
+    counts_.of(group->failure).raise();
+    group->callback->answered(*group);
+  }
+  pending_.put_down(std::move(call));
+  if (disagrees)
+    complain(StoreError::disagreement, "decides otherwise than the core: is another program writing here?");
+}
+
+void ServerQueue::fail(std::unique_ptr<ScriptCall> call, Failure failure) {
+  for (Group* const group : call->batch.members()) redis::fail(*group, failure, counts_);
+  pending_.put_down(std::move(call));
+}
+
+// Who is told may ask again: that is pending for later.
+void ServerQueue::fail_pending() {
+  std::vector<std::unique_ptr<ScriptCall>> calls;
+  pending_.take(calls);
+  for (auto& call : calls) fail(std::move(call), Failure::away);
+}
+
+// Their clock was read somewhere between sending and now.
+void ServerQueue::note_clock(Instant theirs, Duration took) {
+  const auto ours = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()) - took / 2;
+  counts_.clock_offset.set((theirs - ours).count());
+}
+
+}  // namespace weir::store::redis

@@ -1,0 +1,103 @@
+#include "store/redis/split_group.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::store::redis {
+
+namespace {
+
+bool may_have_charged(Failure failure) noexcept {
+  return failure != Failure::none && failure != Failure::away && failure != Failure::refused;
+}
+
+}  // namespace
+
+void SplitGroup::begin(Group& whole, std::span<const Slot> slots) {
+  whole_ = &whole;
+  used_ = 0;
+  for (std::size_t i = 0; i < whole.checks.size(); ++i) {
+    Part& part = part_of(slots[i]);
+    part.group.checks.push_back(std::move(whole.checks[i]));
+    part.places.push_back(i);
+  }
+  waiting_ = used_;
+}
+
+SplitGroup::Part& SplitGroup::part_of(Slot slot) {
+  for (Part& part : parts()) {
+    if (part.slot == slot) return part;
+  }
+  if (parts_.size() == used_) parts_.emplace_back();
+  Part& part = parts_[used_++];
+  part.slot = slot;
+  part.group.operation = whole_->operation;
+  part.group.settlement = whole_->settlement;
+  part.group.deadline = whole_->deadline;
+  part.group.callback = this;
+  part.group.checks.clear();
+  part.places.clear();
+  return part;
+}
+
+void SplitGroup::answered(Group& /*part*/) {
+  if (--waiting_ > 0) return;
+  merge();
+  Group& whole = *whole_;
+  owner_.on_done(*this);
+  whole.callback->answered(whole);
+}
+
+void SplitGroup::merge() {
+  Group& whole = *whole_;
+  whole.failure = Failure::none;
+  whole.admitted = true;
+  whole.now = Instant{};
+  for (Part& part : parts()) {
+    // Of several failures the one that leaves most in doubt counts.
+    if (may_have_charged(part.group.failure) || whole.failure == Failure::none) {
+      if (part.group.failure != Failure::none) whole.failure = part.group.failure;
+    }
+    if (part.group.failure == Failure::none || may_have_charged(part.group.failure)) {
+      for (store::Check& check : part.group.checks) check.charge_back = 0;  // it is charged, or may be
+    }
+    whole.admitted = whole.admitted && part.group.failure == Failure::none && part.group.admitted;
+    whole.now = std::max(whole.now, part.group.now);
+  }
+  const bool gives_back = whole.operation == store::Operation::decide && !whole.admitted;
+  for (Part& part : parts()) {
+    if (gives_back && part.group.failure == Failure::none && part.group.admitted) give_back(part);
+    for (std::size_t i = 0; i < part.places.size(); ++i) {
+      whole.checks[part.places[i]] = std::move(part.group.checks[i]);
+    }
+  }
+  whole.decided = whole.failure == Failure::none;
+}
+
+// The answers then say what is left uncharged, as where all is decided at one instant. When the limit is full again
+// they say as it was with the charge: at most so late.
+void SplitGroup::give_back(Part& part) {
+  for (std::size_t i = 0; i < part.group.checks.size(); ++i) {
+    const store::Check& check = part.group.checks[i];
+    Decision& decision = part.group.checks[i].decision;
+    decision.delay = Duration::zero();
+    if (check.role != store::Check::Role::charge || check.cost == Cost{0}) continue;
+    owner_.refund(check, decision.charged_at, part.slot);
+    decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
+  }
+}
+
+Group& RefundGroup::prepare(const store::Check& charged, Instant charged_at) {
+  rule_ = *charged.rule;
+  group_.operation = store::Operation::settle;
+  group_.callback = this;
+  group_.settlement = core::Settlement{.reserved = charged.cost, .actual = Cost{0}, .charged_at = charged_at};
+  group_.deadline.reset();
+  group_.checks.resize(1);
+  group_.checks.front() = charged;
+  group_.checks.front().rule = &*rule_;
+  group_.checks.front().charge_back = 0;
+  return group_;
+}
+
+}  // namespace weir::store::redis

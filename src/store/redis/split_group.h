@@ -1,0 +1,88 @@
+// One group whose keys lie in several slots of a cluster: a part for each slot, asked in parallel, answered as one.
+//
+// All or nothing holds, but not at one instant: when a part denies or fails, what the others charged is given back. For
+// that moment fewer may be admitted than could be, never more.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/rule.h"
+#include "store/redis/script_call.h"
+#include "store/store.h"
+#include "weir/time.h"
+
+namespace weir::store::redis {
+
+class SplitGroup final : public Callback {
+ public:
+  struct Part {
+    Slot slot = 0;
+    Group group;
+    std::vector<std::size_t> places;  // of its checks, in the whole
+  };
+
+  class Owner {
+   public:
+    // Nobody waits for it.
+    virtual void refund(const store::Check& charged, Instant charged_at, Slot slot) = 0;
+    // It may be used again. The whole has been answered.
+    virtual void on_done(SplitGroup& split) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  explicit SplitGroup(Owner& owner) : owner_(owner) {}
+  virtual ~SplitGroup() = default;
+  SplitGroup(const SplitGroup&) = delete;
+  SplitGroup& operator=(const SplitGroup&) = delete;
+
+  // `slots`: one for each check. The checks move into the parts, and back before the whole is answered.
+  void begin(Group& whole, std::span<const Slot> slots);
+  [[nodiscard]] std::span<Part> parts() noexcept { return {parts_.data(), used_}; }
+
+  void answered(Group& part) override;
+
+ private:
+  Part& part_of(Slot slot);
+  void merge();
+  void give_back(Part& part);
+
+  Owner& owner_;
+  Group* whole_ = nullptr;
+  std::vector<Part> parts_;  // the first used_
+  std::size_t used_ = 0;
+  std::size_t waiting_ = 0;
+};
+
+// What a part charged and has to give back. Has all that it needs: the group it was of may be gone.
+class RefundGroup final : public Callback {
+ public:
+  class Owner {
+   public:
+    virtual void on_refunded(RefundGroup& refund) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  explicit RefundGroup(Owner& owner) : owner_(owner) {}
+  virtual ~RefundGroup() = default;
+  RefundGroup(const RefundGroup&) = delete;
+  RefundGroup& operator=(const RefundGroup&) = delete;
+
+  Group& prepare(const store::Check& charged, Instant charged_at);
+  [[nodiscard]] bool done() const noexcept { return group_.failure == Failure::none; }
+
+  void answered(Group& /*group*/) override { owner_.on_refunded(*this); }
+
+ private:
+  Owner& owner_;
+  std::optional<core::Rule> rule_;
+  Group group_;
+};
+
+}  // namespace weir::store::redis

@@ -1,0 +1,87 @@
+#include "store/shared_keys.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace weir::store {
+namespace {
+
+constexpr std::size_t longest_readable = 64;
+constexpr char hashed_mark = '#';
+constexpr std::string_view hexadecimal = "0123456789abcdef";
+
+// What has a meaning in a key is written as a code.
+std::string escaped(std::string_view name) {
+  std::string text;
+  for (const char letter : name) {
+    if (letter == '{' || letter == '}' || letter == ':' || letter == '%') {
+      const auto code = static_cast<unsigned char>(letter);
+      text += {'%', hexadecimal[code >> 4], hexadecimal[code & 15]};
+    } else {
+      text += letter;
+    }
+  }
+  return text;
+}
+
+std::string_view word_of(Purpose purpose) noexcept {
+  static constexpr std::array<std::string_view, 7> words{"", "c.", "w.", "d.", "b.", "v.", "o."};
+  return words[static_cast<std::size_t>(purpose)];
+}
+
+std::string_view word_of(Algorithm algorithm) noexcept {
+  static constexpr std::array<std::string_view, 7> words{"tb", "gcra", "lb", "lbq", "fw", "swl", "swc"};
+  return words[static_cast<std::size_t>(algorithm)];
+}
+
+std::string text_of(Duration window) {
+  if (window == Duration::zero()) return {};
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(window);
+  if (seconds == window) return std::to_string(seconds.count()) + "s";
+  return std::to_string(window.count()) + "us";
+}
+
+// 128 bits of HMAC-SHA-256, in 22 letters that need no quotes.
+void append_hash(std::string& key, std::string_view secret, std::string_view consumer) {
+  static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(consumer.data()), consumer.size(), digest.data(), &size);
+  unsigned bits = 0;
+  unsigned held = 0;
+  for (std::size_t i = 0; i < 16; ++i) {
+    bits = (bits << 8) | digest[i];
+    for (held += 8; held >= 6; held -= 6) key += letters[(bits >> (held - 6)) & 63];
+  }
+  key += letters[(bits << (6 - held)) & 63];
+}
+
+}  // namespace
+
+SharedKeys::SharedKeys(std::string prefix, std::string secret)
+    : prefix_(std::move(prefix)), secret_(std::move(secret)) {}
+
+SharedName SharedKeys::name(const StateId& id) const {
+  SharedName name;
+  name.head = prefix_ + "{" + escaped(id.limit) + ":";
+  name.tail = "}:" + std::string(word_of(id.purpose)) + std::string(word_of(id.algorithm)) + text_of(id.window);
+  return name;
+}
+
+void SharedKeys::write(const SharedName& name, std::string_view consumer, std::string& key) const {
+  key.assign(name.head);
+  if (secret_.empty() && consumer.size() <= longest_readable && !consumer.starts_with(hashed_mark)) {
+    key += consumer;
+  } else {
+    key += hashed_mark;
+    append_hash(key, secret_, consumer);
+  }
+  key += name.tail;
+}
+
+}  // namespace weir::store

@@ -1,0 +1,154 @@
+// Where the states of limits live, and the one way to them.
+//
+// A request asks its limits together, as a group of checks: all are charged, or none is. Groups go to a store in
+// batches; each is answered once, by its callback, perhaps before submit() returns. A store decides bit for bit as the
+// core does.
+//
+// A store is used on one thread, that of the loop that has it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/operations.h"
+#include "core/rule.h"
+#include "table/hash_key.h"
+#include "table/table.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/time.h"
+
+namespace weir::store {
+
+struct SharedName;
+class ThrottleTable;
+
+// What holds for a limit while a shared store is away.
+enum class OnFailure : std::uint8_t {
+  share,   // this process decides, on its share of the limit
+  open,    // all pass
+  closed,  // nothing passes
+};
+
+// The states of one identity (state_id.h) under one set of numbers. Made by who knows the policy; it stays for as long
+// as a check names it.
+struct States {
+  core::Rule rule;
+  table::Table* table = nullptr;      // in this process: all of them, or those of its share
+  const SharedName* name = nullptr;   // what they are called on a shared store; null: there is none
+  ThrottleTable* throttle = nullptr;  // instead of `table`, for CL.THROTTLE
+  core::Rule share{};                 // what this process admits while a shared store is away
+  OnFailure on_failure = OnFailure::share;
+  bool charges_back = false;  // what was admitted on the share is charged to the store when it is back
+};
+
+// Who decided a check.
+enum class Path : std::uint8_t {
+  store,
+  share,   // this process's share of the limit, the store being away
+  open,    // nobody: the limit lets everything pass then
+  closed,  // nobody: the limit lets nothing pass then
+};
+
+// One limit's part in a group, and what is decided on it.
+struct Check {
+  enum class Role : std::uint8_t {
+    charge,
+    guard,  // has to admit like the others, and is never charged
+  };
+
+  const States* states = nullptr;
+  const core::Rule* rule = nullptr;  // of the states, or one that the request brought along
+  table::KeyHash hash{};             // of the consumer, in this process
+  std::string key;                   // of its state on a shared store; empty where there is none
+  Cost cost{1};
+  Duration max_wait = Duration::max();
+  Role role = Role::charge;
+  bool wants_more_after = false;  // of the decision
+  // What was admitted here while the store was away: charged before all else, but never into debt, whatever becomes of
+  // the group. Set by OutageStore.
+  std::uint64_t charge_back = 0;
+
+  Path path = Path::store;
+  Decision decision;
+};
+
+enum class Operation : std::uint8_t {
+  decide,  // all are charged, or none is
+  look,    // what decide would say; charges nothing
+  settle,  // corrects a charge; one check, see `settlement`. A refund is settled with an actual cost of nothing
+  forget,  // as if never seen
+};
+
+// Why a store did not decide.
+enum class Failure : std::uint8_t {
+  none,
+  away,         // no connection, or the breaker is open: nothing was sent
+  timeout,      // sent, and no answer within the time: it may have been charged
+  lost,         // sent, and the connection ended before the answer: it may have been charged
+  refused,      // the store answered with an error, and has done nothing
+  disagreement  // the answer is not what the core makes of the states in it
+};
+
+// What a store around another does for a group that the inner one does not decide.
+enum class Fallback : std::uint8_t {
+  none,      // reports the failure
+  by_limit,  // what each limit says for that
+  share,     // decides on this process's share, whatever the limits say
+  at_once,   // the same without asking the store: it was away for this request already; see Group::failure
+};
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+struct Group;
+
+// Who submitted a group. Called once for each, on the store's thread.
+class Callback {
+ public:
+  virtual void answered(Group& group) = 0;
+
+ protected:
+  ~Callback() = default;
+};
+
+// What one request asks together. Stays where it is until it is answered; may be used again then.
+struct Group {
+  static constexpr std::size_t most_checks = 64;
+
+  Operation operation = Operation::decide;
+  std::vector<Check> checks;                   // at least one, at most most_checks to be charged; guards beside them
+  std::optional<core::Settlement> settlement;  // of `settle`
+  Fallback fallback = Fallback::none;
+  std::optional<Deadline> deadline;  // until when the answer is of use; none: as long as the store gives it
+  Callback* callback = nullptr;
+
+  // The answer. Where `decide` denies, the checks that would have admitted say what is left uncharged, as a cost of
+  // nothing would be told; see table::decide_together.
+  Failure failure = Failure::none;  // of the store; where this process decided instead, why
+  bool decided = false;             // by whomever: the decisions and `admitted` are good
+  bool admitted = false;            // all of them; of `forget`: it is forgotten
+  Instant now{};                    // before: the time by which a local store decides. After: by the clock of the store
+};
+
+using Batch = std::span<Group* const>;
+
+class Store {
+ public:
+  Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  virtual ~Store() = default;
+
+  virtual void submit(Batch batch) = 0;
+  void submit(Group& group) {
+    Group* const only = &group;
+    submit({&only, 1});
+  }
+};
+
+}  // namespace weir::store

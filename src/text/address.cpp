@@ -1,0 +1,103 @@
+#include "text/address.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <arpa/inet.h>
+
+namespace weir::text {
+namespace {
+
+constexpr std::array<std::uint8_t, 12> v4_in_v6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr unsigned v4_in_v6_bits = 96;
+
+// As written: ::ffff:1.2.3.4 is an IPv6 address.
+std::optional<Address> parse_as_written(std::string_view text) noexcept {
+  std::array<char, INET6_ADDRSTRLEN> terminated{};
+  if (text.empty() || text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) return {};
+  std::copy(text.begin(), text.end(), terminated.begin());
+  Address address;
+  if (inet_pton(AF_INET, terminated.data(), address.bytes.data()) == 1) return address;
+  address.family = Address::Family::v6;
+  if (inet_pton(AF_INET6, terminated.data(), address.bytes.data()) == 1) return address;
+  return {};
+}
+
+bool is_v4_in_v6(const Address& address) noexcept {
+  return address.family == Address::Family::v6 && std::equal(v4_in_v6.begin(), v4_in_v6.end(), address.bytes.begin());
+}
+
+Address unmapped(const Address& address) noexcept {
+  if (!is_v4_in_v6(address)) return address;
+  Address v4;
+  std::copy(address.bytes.begin() + v4_in_v6.size(), address.bytes.end(), v4.bytes.begin());
+  return v4;
+}
+
+std::optional<unsigned> parse_prefix(std::string_view digits) noexcept {
+  unsigned prefix = 0;
+  if (digits.empty() || digits.size() > 3 || (digits.size() > 1 && digits.front() == '0')) return {};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
+  return prefix;
+}
+
+}  // namespace
+
+std::optional<Address> Address::parse(std::string_view text) noexcept {
+  const auto address = parse_as_written(text);
+  if (!address) return {};
+  return unmapped(*address);
+}
+
+Address Address::network(unsigned prefix) const noexcept {
+  Address result = *this;
+  for (unsigned byte = 0; byte < bits() / 8; ++byte) {
+    const unsigned before = byte * 8;
+    const unsigned kept = prefix <= before ? 0 : std::min(prefix - before, 8U);
+    result.bytes[byte] &= static_cast<std::uint8_t>(0xff00U >> kept);
+  }
+  return result;
+}
+
+std::string Address::text() const {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  inet_ntop(family == Family::v4 ? AF_INET : AF_INET6, bytes.data(), text.data(), text.size());
+  return text.data();
+}
+
+Result<AddressRange> AddressRange::parse(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto written = parse_as_written(text.substr(0, slash));
+  if (!written) {
+    return failure(std::string(text), "not an IP address or a range of them: write it as 10.0.0.0/8 or 2001:db8::/32");
+  }
+  unsigned prefix = written->bits();
+  if (slash != std::string_view::npos) {
+    const auto given = parse_prefix(text.substr(slash + 1));
+    if (!given || *given > written->bits()) {
+      return failure(std::string(text),
+                     "what follows the slash has to be a number from 0 to " + std::to_string(written->bits()));
+    }
+    prefix = *given;
+  }
+  if (written->network(prefix) != *written) {
+    return failure(std::string(text), "has bits beyond its prefix: write " + written->network(prefix).text() + "/" +
+                                          std::to_string(prefix) + " for the range, or " + written->text() +
+                                          " for the one address");
+  }
+  // A range within ::ffff:0:0/96 is of IPv4; a shorter prefix would have had bits beyond it.
+  const bool mapped = is_v4_in_v6(*written);
+  return AddressRange{unmapped(*written), mapped ? prefix - v4_in_v6_bits : prefix};
+}
+
+bool AddressRange::contains(const Address& address) const noexcept {
+  return address.family == network.family && address.network(prefix) == network;
+}
+
+std::string AddressRange::text() const {
+  return network.text() + (prefix == network.bits() ? "" : "/" + std::to_string(prefix));
+}
+
+}  // namespace weir::text

@@ -1,0 +1,44 @@
+// IP addresses and ranges of them. An IPv4 address that is mapped into IPv6 (::ffff:1.2.3.4) is the IPv4 address.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "weir/result.h"
+
+namespace weir::text {
+
+struct Address {
+  enum class Family : std::uint8_t { v4 = 4, v6 = 6 };
+
+  Family family = Family::v4;
+  std::array<std::uint8_t, 16> bytes{};  // v4: the first four
+
+  // Without a port, brackets or a zone.
+  static std::optional<Address> parse(std::string_view text) noexcept;
+
+  // The address with all bits after the first `prefix` cleared.
+  [[nodiscard]] Address network(unsigned prefix) const noexcept;
+  [[nodiscard]] unsigned bits() const noexcept { return family == Family::v4 ? 32 : 128; }
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+// 10.0.0.0/8, or one address. Bits beyond the prefix have to be zero: 10.1.2.3/8 is a mistake.
+struct AddressRange {
+  Address network;
+  unsigned prefix = 32;
+
+  static Result<AddressRange> parse(std::string_view text);
+
+  [[nodiscard]] bool contains(const Address& address) const noexcept;
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+};
+
+}  // namespace weir::text

@@ -1,0 +1,131 @@
+#include "text/yaml/document.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+#include <fmt/core.h>
+
+#include "text/characters.h"
+#include "text/yaml/tree.h"
+
+namespace weir::text {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+struct BadByte {
+  std::size_t offset = 0;
+  std::string what;
+};
+
+// The first byte that is not UTF-8 or that no text has (NUL and other control characters).
+std::optional<BadByte> find_bad_byte(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') {
+      return BadByte{i, fmt::format("the control character 0x{:02x} does not belong in a text", byte)};
+    }
+    const std::size_t length = utf8_length(text.substr(i));
+    if (length == 0) return BadByte{i, fmt::format("the byte 0x{:02x} is not UTF-8: save the file as UTF-8", byte)};
+    i += length;
+  }
+  return {};
+}
+
+// The code unit of the escape \uXXXX at the front.
+std::optional<std::uint32_t> escaped_unit(std::string_view text) noexcept {
+  constexpr std::size_t length = 6;
+  if (text.size() < length || !text.starts_with("\\u")) return {};
+  std::uint32_t unit = 0;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + length, unit, 16);
+  if (error != std::errc{} || end != text.data() + length) return {};
+  return unit;
+}
+
+// The character that the two escapes at the front write.
+std::optional<std::uint32_t> escaped_pair(std::string_view text) noexcept {
+  const auto high = escaped_unit(text);
+  if (!high || *high < 0xd800 || *high > 0xdbff) return {};
+  const auto low = escaped_unit(text.substr(6));
+  if (!low || *low < 0xdc00 || *low > 0xdfff) return {};
+  return 0x10000 + ((*high - 0xd800) << 10) + (*low - 0xdc00);
+}
+
+// JSON writes characters beyond 16 bits as two escapes, \ud83d\ude00, which YAML does not have: as YAML writes them.
+// That is two bytes less: what follows in the same line is said to be two columns to the left of where it is.
+std::string with_yaml_escapes(std::string_view json) {
+  std::string yaml;
+  yaml.reserve(json.size());
+  for (std::size_t i = 0; i < json.size();) {
+    if (json[i] != '\\') {
+      yaml += json[i++];
+    } else if (const auto character = escaped_pair(json.substr(i))) {
+      yaml += fmt::format("\\U{:08x}", *character);
+      i += 12;
+    } else {
+      // A backslash and what it escapes, which may be another.
+      yaml += json.substr(i, 2);
+      i += 2;
+    }
+  }
+  return yaml;
+}
+
+bool is_json(std::string_view text) noexcept {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const noexcept {
+  const auto found = std::ranges::find_if(members, [&](const Member& m) { return m.key.value == key; });
+  return found == members.end() ? nullptr : &found->value;
+}
+
+std::optional<Node> parse_yaml(std::string_view text, Problems& problems) {
+  if (text.size() > most_bytes) {
+    problems.error({}, "the file has more than {} bytes: that is the most", most_bytes);
+    return {};
+  }
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (const auto bad = find_bad_byte(text)) {
+    problems.error(Places(text).at(bad->offset), bad->what);
+    return {};
+  }
+  // yaml-cpp takes a quote that is not closed for one that is, if a line end is the last thing before the end.
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  try {
+    Node root = parse_tree(is_json(text) ? with_yaml_escapes(text) : std::string(text));
+    if (!root.is_null()) return root;
+    problems.error({}, "the file is empty");
+  } catch (const Refused& refused) {
+    problems.error(refused.at, refused.message);
+  }
+  return {};
+}
+
+std::string_view name_of(Node::Kind kind) noexcept {
+  static constexpr std::array<std::string_view, 4> words{"nothing", "text", "a list", "a map"};
+  return words[static_cast<std::size_t>(kind)];
+}
+
+Result<std::string> read_text_file(const std::filesystem::path& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  const auto unreadable = [&] {
+    return failure(path.string(), "cannot be read: " + std::generic_category().message(errno));
+  };
+  if (file == nullptr) return unreadable();
+  std::string text(most_bytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) return unreadable();
+  return text;
+}
+
+}  // namespace weir::text

@@ -1,0 +1,89 @@
+#include "text/yaml/problem.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <fmt/core.h>
+
+#include "text/characters.h"
+
+namespace weir::text {
+namespace {
+
+constexpr std::size_t longest_quote = 60;
+constexpr std::size_t longest_word = 64;  // beyond it nobody mistyped a word of ours, and comparing takes its time
+
+// Levenshtein's distance, row by row; a swap of two neighbours counts as one edit more than it should.
+std::size_t edits_between(std::string_view from, std::string_view to) {
+  std::array<std::size_t, longest_word + 1> row{};
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i - 1] == to[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row[to.size()];
+}
+
+}  // namespace
+
+std::string Problem::text() const {
+  return fmt::format("{}:{}:{}: {}", file, at.line, at.column, message);
+}
+
+void Problems::add(Severity severity, Mark at, std::string message) {
+  std::size_t& count = severity == Severity::error ? errors_ : warnings_;
+  if (count++ < most) list_.push_back({severity, file_, at, std::move(message)});
+}
+
+std::vector<Problem> Problems::sorted() const {
+  std::vector<Problem> sorted = list_;
+  std::ranges::stable_sort(sorted, [](const Problem& a, const Problem& b) { return a.at < b.at; });
+  // What is used through an alias is wrong once, however often it is used.
+  const auto same = [](const Problem& a, const Problem& b) {
+    return a.at == b.at && a.severity == b.severity && a.message == b.message;
+  };
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
+  const auto say_rest = [&](Severity severity, std::size_t count, std::string_view what) {
+    if (count <= most) return;
+    const Mark last = sorted.back().at;
+    sorted.push_back({severity, file_, last, fmt::format("and {} more {}", count - most, what)});
+  };
+  say_rest(Severity::error, errors_, "mistakes");
+  say_rest(Severity::warning, warnings_, "warnings");
+  return sorted;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string result = "'";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    // Not within a character of several bytes.
+    if (i >= longest_quote && !continues_character(text[i])) return result + "...'";
+    result += is_control(text[i]) ? '?' : text[i];
+  }
+  return result + "'";
+}
+
+std::optional<std::string> closest(std::string_view word, std::span<const std::string> known) {
+  std::optional<std::string> found;
+  if (word.size() > longest_word) return found;
+  std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const auto& candidate : known) {
+    if (candidate.size() > longest_word) continue;
+    const std::size_t edits = edits_between(word, candidate);
+    if (edits >= fewest || edits >= candidate.size()) continue;
+    fewest = edits;
+    found = candidate;
+  }
+  return found;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+  const auto near = closest(word, known);
+  return near ? ", did you mean '" + *near + "'?" : "";
+}
+
+}  // namespace weir::text

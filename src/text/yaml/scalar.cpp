@@ -1,0 +1,179 @@
+#include "text/yaml/scalar.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "text/characters.h"
+#include "text/yaml/problem.h"
+
+namespace weir::text {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_places = 6;
+constexpr std::uint64_t millionths = 1'000'000;
+
+struct Unit {
+  std::string_view name;
+  Duration length;
+};
+
+constexpr std::array<Unit, 5> units{{{"ms", 1ms}, {"s", 1s}, {"min", 1min}, {"h", 1h}, {"day", std::chrono::days{1}}}};
+
+// The digits at the front.
+std::string_view leading_digits(std::string_view text) noexcept {
+  const auto* end = std::ranges::find_if_not(text, is_digit);
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
+// Saturates above largest_number: enough to see that it is too large.
+std::uint64_t saturating(std::string_view digits) noexcept {
+  std::uint64_t value = 0;
+  for (const char digit : digits) {
+    if (value > largest_number) break;
+    value = value * 10 + static_cast<std::uint64_t>(digit - '0');
+  }
+  return value;
+}
+
+tl::unexpected<Error> wrong(std::string_view text, std::string what) {
+  return failure(in_quotes(text), std::move(what));
+}
+
+struct Decimal {
+  std::uint64_t units = 0;  // of 10^-places
+  std::uint64_t scale = 1;  // 10^places
+};
+
+Result<Decimal> parse_decimal(std::string_view text, std::string_view example) {
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point);
+  const std::string_view places = text.substr(std::min(point + 1, text.size()));
+  const bool has_point = point < text.size();
+  if (text.starts_with('-')) return wrong(text, "has to be above 0");
+  if (!consists_of(whole, is_digit) || has_point != consists_of(places, is_digit) ||
+      (whole.size() > 1 && whole.front() == '0')) {
+    return wrong(text, fmt::format("not a decimal number: write it like {}", example));
+  }
+  if (places.size() > most_places) return wrong(text, "has more than six decimal places: at most six are exact");
+  Decimal decimal{saturating(std::string(whole) + std::string(places)), 1};
+  for (std::size_t i = 0; i < places.size(); ++i) decimal.scale *= 10;
+  if (decimal.units > largest_number) {
+    return wrong(text, fmt::format("too large: at most {}", largest_number / decimal.scale));
+  }
+  return decimal;
+}
+
+const Unit* find_unit(std::string_view name) noexcept {
+  const auto* found = std::ranges::find_if(units, [&](const Unit& unit) { return unit.name == name; });
+  return found == units.end() ? nullptr : found;
+}
+
+constexpr const char* no_rate = "a rate has to be above 0 (a ban is written 'rate: 0')";
+
+// A rate may have its unit in full.
+std::string_view short_unit(std::string_view time) noexcept {
+  if (time == "second") return "s";
+  if (time == "minute") return "min";
+  return time == "hour" ? "h" : time;
+}
+
+bool is_calendar(std::string_view time) noexcept {
+  const std::string_view unit = time.substr(leading_digits(time).size());
+  return unit == "week" || unit == "month" || unit == "year";
+}
+
+// `30s`, or `s` where the number may be left out; none if it is not one, zero if it is too long.
+std::optional<Duration> duration_in(std::string_view text, bool number_needed) noexcept {
+  const std::string_view digits = leading_digits(text);
+  const Unit* unit = find_unit(text.substr(digits.size()));
+  if (unit == nullptr || digits.starts_with('0') || (number_needed && digits.empty())) return {};
+  const std::uint64_t count = digits.empty() ? 1 : saturating(digits);
+  if (count > static_cast<std::uint64_t>(Limit::longest / unit->length)) return Duration::zero();
+  return unit->length * static_cast<std::int64_t>(count);
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_whole(std::string_view text, Bounds bounds) {
+  if (text.starts_with('-') && consists_of(text.substr(1), is_digit)) {
+    return wrong(text, fmt::format("cannot be negative: at least {}", bounds.least));
+  }
+  if (!consists_of(text, is_digit)) return wrong(text, "not a whole number: write digits only, like 20");
+  if (text.size() > 1 && text.front() == '0') return wrong(text, "has a leading zero: write it without");
+  const std::uint64_t value = saturating(text);
+  if (value < bounds.least) return wrong(text, fmt::format("too small: at least {}", bounds.least));
+  if (value > bounds.most) return wrong(text, fmt::format("too large: at most {}", bounds.most));
+  return value;
+}
+
+Result<Rate> parse_rate(std::string_view text) {
+  constexpr std::string_view form = "write it like 10/s, 100/min, 1000/h, 5000/day or 10/30s";
+  const std::size_t slash = text.find('/');
+  const std::string_view count = trimmed(text.substr(0, slash), " ");
+  if (text.starts_with('-')) return wrong(text, "a rate has to be above 0");
+  if (slash == std::string_view::npos) return wrong(text, fmt::format("not a rate: {}", form));
+  if (count.find('.') != std::string_view::npos) {
+    return wrong(text, "a rate has a whole number: for less than one, take a longer time, like 1/20s");
+  }
+  const auto number = parse_whole(count);
+  if (!number && consists_of(count, is_digit)) return wrong(text, number.error().what);
+  if (!number) return wrong(text, fmt::format("not a rate: {}", form));
+  if (*number == 0) return wrong(text, no_rate);
+  const std::string_view time = trimmed(text.substr(slash + 1), " ");
+  if (is_calendar(time)) return wrong(text, "a rate per week, month or year is not read: write days, like 700/7day");
+  const auto per = duration_in(short_unit(time), false);
+  if (!per) return wrong(text, fmt::format("not a rate: {}", form));
+  if (*per == Duration::zero()) return wrong(text, "the time is too long: at most 3650day (10 years)");
+  return Rate{*number, *per};
+}
+
+Result<Rate> parse_per_second(std::string_view text) {
+  const auto decimal = parse_decimal(text, "2 or 0.05");
+  if (!decimal) return tl::unexpected<Error>(decimal.error());
+  if (decimal->units == 0) return wrong(text, no_rate);
+  const std::uint64_t common = std::gcd(decimal->units, decimal->scale);
+  return Rate{decimal->units / common, std::chrono::seconds{decimal->scale / common}};
+}
+
+Result<std::uint32_t> parse_share(std::string_view text) {
+  const auto decimal = parse_decimal(text, "0.5");
+  if (!decimal) return tl::unexpected<Error>(decimal.error());
+  if (decimal->units == 0 || decimal->units > decimal->scale) {
+    return wrong(text, "a share is above 0 and at most 1, like 0.5");
+  }
+  return static_cast<std::uint32_t>(decimal->units * (millionths / decimal->scale));
+}
+
+Result<Duration> parse_duration(std::string_view text) {
+  const auto duration = duration_in(text, true);
+  if (!duration) return wrong(text, "not a length of time: write it like 500ms, 30s, 10min, 1h or 1day");
+  if (*duration == Duration::zero()) return wrong(text, "too long: at most 3650day (10 years)");
+  return *duration;
+}
+
+Result<std::string> parse_name(std::string_view text) {
+  const auto fits = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
+  if (!consists_of(text, fits)) return wrong(text, "a name has letters, digits, '.', '_' and '-' only");
+  if (text.size() > longest_name) return wrong(text, fmt::format("too long: at most {} characters", longest_name));
+  return std::string(text);
+}
+
+Result<std::string> parse_header_name(std::string_view text) {
+  if (!is_token(text)) return wrong(text, "not the name of a header: write it like X-User-Id");
+  if (text.size() > longest_name) return wrong(text, fmt::format("too long: at most {} characters", longest_name));
+  return lower(text);
+}
+
+Result<bool> parse_truth(std::string_view text) {
+  if (text == "true" || text == "false") return text == "true";
+  return wrong(text, "write true or false");
+}
+
+}  // namespace weir::text

@@ -1,0 +1,59 @@
+#include "wire/grpc.h"
+
+#include <array>
+#include <charconv>
+#include <system_error>
+
+#include "wire/ascii.h"
+
+namespace weir::wire::grpc {
+
+MessageStep first_message(std::string_view body, std::size_t longest) noexcept {
+  using Kind = MessageStep::Kind;
+  if (body.size() < message_prefix) return {Kind::partial};
+  std::size_t size = 0;
+  for (std::size_t i = 1; i < message_prefix; ++i) size = size << 8U | static_cast<std::uint8_t>(body[i]);
+  if (body[0] == 1) return {Kind::compressed};
+  if (body[0] != 0) return {Kind::malformed};
+  if (size > longest) return {Kind::too_long};
+  if (body.size() - message_prefix < size) return {Kind::partial};
+  return {Kind::whole, body.substr(message_prefix, size), message_prefix + size};
+}
+
+std::optional<Duration> parse_timeout(std::string_view text) noexcept {
+  constexpr std::size_t most_digits = 8;
+  if (text.size() < 2 || text.size() > most_digits + 1 || text.front() == '-') return std::nullopt;
+  std::int64_t number = 0;
+  const char* const unit = text.data() + text.size() - 1;
+  const auto [end, error] = std::from_chars(text.data(), unit, number);
+  if (error != std::errc{} || end != unit) return std::nullopt;
+  if (*unit == 'n') return std::chrono::floor<Duration>(std::chrono::nanoseconds{number});
+  constexpr std::string_view units = "HMSmu";
+  constexpr std::array<Duration, units.size()> lengths{std::chrono::hours{1}, std::chrono::minutes{1},
+                                                       std::chrono::seconds{1}, std::chrono::milliseconds{1},
+                                                       std::chrono::microseconds{1}};
+  const std::size_t at = units.find(*unit);
+  return at < units.size() ? std::optional{number * lengths[at]} : std::nullopt;
+}
+
+std::string_view text_of(Status status) noexcept {
+  static constexpr std::array<std::string_view, 17> texts{"0", "1",  "2",  "3",  "4",  "5",  "6",  "7", "8",
+                                                          "9", "10", "11", "12", "13", "14", "15", "16"};
+  return texts[static_cast<std::size_t>(status)];
+}
+
+std::string encode_message(std::string_view message) {
+  std::string encoded;
+  encoded.reserve(message.size());
+  for (const char c : message) {
+    if (is_printable(c) && c != '%') {
+      encoded.push_back(c);
+    } else {
+      const auto code = percent_encoded(c);
+      encoded.append(code.data(), code.size());
+    }
+  }
+  return encoded;
+}
+
+}  // namespace weir::wire::grpc

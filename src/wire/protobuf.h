@@ -1,0 +1,155 @@
+// Protocol Buffers, the wire format.
+//
+// A message is read field by field. Accepts and refuses what Google's library does; a test compares them. Views only,
+// allocates nothing.
+//
+//   Reader reader(message);
+//   while (reader.next()) {
+//     if (reader.is(1, WireType::bytes)) name = reader.bytes();   // what is not asked for is skipped
+//   }
+//   if (!reader.ok()) refuse();
+//
+// Fields are appended to a buffer of the caller. As in proto3, what has its default value is left to the caller to
+// leave out. Allocates only where the buffer grows. Where a message is written often, its size is found first
+// (`*_size`), room is made once, and the fields are put there (`put_*`, which give where they ended).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "text/characters.h"
+
+namespace weir::wire::protobuf {
+
+enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, group = 3, end_group = 4, fixed32 = 5 };
+
+class Reader {
+ public:
+  // How deeply messages and groups lie in each other, at most.
+  static constexpr unsigned most_depth = 100;
+
+  explicit Reader(std::string_view message, unsigned depth = most_depth) noexcept : rest_(message), depth_(depth) {}
+
+  // False at the end of the message, and where it is malformed.
+  [[nodiscard]] bool next() noexcept { return next_short() || next_any(); }
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  void refuse() noexcept { ok_ = false; }
+
+  // The field that next() found.
+  [[nodiscard]] bool is(std::uint32_t number, WireType type) const noexcept {
+    return number_ == number && type_ == type;
+  }
+  [[nodiscard]] std::uint64_t varint() const noexcept { return varint_; }
+  [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+  // Refuses the message if they are not UTF-8.
+  [[nodiscard]] std::string_view text() noexcept {
+    if (!text::is_utf8(bytes_)) ok_ = false;
+    return bytes_;
+  }
+  // A message inside this one. Whoever reads it refuses this one with it.
+  [[nodiscard]] Reader message() noexcept {
+    if (depth_ == 0) ok_ = false;
+    return Reader(ok_ ? bytes_ : std::string_view(), depth_ == 0 ? 0 : depth_ - 1);
+  }
+
+ private:
+  // Most fields are bytes, with a tag and a size of one byte each. False if this is another one.
+  [[nodiscard]] bool next_short() noexcept {
+    if (!ok_ || rest_.size() < 2) return false;
+    const auto tag = static_cast<std::uint8_t>(rest_[0]);
+    const auto size = static_cast<std::uint8_t>(rest_[1]);
+    const bool is_short = tag >= 8 && tag < 0x80 && (tag & 7U) == 2 && size < 0x80 && rest_.size() - 2 >= size;
+    if (!is_short) return false;
+    number_ = tag >> 3U;
+    type_ = WireType::bytes;
+    bytes_ = {rest_.data() + 2, size};
+    rest_ = {rest_.data() + 2 + size, rest_.size() - 2 - size};
+    return true;
+  }
+  [[nodiscard]] bool next_any() noexcept;
+  [[nodiscard]] bool read_tag() noexcept;
+  [[nodiscard]] bool read_varint(std::uint64_t& value) noexcept;
+  [[nodiscard]] bool read_size(std::size_t& size) noexcept;
+  [[nodiscard]] bool take(std::size_t size) noexcept;
+  [[nodiscard]] bool read_value() noexcept;
+  [[nodiscard]] bool skip_group(std::uint32_t number) noexcept;
+
+  std::string_view rest_;
+  unsigned depth_;
+  bool ok_ = true;
+  std::uint32_t number_ = 0;
+  WireType type_ = WireType::varint;
+  std::uint64_t varint_ = 0;
+  std::string_view bytes_;
+};
+
+constexpr std::size_t varint_size(std::uint64_t value) noexcept {
+  return (static_cast<std::size_t>(std::bit_width(value | 1U)) * 9 + 64) / 64;
+}
+
+constexpr std::size_t number_size(std::uint32_t field, std::uint64_t value) noexcept {
+  return varint_size(std::uint64_t{field} << 3U) + varint_size(value);
+}
+
+// Of bytes, and of a message, that are `size` long.
+constexpr std::size_t bytes_size(std::uint32_t field, std::size_t size) noexcept {
+  return varint_size(std::uint64_t{field} << 3U) + varint_size(size) + size;
+}
+
+inline char* put_varint(char* to, std::uint64_t value) noexcept {
+  while (value >= 0x80) {
+    *to++ = static_cast<char>(value | 0x80U);
+    value >>= 7U;
+  }
+  *to++ = static_cast<char>(value);
+  return to;
+}
+
+inline char* put_number(char* to, std::uint32_t field, std::uint64_t value) noexcept {
+  return put_varint(put_varint(to, std::uint64_t{field} << 3U), value);
+}
+
+// What stands in front of bytes, and of a message, that are `size` long.
+inline char* put_size(char* to, std::uint32_t field, std::size_t size) noexcept {
+  return put_varint(put_varint(to, std::uint64_t{field} << 3U | 2U), size);
+}
+
+inline char* put_bytes(char* to, std::uint32_t field, std::string_view bytes) noexcept {
+  to = put_size(to, field, bytes.size());
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
+
+// Room for `size` bytes at the end of `out`.
+inline char* room_in(std::string& out, std::size_t size) {
+  const std::size_t at = out.size();
+  out.resize(at + size);
+  return out.data() + at;
+}
+
+inline void append_number(std::string& out, std::uint32_t field, std::uint64_t value) {
+  put_number(room_in(out, number_size(field, value)), field, value);
+}
+
+inline void append_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
+  put_bytes(room_in(out, bytes_size(field, bytes.size())), field, bytes);
+}
+
+// `write` appends the fields of the message inside. Its size is known only then; one byte is kept for it, which is
+// enough for most.
+template <class Write>
+void append_message(std::string& out, std::uint32_t field, const Write& write) {
+  put_varint(room_in(out, varint_size(std::uint64_t{field} << 3U)), std::uint64_t{field} << 3U | 2U);
+  const std::size_t at = out.size();
+  out.push_back('\0');
+  write();
+  const std::size_t size = out.size() - at - 1;
+  if (varint_size(size) > 1) out.insert(at, varint_size(size) - 1, '\0');
+  put_varint(out.data() + at, size);
+}
+
+}  // namespace weir::wire::protobuf

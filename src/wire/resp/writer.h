@@ -1,0 +1,80 @@
+// The Redis protocol as it is written: replies of a server, commands of a client. Both are appended to a buffer of the
+// caller. Cheap to make, one per batch; not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weir::wire::resp {
+
+enum class Protocol : std::uint8_t { resp2 = 2, resp3 = 3 };
+
+// Replies in the version of the protocol that a client asked for by HELLO. What RESP2 lacks is written as Redis writes
+// it there: a map as a flat array, a double as a string, and so on.
+//
+// An aggregate is a header, followed by its elements written one by one: their number is the caller's promise.
+class ReplyWriter {
+ public:
+  explicit ReplyWriter(std::string& out, Protocol protocol = Protocol::resp2) noexcept
+      : out_(out), protocol_(protocol) {}
+
+  // For replies that are written elsewhere.
+  [[nodiscard]] std::string& out() noexcept { return out_; }
+
+  // From the next reply on.
+  void set_protocol(Protocol protocol) noexcept { protocol_ = protocol; }
+
+  // A text of one line. CR and LF become spaces, in these two: they would end it.
+  void simple_string(std::string_view text) { line('+', text); }
+  // Begins with the word that clients look at: `ERR syntax error`, `NOAUTH ...`.
+  void error(std::string_view text) { line('-', text); }
+
+  void integer(std::int64_t number) { numbered(':', number); }
+  void bulk(std::string_view bytes);
+  void verbatim(std::string_view text);  // plain text, for people
+  void real(double number);
+  void boolean(bool value);
+
+  void null() { out_ += protocol_ == Protocol::resp3 ? "_\r\n" : "$-1\r\n"; }
+  void null_array() { out_ += protocol_ == Protocol::resp3 ? "_\r\n" : "*-1\r\n"; }
+
+  void array(std::size_t elements) { header('*', elements); }
+  void map(std::size_t pairs);  // then key, value, key, value, ...
+  void set(std::size_t elements) { header(protocol_ == Protocol::resp3 ? '~' : '*', elements); }
+
+ private:
+  void line(char sigil, std::string_view text);
+  void numbered(char sigil, std::int64_t number);
+  void header(char sigil, std::size_t count) { numbered(sigil, static_cast<std::int64_t>(count)); }
+
+  std::string& out_;
+  Protocol protocol_;
+};
+
+// One command, an array of bulk strings: its name counts as an argument. The number of arguments is the caller's
+// promise.
+//
+//   append_command(out, {"AUTH", user, password});
+//
+//   CommandWriter command(out, 4);                  // where numbers are among the arguments, or many
+//   command.argument("EVALSHA");
+//   ...
+class CommandWriter {
+ public:
+  CommandWriter(std::string& out, std::size_t arguments);
+
+  void argument(std::string_view bytes);
+  void argument(std::int64_t number);
+
+ private:
+  std::string& out_;
+};
+
+void append_command(std::string& out, std::span<const std::string_view> arguments);
+void append_command(std::string& out, std::initializer_list<std::string_view> arguments);
+
+}  // namespace weir::wire::resp

@@ -1,0 +1,185 @@
+// On any store a request gets the verdict that it gets on the tables of this process, whatever went before.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/engine/store_fixture.h"
+
+namespace weir::engine {
+namespace {
+
+class EqualVerdictsTest : public StoreTest {
+ protected:
+  // Begins both anew.
+  void load_both(std::string_view text) {
+    load(text);
+    local_evaluator_.reset();
+    local_ = *Engine::create(ruleset_of(text), {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}});
+    local_evaluator_ = local_->new_evaluator();
+  }
+  [[nodiscard]] static bool asks_candidates() { return GetParam() != Where::outage_down; }
+
+  std::unique_ptr<Engine> local_;
+  std::unique_ptr<Evaluator> local_evaluator_;
+};
+INSTANTIATE_TEST_SUITE_P(Stores, EqualVerdictsTest,
+                         testing::Values(Where::memory, Where::redis, Where::outage_up, Where::outage_down),
+                         store_name);
+
+constexpr auto every_kind_of_limit = R"(
+version: 1
+limits:
+  - name: a
+    consumer_key: ip
+    algorithm: token_bucket
+    rate: 10/min
+    burst: 4
+    warn_first: { count: 2, per: 1h }
+    candidate: { algorithm: sliding_window_log, rate: 3/min }
+  - { name: s1, consumer_key: ip, algorithm: gcra, rate: 1/min, mode: shadow }
+  - name: b
+    routes: [/x]
+    consumer_key: global
+    algorithm: sliding_window_counter
+    rate: 9/min
+    candidate: { rate: 2/min }
+  - { name: s2, routes: [/x], consumer_key: global, algorithm: fixed_window, rate: 1/min, mode: shadow }
+  - name: c
+    consumer_key: ip
+    algorithm: fixed_window
+    rate: 20/min
+    penalty: { after: 3, within: 1min, block: 2min }
+    candidate: { algorithm: token_bucket, rate: 5/min, burst: 50 }
+  - { name: q, routes: [/x], consumer_key: ip, algorithm: leaky_bucket, rate: 30/min, queue: 3 }
+)";
+
+struct Step {
+  unsigned client;
+  bool to_x;
+  unsigned cost;
+  unsigned wait_ms;
+  unsigned kind;
+};
+
+TEST_P(EqualVerdictsTest, OfRequests) {
+  load_both(every_kind_of_limit);  // states go on from trace to trace, in both alike
+  const bool holds = rc::check([&] {
+    const auto steps = *rc::gen::container<std::vector<Step>>(
+        rc::gen::construct<Step>(rc::gen::inRange(1U, 4U), rc::gen::arbitrary<bool>(), rc::gen::inRange(0U, 5U),
+                                 rc::gen::inRange(0U, 20'000U), rc::gen::inRange(0U, 10U)));
+    for (const Step& step : steps) {
+      advance(std::chrono::milliseconds{step.wait_ms});
+      Request request = Request::to(step.to_x ? "GET /x" : "GET /y")
+                            .from("203.0.113." + std::to_string(step.client))
+                            .costing(step.cost);
+      request.peek = step.kind == 0;
+      if (step.kind == 1) request.max_wait = 1s;
+      const Asked asked(request);
+      const Verdict expected = local_evaluator_->evaluate(asked.query(), now_);
+      const Verdict actual = send(request);
+      RC_ASSERT(actual.admitted == expected.admitted);
+      RC_ASSERT(actual.reason == expected.reason);
+      RC_ASSERT(actual.limit == expected.limit);
+      RC_ASSERT(actual.decision == expected.decision);
+      RC_ASSERT(actual.retry_after == expected.retry_after);
+      RC_ASSERT(actual.delay == expected.delay);
+      RC_ASSERT(actual.at == expected.at);
+      RC_ASSERT(actual.outcomes.size() == expected.outcomes.size());
+      for (std::size_t i = 0; i < expected.outcomes.size(); ++i) {
+        if (asks_candidates()) RC_ASSERT(actual.outcomes[i].candidate == expected.outcomes[i].candidate);
+        RC_ASSERT(actual.outcomes[i].decision == expected.outcomes[i].decision);
+      }
+    }
+    if (asks_candidates()) RC_ASSERT(engine_->totals().by_limit_and_route == local_->totals().by_limit_and_route);
+  });
+  EXPECT_TRUE(holds);
+}
+
+constexpr auto every_kind_of_descriptor = R"(
+domain: messaging
+descriptors:
+  - key: to
+    rate_limit: { unit: minute, requests_per_unit: 4, name: per-number }
+    descriptors:
+      - key: kind
+        value: marketing
+        rate_limit: { unit: minute, requests_per_unit: 1, name: marketing, replaces: [{ name: per-number }] }
+  - { key: to, value: "2*", rate_limit: { unit: minute, requests_per_unit: 3 }, share_threshold: true }
+  - { key: all, rate_limit: { unit: minute, requests_per_unit: 6 } }
+  - { key: backend, value: first, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 2 } }
+  - { key: backend, value: second, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 3 } }
+  - { key: mallory, rate_limit: { unit: minute, requests_per_unit: 0 } }
+  - { key: quiet, rate_limit: { unit: minute, requests_per_unit: 1 }, shadow_mode: true }
+)";
+
+struct Call {
+  std::vector<unsigned> kinds;
+  unsigned number;
+  unsigned hits;
+  unsigned wait_s;
+  unsigned brings;  // a limit, or hits that are to be given back
+};
+
+TEST_P(EqualVerdictsTest, OfDescriptors) {
+  load_both(every_kind_of_descriptor);
+  const bool holds = rc::check([&] {
+    const auto calls = *rc::gen::container<std::vector<Call>>(rc::gen::construct<Call>(
+        rc::gen::container<std::vector<unsigned>>(rc::gen::inRange(0U, 8U)), rc::gen::inRange(1U, 30U),
+        rc::gen::inRange(0U, 3U), rc::gen::inRange(0U, 20U), rc::gen::inRange(0U, 4U)));
+    for (const Call& call : calls) {
+      advance(std::chrono::seconds{call.wait_s});
+      const std::string number = std::to_string(call.number);
+      const std::vector<std::vector<DescriptorEntry>> forms{
+          {{"to", number}},        {{"to", number}, {"kind", "marketing"}},
+          {{"all", "x"}},          {{"quiet", "x"}},
+          {{"unknown", number}},   {{"backend", "first"}},
+          {{"backend", "second"}}, {{"mallory", "x"}}};
+      std::vector<DescriptorQuery> asks;
+      for (const unsigned kind : call.kinds) asks.push_back({forms[kind], Cost{call.hits}, {}});
+      if (asks.size() > 8) asks.resize(8);
+      if (call.brings == 0 && !asks.empty() && GetParam() != Where::outage_down) {
+        asks[0].limit_override = WindowNumbers{2, std::chrono::seconds(60)};
+      }
+      if (call.brings == 1 && !asks.empty()) asks.back().gives_back = true;
+      std::vector<DescriptorStatus> expected(asks.size());
+      std::vector<DescriptorStatus> actual(asks.size());
+      const bool admitted = local_evaluator_->evaluate("messaging", asks, now_, expected);
+      set_clocks();
+      RC_ASSERT(evaluator_->evaluate("messaging", asks, now_, actual) == admitted);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        RC_ASSERT(actual[i].kind == expected[i].kind);
+        RC_ASSERT(actual[i].admitted == expected[i].admitted);
+        RC_ASSERT(actual[i].decision == expected[i].decision);
+        RC_ASSERT(actual[i].name == expected[i].name);
+      }
+    }
+    RC_ASSERT(engine_->totals().by_limit_and_route == local_->totals().by_limit_and_route);
+  });
+  EXPECT_TRUE(holds);
+}
+
+// CL.THROTTLE, with limits that change under a key.
+TEST_P(EqualVerdictsTest, OfCommands) {
+  if (!asks_candidates()) return;  // half of the limit then: store_away_test.cpp
+  load_both(every_kind_of_limit);
+  const auto table = *store::ThrottleTable::create(std::size_t{4} << 20, {1, 2});
+  const bool holds = rc::check([&] {
+    const auto steps = *rc::gen::container<std::vector<Step>>(
+        rc::gen::construct<Step>(rc::gen::inRange(1U, 4U), rc::gen::arbitrary<bool>(), rc::gen::inRange(0U, 5U),
+                                 rc::gen::inRange(0U, 20'000U), rc::gen::inRange(0U, 10U)));
+    for (const Step& step : steps) {
+      advance(std::chrono::milliseconds{step.wait_ms});
+      const Limit limit = *Limit::gcra({{7, std::chrono::minutes(1)}, step.to_x ? 5U : 8U});
+      const std::string key = "key" + std::to_string(step.client);
+      const Decision expected = table->decide(core::Gcra::Limit(limit), table->seek(key), Cost{step.cost}, now_);
+      RC_ASSERT(throttle(key, limit, step.cost) == expected);
+    }
+  });
+  EXPECT_TRUE(holds);
+}
+
+}  // namespace
+}  // namespace weir::engine

@@ -1,0 +1,82 @@
+// An engine whose limits are shared, on a store in the test's own memory that can be away.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "engine/engine.h"
+#include "store/outage/outage_store.h"
+#include "store/shared_keys.h"
+#include "tests/engine/engine_fixture.h"
+#include "tests/set_clock.h"
+#include "tests/store/memory_store.h"
+
+namespace weir::engine {
+
+struct SharedEngine {
+  explicit SharedEngine(std::string_view text)
+      : engine(*Engine::create(ruleset_of(text), {.memory_budget = std::size_t{64} << 20,
+                                                  .hash_key = {1, 2},
+                                                  .shared_keys = std::make_shared<store::SharedKeys>("weir:", "")})),
+        outage(store, clock, 10ms, engine->has_charges()),
+        throttle(*store::ThrottleTable::create(std::size_t{4} << 20, {1, 2})),
+        evaluator(engine->new_evaluator({.store = &outage, .clock = &clock, .throttle = throttle.get()})),
+        batch(evaluator->new_batch()) {
+    at(clock.now());
+  }
+
+  void at(Instant now) {
+    store.now = now;
+    clock.set(now);
+  }
+  void go_away() { store.failing = store::Failure::away; }
+  void come_back() { store.failing = store::Failure::none; }
+
+  // The store answers at once.
+  const Verdict& send(const Query& query) {
+    batch->clear();
+    batch->add(query);
+    EXPECT_TRUE(batch->submit());
+    return batch->verdict(0);
+  }
+  const Verdict& send(const Request& request) { return send(Asked(request).query()); }
+  bool passes(const Request& request) { return send(request).admitted; }
+  int passing(const Request& request, int count) {
+    int passed = 0;
+    for (int i = 0; i < count; ++i) passed += passes(request) ? 1 : 0;
+    return passed;
+  }
+  bool send(std::string_view domain, std::span<const DescriptorQuery> asks) {
+    batch->clear();
+    batch->add(domain, asks);
+    EXPECT_TRUE(batch->submit());
+    return batch->verdict(0).admitted;
+  }
+  // Null: it is done.
+  const Error* reset(const NamedQuery& named) {
+    batch->clear();
+    batch->add_reset(named);
+    EXPECT_TRUE(batch->submit());
+    return batch->error(0);
+  }
+
+  [[nodiscard]] std::uint64_t path(Path path) const { return engine->store_paths()[static_cast<std::size_t>(path)]; }
+
+  store::MemoryStore store;
+  SetClock clock{Instant{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + std::chrono::hours(12)}};
+  std::unique_ptr<Engine> engine;
+  store::OutageStore outage;
+  std::unique_ptr<store::ThrottleTable> throttle;
+  std::unique_ptr<Evaluator> evaluator;
+  EvaluationBatchPtr batch;
+};
+
+constexpr auto six_per_minute = R"(
+version: 1
+limits:
+  - { name: api, consumer_key: ip, algorithm: token_bucket, rate: 6/min, burst: 10 }
+)";
+
+}  // namespace weir::engine

@@ -1,0 +1,127 @@
+// What the frontends of a loop share, with limits on a shared store, which answers when the test says so; and
+// conversations that wait for it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/engine.h"
+#include "frontend/frontend.h"
+#include "frontend/loop_context.h"
+#include "net/session.h"
+#include "policy/load.h"
+#include "store/local/throttle_table.h"
+#include "store/outage/outage_store.h"
+#include "store/shared_keys.h"
+#include "tests/store/memory_store.h"
+#include "weir/clock.h"
+
+namespace weir::frontend {
+
+struct SharedContext {
+  // One that is not shared is for comparison: all else is the same.
+  enum class Store { shared, own };
+
+  explicit SharedContext(std::string_view policy, Store kept = Store::shared)
+      : engine(make_engine(policy, kept)),
+        outage(store, clock, std::chrono::seconds(1), engine->has_charges()),
+        throttle(*store::ThrottleTable::create(std::size_t{16} << 20, {3, 4})),
+        context(*engine, clock, {}, {.store = kept == Store::shared ? &outage : nullptr, .throttle = throttle.get()}) {
+    store.holds = true;
+  }
+
+  static std::unique_ptr<engine::Engine> make_engine(std::string_view policy, Store kept) {
+    const policy::Loaded loaded = policy::load_text(policy, "policy.yaml");
+    for (const text::Problem& problem : loaded.problems) {
+      if (problem.severity == text::Severity::error) ADD_FAILURE() << problem.text();
+    }
+    engine::Engine::Options options{.memory_budget = std::size_t{16} << 20, .hash_key = {1, 2}};
+    if (kept == Store::shared) options.shared_keys = std::make_shared<store::SharedKeys>("weir:", "");
+    auto made = engine::Engine::create(loaded.ruleset, options);
+    EXPECT_TRUE(made) << made.error().message();
+    return std::move(*made);
+  }
+
+  void go_away() { store.failing = store::Failure::away; }
+
+  store::MemoryStore store;
+  ManualClock clock{store.now};
+  Health health;
+  std::unique_ptr<engine::Engine> engine;
+  store::OutageStore outage;
+  std::unique_ptr<store::ThrottleTable> throttle;
+  LoopContext context;
+};
+
+// One connection, called as net/connection.cpp calls its session. Bytes of a session that pauses stay where they are;
+// otherwise what is not consumed comes again elsewhere.
+class Conversation {
+ public:
+  Conversation() = default;
+  explicit Conversation(std::unique_ptr<net::Session> session) : session_(std::move(session)) {}
+
+  // What is answered now to all that came.
+  std::string say(std::string_view bytes) {
+    arrived_ += bytes;
+    offer();
+    return std::exchange(out_.bytes(), {});
+  }
+
+  std::string resume() {
+    resume_output();
+    session_->on_resume(out_);
+    offer();
+    return std::exchange(out_.bytes(), {});
+  }
+
+  std::string drain() {
+    session_->on_drain(out_);
+    return std::exchange(out_.bytes(), {});
+  }
+
+  std::string tick(net::Moment now) {
+    session_->on_tick(now, out_);
+    return std::exchange(out_.bytes(), {});
+  }
+
+  // The peer sends no more.
+  void end() { session_->on_end(out_); }
+
+  void hang_up() { session_.reset(); }
+
+  [[nodiscard]] bool idle() const { return session_->idle(); }
+  [[nodiscard]] bool paused() const noexcept { return out_.paused(); }
+  [[nodiscard]] bool closing() const noexcept { return out_.closing(); }
+
+ private:
+  void resume_output() {
+    net::Output fresh;
+    fresh.append(out_.bytes());
+    if (out_.closing()) fresh.close_after();
+    out_ = std::move(fresh);
+  }
+
+  void offer() {
+    while (!arrived_.empty() && !out_.closing() && !out_.paused()) {
+      input_ = std::make_unique<char[]>(arrived_.size());  // as long as it is: a sanitizer sees the end
+      arrived_.copy(input_.get(), arrived_.size());
+      const std::size_t consumed = session_->on_input({input_.get(), arrived_.size()}, out_);
+      arrived_.assign(input_.get() + consumed, arrived_.size() - consumed);
+      if (!out_.paused()) input_.reset();
+      if (consumed == 0) return;
+    }
+  }
+
+  std::unique_ptr<char[]> input_;
+  std::string arrived_;
+  net::Output out_;
+  std::unique_ptr<net::Session> session_;  // it goes before its input
+};
+
+}  // namespace weir::frontend

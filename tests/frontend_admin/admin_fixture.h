@@ -1,0 +1,152 @@
+// Verbs for tests of the admin frontend: ask, and look at what comes back. No sockets: a session is called as a
+// connection would call it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/admin/admin_frontend.h"
+#include "tests/match/request.h"
+#include "tests/set_clock.h"
+
+namespace weir::frontend {
+
+using namespace std::chrono_literals;
+
+inline constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
+
+struct FakeBackend final : AdminBackend {
+  std::string metrics() override { return "# TYPE weir_up gauge\nweir_up 1\n"; }
+  AdminStatus status() override { return status_now; }
+  std::vector<observe::DeniedConsumer> denied_most(std::size_t most) override {
+    auto first = denied;
+    first.resize(std::min(most, first.size()));
+    asked_for = most;
+    return first;
+  }
+  void reload(Reloaded done) override { reloads.push_back(std::move(done)); }
+
+  AdminStatus status_now;
+  std::vector<observe::DeniedConsumer> denied;
+  std::size_t asked_for = 0;
+  std::vector<Reloaded> reloads;  // that are not done
+};
+
+struct Reply {
+  unsigned status = 0;
+  std::string head;  // with the line of the status
+  std::string body;
+
+  [[nodiscard]] bool says(std::string_view line) const { return head.find(line) != std::string::npos; }
+};
+
+// Takes the first response off `bytes`; with `Body::withheld` it has none.
+inline Reply take_reply(std::string& bytes, wire::http1::Body body = wire::http1::Body::sent) {
+  Reply reply;
+  const std::size_t end = bytes.find("\r\n\r\n");
+  if (end == std::string::npos) {
+    ADD_FAILURE() << "no response in: " << bytes;
+    return reply;
+  }
+  reply.head = bytes.substr(0, end + 2);
+  reply.status = static_cast<unsigned>(std::stoul(reply.head.substr(9, 3)));
+  const std::size_t length = reply.head.find("Content-Length: ");
+  const std::size_t size = body == wire::http1::Body::withheld
+                               ? 0
+                               : std::stoul(reply.head.substr(length + std::string("Content-Length: ").size()));
+  reply.body = bytes.substr(end + 4, size);
+  bytes.erase(0, end + 4 + size);
+  return reply;
+}
+
+class AdminFrontendTest : public testing::Test {
+ protected:
+  static constexpr auto policy = R"(version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - name: api
+    routes: [GET /api/**, POST /api/search]
+    consumer_key: [user, api_key]
+    algorithm: token_bucket
+    rate: 60/min
+    burst: 4
+    tier_overrides: { pro: { rate: 600/min, burst: 40 }, staff: unlimited }
+  - name: login
+    routes: [POST /login]
+    when: anonymous
+    consumer_key: ip
+    algorithm: fixed_window
+    rate: 2/h
+    mode: shadow
+    candidate: { rate: 1/h }
+  - name: sms
+    routes: [POST /sms]
+    consumer_key: global
+    algorithm: gcra
+    rate: 1/s
+    warn_first: { count: 2, per: 1h }
+    penalty: { after: 10, within: 1min, block: 10min }
+)";
+
+  AdminFrontendTest() {
+    auto made =
+        engine::Engine::create(match::ruleset_of(policy), {.memory_budget = std::size_t{64} << 20, .hash_key = {1, 2}});
+    EXPECT_TRUE(made) << made.error().message();
+    engine_ = std::move(*made);
+    context_.emplace(*engine_, clock_, Settings{});
+    open({});
+  }
+
+  // A new session at a frontend with these options.
+  void open(AdminOptions options) {
+    session_.reset();
+    frontend_.emplace(*context_, backend_, health_, std::move(options));
+    session_ = frontend_->open({}, {});
+  }
+
+  // All that comes back for these bytes.
+  std::string send(std::string bytes) {
+    net::Output out;
+    const std::size_t done = session_->on_input(bytes, out);
+    EXPECT_EQ(done, bytes.size());
+    return out.bytes();
+  }
+
+  static std::string request(std::string_view line, std::string_view headers = {},
+                             std::string_view host = "localhost") {
+    return std::string(line) + " HTTP/1.1\r\nHost: " + std::string(host) + "\r\n" + std::string(headers) + "\r\n";
+  }
+
+  Reply ask(std::string_view line, std::string_view headers = {}) {
+    std::string bytes = send(request(line, headers));
+    const bool is_head = line.starts_with("HEAD ");
+    Reply reply = take_reply(bytes, is_head ? wire::http1::Body::withheld : wire::http1::Body::sent);
+    EXPECT_EQ(bytes, "");
+    return reply;
+  }
+
+  // A request of alice's that the limit `api` covers.
+  void use(int times) {
+    for (int i = 0; i < times; ++i) {
+      const engine::Query query{.method = "GET", .target = "/api/x", .ip = "203.0.113.1", .user = "alice"};
+      (void)context_->evaluator().evaluate(query, clock_.now());
+    }
+  }
+
+  SetClock clock_{noon};
+  Health health_;
+  FakeBackend backend_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::optional<LoopContext> context_;
+  std::optional<AdminFrontend> frontend_;
+  std::unique_ptr<net::Session> session_;
+};
+
+}  // namespace weir::frontend

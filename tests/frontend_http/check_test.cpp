@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/frontend_http/http_fixture.h"
+
+namespace weir::frontend {
+namespace {
+
+TEST(Check, AnswersWithTheVerdict) {
+  HttpFixture http(two_per_minute);
+  const Answer first = http.check(R"({"path": "/x", "user": "alice"})");
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(first.field("Content-Type"), "application/json");
+  EXPECT_EQ(first.field("RateLimit"), "\"by-user\";r=1;t=60");
+  EXPECT_EQ(first.body,
+            R"({"admitted":true,"reason":"within","limit":"by-user","quota":2,"remaining":1,"retry_after":0,)"
+            R"("reset_after":60,"delay":0,"route":"other","tier":"default"})");
+  http.clock.advance(1500ms);
+  EXPECT_EQ(http.check(R"({"user": "alice", "cost": 2})").body,
+            R"({"admitted":false,"reason":"exceeded","limit":"by-user","quota":2,"remaining":1,"retry_after":58.5,)"
+            R"("reset_after":58.5,"delay":0,"route":"other","tier":"default"})");
+}
+
+TEST(Check, PeekChargesNothing) {
+  HttpFixture http(two_per_minute);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(http.check(R"({"user": "alice", "peek": true})").status, 200);
+  EXPECT_EQ(http.check(R"({"user": "alice", "cost": 2})").status, 200);
+}
+
+TEST(Check, AnArrayIsAnsweredByAnArray) {
+  HttpFixture http(two_per_minute);
+  const Answer answer = http.check(R"([{"user":"a"}, {"user":"a"}, {"user":"a"}, {"user":"b"}])");
+  EXPECT_EQ(answer.status, 200);
+  std::string admitted;
+  for (std::size_t at = 0; (at = answer.body.find("\"admitted\":", at)) != std::string::npos; at += 11) {
+    admitted += answer.body[at + 11];
+  }
+  EXPECT_EQ(admitted, "ttft");
+  EXPECT_EQ(http.check("[]").body, "[]");
+}
+
+TEST(Check, ReadsEveryField) {
+  HttpFixture http(R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free, names: [free, pro] }
+limits:
+  - name: keys
+    routes: ["POST /a/{id}"]
+    consumer_key: api_key
+    algorithm: fixed_window
+    rate: 2/min
+    tier_overrides: { pro: { rate: 10/min } }
+  - name: logins
+    routes: [POST /login]
+    consumer_key: header:X-Login-Name
+    algorithm: fixed_window
+    rate: 1/min
+)");
+  const Answer keys = http.check(R"({"method":"POST","path":"/a/1","api_key":"k","tier":"pro","cost":4})");
+  EXPECT_NE(keys.body.find(R"("quota":10,"remaining":6)"), std::string::npos) << keys.body;
+  EXPECT_NE(keys.body.find(R"("route":"POST /a/{id}","tier":"pro")"), std::string::npos) << keys.body;
+  const std::string login = R"({"method":"POST","path":"/login","headers":{"x-login-name":"al\u0069ce"}})";
+  EXPECT_EQ(http.check(login).status, 200);
+  EXPECT_EQ(http.check(login).status, 429);
+  EXPECT_EQ(http.check(R"({"method":"POST","path":"/login","headers":{"X-Login-Name":"bob"}})").status, 200);
+}
+
+TEST(Check, AQueueReportsTheTurnOrDeniesWhoCannotWait) {
+  HttpFixture http(R"(
+version: 1
+limits:
+  - name: gateway
+    consumer_key: global
+    algorithm: leaky_bucket
+    rate: 10/s
+    queue: 5
+)");
+  EXPECT_EQ(http.check("{}").status, 200);
+  EXPECT_NE(http.check("{}").body.find(R"("delay":0.1)"), std::string::npos);
+  EXPECT_EQ(http.check(R"({"max_wait": 0.199999})").status, 429);
+  EXPECT_EQ(http.check(R"({"max_wait": 0.2})").status, 200);
+  EXPECT_EQ(http.check(R"({"max_wait": 0})").status, 429);
+}
+
+TEST(Check, SaysWhatIsWrong) {
+  struct Row {
+    std::string_view body;
+    std::string_view problem;
+  };
+  HttpFixture http(two_per_minute);
+  for (const Row& row : {
+           Row{"", "is not JSON"},
+           Row{"{", "is not JSON"},
+           Row{R"({"user": })", "user: is not a text"},
+           Row{"7", "body: is not an object"},
+           Row{"\"text\"", "body: is not an object"},
+           Row{R"({"usr": "a"})", "field 'usr': is not known"},
+           Row{R"({"user": 7})", "user: is not a text"},
+           Row{R"({"user": "a", "user": "b"})", "user: is there twice"},
+           Row{R"({"cost": -1})", "cost: is not a whole number"},
+           Row{R"({"cost": 1.5})", "cost: is not a whole number"},
+           Row{R"({"cost": "1"})", "cost: is not a whole number"},
+           Row{R"({"peek": 1})", "peek: is neither true nor false"},
+           Row{R"({"max_wait": 0.0000001})", "max_wait: is not a number of seconds"},
+           Row{R"({"max_wait": -1})", "max_wait: is not a number of seconds"},
+           Row{R"({"max_wait": 1e3})", "max_wait: is not a number of seconds"},
+           Row{R"({"headers": []})", "headers: is not an object"},
+           Row{R"({"headers": {"a": 1}})", "headers: 'a' is not a text"},
+           Row{R"([{"user": "a"}, {"usr": "a"}])", "query 2, field 'usr'"},
+           Row{R"([{}, 7])", "query 2, query: is not an object"},
+           Row{R"({"user": "a"} {"user": "b"})", "has something behind its end"},
+       }) {
+    const Answer answer = http.check(row.body);
+    EXPECT_EQ(answer.status, 400) << row.body;
+    EXPECT_NE(answer.body.find(row.problem), std::string::npos) << row.body << " -> " << answer.body;
+  }
+  EXPECT_EQ(http.check(R"({"user": "a", "cost": 2})").status, 200) << "nothing was charged";
+}
+
+TEST(Check, BoundsHowManyAreAskedAtOnce) {
+  HttpFixture http(two_per_minute);
+  std::string body = "[{}";
+  for (std::size_t i = 1; i < CheckReader::most_queries; ++i) body += ",{}";
+  EXPECT_EQ(http.check(body + "]").status, 200);
+  EXPECT_EQ(http.check(body + ",{}]").status, 400);
+}
+
+}  // namespace
+}  // namespace weir::frontend

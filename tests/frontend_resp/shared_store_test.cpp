@@ -1,0 +1,222 @@
+// Verdicts that come later: what a connection of the Redis protocol's frontend does meanwhile.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/frontend_resp/shared_resp.h"
+#include "tests/net/server.h"
+
+namespace weir::frontend::shared_store_tests {
+namespace {
+
+const std::string check = command({"WEIR.CHECK", "api", "alice"});
+const std::string throttle = command({"CL.THROTTLE", "key", "1", "1", "60"});
+const std::string ping = command({"PING"});
+
+const std::string passed = "*8\r\n:0\r\n:3\r\n:2\r\n:0\r\n:1000000\r\n:0\r\n$3\r\napi\r\n$6\r\nwithin\r\n";
+const std::string passed_again = "*8\r\n:0\r\n:3\r\n:1\r\n:0\r\n:2000000\r\n:0\r\n$3\r\napi\r\n$6\r\nwithin\r\n";
+const std::string allowed = "*5\r\n:0\r\n:2\r\n:1\r\n:-1\r\n:60\r\n";
+const std::string allowed_again = "*5\r\n:0\r\n:2\r\n:0\r\n:-1\r\n:120\r\n";
+const std::string limited = "*5\r\n:1\r\n:2\r\n:0\r\n:60\r\n:120\r\n";
+
+TEST(SharedResp, CommandsOnLimitsThatFollowEachOtherAreOneBatch) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  EXPECT_EQ(talk.say(check + throttle + check + throttle + throttle), "");
+  EXPECT_TRUE(talk.paused());
+  EXPECT_FALSE(talk.idle());
+  EXPECT_EQ(resp.store.waiting(), 5U);
+  resp.store.deliver();
+  EXPECT_EQ(talk.resume(), "");
+  EXPECT_TRUE(talk.paused());
+  resp.store.deliver_all();
+  EXPECT_EQ(talk.resume(), passed + allowed + passed_again + allowed_again + limited);
+  EXPECT_TRUE(talk.idle());
+  EXPECT_EQ(resp.frontend.requests(), 5U);
+  EXPECT_EQ(resp.frontend.throttle_counts()->allowed.value(), 2U);
+  EXPECT_EQ(resp.frontend.throttle_counts()->limited.value(), 1U);
+}
+
+TEST(SharedResp, OtherCommandsWaitTheirTurn) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  EXPECT_EQ(talk.say(ping + throttle + ping + check + ping + ping), "+PONG\r\n");
+  EXPECT_EQ(resp.store.waiting(), 1U);
+  resp.store.deliver_all();
+  EXPECT_EQ(talk.resume(), allowed + "+PONG\r\n");
+  EXPECT_EQ(resp.store.waiting(), 1U);
+  resp.store.deliver_all();
+  EXPECT_EQ(talk.resume(), passed + "+PONG\r\n+PONG\r\n");
+  EXPECT_EQ(resp.frontend.requests(), 6U) << "none was counted twice";
+}
+
+TEST(SharedResp, WhatIsWrongIsSaidInItsPlace) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  const std::string wrong = command({"WEIR.CHECK", "api", "alice", "COST", "many"});
+  const std::string unknown = command({"WEIR.CHECK", "nothing", "alice"});
+  std::string heard = talk.say(check + wrong + unknown + command({"CL.THROTTLE", "k", "1", "0", "1"}) + throttle);
+  heard += resp.let_store_answer(talk);
+  const auto place = [&](std::string_view text) { return heard.find(text); };
+  EXPECT_EQ(place(passed), 0U);
+  EXPECT_EQ(place("-ERR value is not an integer or out of range\r\n"), passed.size());
+  EXPECT_LT(place("-ERR limit 'nothing'"), place("-Cell error: Store error: Zero rates are not supported"));
+  EXPECT_TRUE(heard.ends_with(allowed)) << heard;
+}
+
+TEST(SharedResp, NoMoreThanABatchIsAskedAtOnce) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  std::string all;
+  std::string expected;
+  for (int i = 0; i < 150; ++i) {
+    all += command({"CL.THROTTLE", "key-" + std::to_string(i), "1", "1", "60"});
+    expected += allowed;
+  }
+  std::string heard = talk.say(all);
+  EXPECT_EQ(resp.store.waiting(), CommandBatch::most);
+  heard += resp.let_store_answer(talk);
+  EXPECT_EQ(heard, expected);
+}
+
+TEST(SharedResp, QuotedArgumentsStayUntilTheyAreDecided) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  std::string heard = talk.say("WEIR.CHECK api \"alice\"\r\nWEIR.CHECK 'api' \"al\\x69ce\"\r\nPING\r\n");
+  heard += resp.let_store_answer(talk);
+  EXPECT_EQ(heard, passed + passed_again + "+PONG\r\n");
+}
+
+TEST(SharedResp, RepliesThatAreNotWantedAreNotSent) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  const std::string off = command({"CLIENT", "REPLY", "OFF"});
+  const std::string on = command({"CLIENT", "REPLY", "ON"});
+  const std::string skip = command({"CLIENT", "REPLY", "SKIP"});
+  std::string heard = talk.say(skip + throttle + throttle + off + check + check + on + throttle + skip + ping + ping);
+  heard += resp.let_store_answer(talk);
+  EXPECT_EQ(heard, allowed_again + "+OK\r\n" + limited + "+PONG\r\n");
+}
+
+TEST(SharedResp, ResetForgetsInTheStore) {
+  SharedResp resp(SharedContext::Store::shared, asking_for_tokens());
+  Conversation talk = resp.connect();
+  const std::string reset = command({"WEIR.RESET", "api", "alice"});
+  EXPECT_EQ(talk.say(check), "-NOAUTH Authentication required.\r\n");
+  EXPECT_EQ(talk.say(command({"AUTH", "secret"}) + reset),
+            "+OK\r\n-NOPERM WEIR.RESET needs the admin token: show it by AUTH first\r\n");
+  std::string heard = talk.say(command({"AUTH", "key of the admin"}) + check + reset + check);
+  heard += resp.let_store_answer(talk);
+  EXPECT_EQ(heard, "+OK\r\n" + passed + "+OK\r\n" + passed);
+}
+
+TEST(SharedResp, ProtocolErrorComesBehindTheReplies) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  std::string heard = talk.say(throttle + "*1\r\n!");
+  EXPECT_EQ(heard, "");
+  EXPECT_FALSE(talk.closing());
+  heard += resp.let_store_answer(talk);
+  EXPECT_EQ(heard, allowed + "-ERR Protocol error: expected '$', got '!'\r\n");
+  EXPECT_TRUE(talk.closing());
+}
+
+TEST(SharedResp, WhatAPageSendsClosesBehindTheReplies) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  std::string heard = talk.say(throttle + "POST / HTTP/1.1\r\n");
+  heard += resp.let_store_answer(talk);
+  EXPECT_EQ(heard, allowed);
+  EXPECT_TRUE(talk.closing());
+}
+
+TEST(SharedResp, QuitClosesBehindTheReplies) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  EXPECT_EQ(talk.say(throttle + command({"QUIT"}) + throttle), "");
+  EXPECT_FALSE(talk.closing());
+  EXPECT_EQ(resp.let_store_answer(talk), allowed + "+OK\r\n");
+  EXPECT_TRUE(talk.closing());
+}
+
+TEST(SharedResp, EmptyLinesBeforeACommandInPiecesAreNotTakenTwice) {
+  SharedResp resp;
+  Conversation talk = resp.connect();
+  std::string heard = talk.say(throttle + "\r\n\r\n" + throttle.substr(0, 9));
+  heard += resp.let_store_answer(talk);
+  EXPECT_EQ(heard, allowed);
+  heard = talk.say(throttle.substr(9));
+  EXPECT_EQ(heard + resp.let_store_answer(talk), allowed_again);
+}
+
+TEST(SharedResp, StoreThatIsAwayMakesNobodyWait) {
+  SharedResp resp;
+  resp.go_away();
+  Conversation talk = resp.connect();
+  const std::string heard = talk.say(check + throttle + ping);
+  EXPECT_FALSE(talk.paused());
+  EXPECT_TRUE(heard.starts_with("*8\r\n:0\r\n")) << heard;
+  EXPECT_TRUE(heard.ends_with("+PONG\r\n")) << heard;
+}
+
+TEST(SharedResp, ThrottleIsHalvedHereWhileTheStoreIsAway) {
+  SharedResp resp;
+  resp.go_away();
+  Conversation talk = resp.connect();
+  std::string pipeline;
+  for (int i = 0; i < 4; ++i) pipeline += "CL.THROTTLE key 5 60 60\r\n";
+  EXPECT_EQ(talk.say(pipeline),
+            "*5\r\n:0\r\n:3\r\n:2\r\n:-1\r\n:2\r\n"
+            "*5\r\n:0\r\n:3\r\n:1\r\n:-1\r\n:4\r\n"
+            "*5\r\n:0\r\n:3\r\n:0\r\n:-1\r\n:6\r\n"
+            "*5\r\n:1\r\n:3\r\n:0\r\n:2\r\n:6\r\n");
+}
+
+TEST(SharedResp, ClosedLimitDeniesInTheOrdinaryWay) {
+  SharedResp resp(SharedContext::Store::shared, {}, R"(
+version: 1
+limits:
+  - { name: api, consumer_key: user, algorithm: gcra, rate: 1/s, burst: 3, on_store_failure: closed }
+)");
+  Conversation talk = resp.connect();
+  EXPECT_EQ(talk.say(check), "");
+  resp.store.fail(store::Failure::lost);
+  EXPECT_EQ(talk.resume(), "*8\r\n:1\r\n:3\r\n:0\r\n:1000000\r\n:1000000\r\n:0\r\n$3\r\napi\r\n$10\r\nstore_away\r\n");
+}
+
+TEST(SharedResp, ConnectionThatGoesAwayIsNotAnswered) {
+  SharedResp resp;
+  Conversation gone = resp.connect();
+  EXPECT_EQ(gone.say(check + throttle + ping), "");
+  gone = Conversation();
+  Conversation next = resp.connect();
+  EXPECT_EQ(next.say(throttle), "");
+  resp.store.deliver_all();
+  EXPECT_EQ(next.resume(), allowed_again) << "it was charged all the same";
+}
+
+// Over a socket: the batch resumes the connection.
+TEST(SharedResp, BatchResumesItsConnection) {
+  SharedResp resp;
+  const net::Server server(
+      [&](const net::Peer& peer, const net::Link& link) { return resp.frontend.open(peer, link); });
+  net::Client client = server.connect();
+  client.send(throttle + ping + check + ping);
+  const std::string expected = allowed + "+PONG\r\n" + passed + "+PONG\r\n";
+  int delivered = 0;
+  EXPECT_TRUE(net::eventually([&] {
+    (*server.loops)[0].run([&] {
+      if (resp.store.waiting() == 0) return;
+      resp.store.deliver();
+      ++delivered;
+    });
+    return delivered == 2;
+  }));
+  EXPECT_EQ(client.receive(expected.size()), expected);
+  server.listener->start_drain();
+  EXPECT_EQ(client.receive_to_end(), "");
+}
+
+}  // namespace
+}  // namespace weir::frontend::shared_store_tests

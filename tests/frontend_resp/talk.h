@@ -1,0 +1,130 @@
+// Verbs for tests of the Redis protocol's frontend: open a connection on virtual time, say bytes, hear bytes.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/resp/resp_frontend.h"
+#include "policy/load.h"
+#include "weir/clock.h"
+#include "wire/resp/writer.h"
+
+namespace weir::frontend {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
+
+inline constexpr std::string_view policy_of_tests = R"(version: 1
+tiers: {from: {header: X-Plan}, default: free}
+limits:
+  - name: api
+    routes: [/api/**]
+    consumer_key: user
+    algorithm: gcra
+    rate: 1/s
+    burst: 3
+    tier_overrides:
+      pro: {rate: 10/s, burst: 30}
+      staff: unlimited
+  - name: mail
+    routes: [POST /mail]
+    consumer_key: user
+    algorithm: leaky_bucket
+    rate: 1/s
+    queue: 2
+)";
+
+inline std::unique_ptr<engine::Engine> engine_of_tests() {
+  const policy::Loaded loaded = policy::load_text(policy_of_tests, "policy.yaml");
+  for (const text::Problem& problem : loaded.problems) {
+    if (problem.severity == text::Severity::error) ADD_FAILURE() << problem.text();
+  }
+  auto made = engine::Engine::create(loaded.ruleset, {.memory_budget = std::size_t{16} << 20, .hash_key = {1, 2}});
+  EXPECT_TRUE(made) << made.error().message();
+  return std::move(*made);
+}
+
+inline std::unique_ptr<store::ThrottleTable> throttles_of_tests() {
+  auto made = store::ThrottleTable::create(std::size_t{16} << 20, {3, 4});
+  EXPECT_TRUE(made);
+  return std::move(*made);
+}
+
+// A server of one loop, on a clock that stands still.
+struct RespServer {
+  explicit RespServer(RespOptions options = {}) : frontend(context, std::move(options)) {}
+
+  ManualClock clock{Instant(std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h)};
+  std::unique_ptr<engine::Engine> engine = engine_of_tests();
+  std::unique_ptr<store::ThrottleTable> throttles = throttles_of_tests();
+  LoopContext context{*engine, clock, {}, {.throttle = throttles.get()}};
+  RespFrontend frontend;
+};
+
+inline RespOptions asking_for_tokens() {
+  return {.limits = {}, .token = Token("secret"), .admin_token = Token("key of the admin")};
+}
+
+// A connection to it.
+class Talk {
+ public:
+  explicit Talk(RespServer& server, std::string address = "203.0.113.7")
+      : session_(server.frontend.open(peer(std::move(address)), {})) {}
+
+  // What comes back for all the bytes, which arrive at once.
+  std::string say(std::string_view bytes) {
+    arrived_ += bytes;
+    net::Output out;
+    offer(out);
+    return std::move(out.bytes());
+  }
+
+  // Which arrive one by one.
+  std::string spell(std::string_view bytes) {
+    std::string heard;
+    for (const char byte : bytes) heard += say({&byte, 1});
+    return heard;
+  }
+
+  // One command, as an array of bulk strings.
+  std::string ask(const std::vector<std::string>& words) {
+    std::string bytes;
+    wire::resp::append_command(bytes, std::vector<std::string_view>(words.begin(), words.end()));
+    return say(bytes);
+  }
+
+  // The same for a buffer of the caller, which allocates nothing by itself. Returns how much is done with.
+  std::size_t offer(std::string& bytes, net::Output& out) { return session_->on_input(bytes, out); }
+
+  [[nodiscard]] bool closed() const { return closed_; }
+
+ private:
+  static net::Peer peer(std::string address) {
+    net::Peer peer;
+    peer.address = std::move(address);
+    peer.port = 4711;
+    return peer;
+  }
+
+  void offer(net::Output& out) {
+    if (closed_) return;
+    std::vector<char> elsewhere(arrived_.begin(), arrived_.end());  // as long as it is: a sanitizer sees the end
+    const std::size_t consumed = session_->on_input(elsewhere, out);
+    arrived_.assign(elsewhere.begin() + static_cast<std::ptrdiff_t>(consumed), elsewhere.end());
+    closed_ = out.closing();
+  }
+
+  std::unique_ptr<net::Session> session_;
+  std::string arrived_;
+  bool closed_ = false;
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,129 @@
+// ShouldRateLimit in the domain `weir`: descriptors as queries.
+#include <gtest/gtest.h>
+
+#include "tests/frontend_rls/rls_fixture.h"
+
+namespace weir::frontend::queries_tests {
+namespace {
+
+constexpr std::string_view policy = R"(
+version: 1
+limits:
+  - name: by-user
+    routes: [/api/**]
+    consumer_key: user
+    algorithm: token_bucket
+    rate: 60/min
+    burst: 5
+    cost: { POST /api/heavy: 2 }
+  - name: by-colour
+    routes: [/paint]
+    consumer_key: header:X-Colour
+    algorithm: fixed_window
+    rate: 2/min
+  - name: line
+    routes: [/line]
+    consumer_key: global
+    algorithm: leaky_bucket
+    rate: 1/s
+    queue: 10
+)";
+
+TEST(RlsQueries, EntriesAreAQuery) {
+  RlsFixture frontend(policy);
+  const Told response =
+      frontend.limit(Ask("weir").descriptor({{"method", "GET"}, {"path", "/api/x"}, {"user", "alice"}}));
+  EXPECT_EQ(response.number(1), ok);
+  const Told status = response.message(2);
+  EXPECT_EQ(status.message(2).text(3), "by-user");
+  EXPECT_EQ(status.message(2).number(1), 1U);
+  EXPECT_EQ(status.message(2).number(2), 1U);  // a second
+  EXPECT_EQ(status.number(3), 4U);
+  EXPECT_EQ(response.header("ratelimit-policy"), R"("by-user";q=5;w=5)");
+}
+
+TEST(RlsQueries, CostIsThePolicysUnlessMoreHitsAreSaid) {
+  RlsFixture frontend(policy);
+  const Entries heavy{{"method", "POST"}, {"path", "/api/heavy"}, {"user", "alice"}};
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(heavy)).message(2).number(3), 3U);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(heavy, hits_field(0))).message(2).number(3), 3U);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(heavy).hits(3)).message(2).number(3), 0U);
+}
+
+TEST(RlsQueries, DenialThatNoWaitEndsHasNoReset) {
+  RlsFixture frontend(R"(
+version: 1
+limits:
+  - { name: known, consumer_key: user, missing: deny, algorithm: fixed_window, rate: 5/min }
+)");
+  const Told missing = frontend.limit(Ask("weir").descriptor({{"path", "/"}}));
+  EXPECT_EQ(missing.number(1), over_limit);
+  EXPECT_EQ(missing.message(2).all(4).size(), 0U);
+  EXPECT_EQ(missing.header("retry-after"), "");
+  EXPECT_NE(missing.text(5).find(R"("missing":"user")"), std::string::npos);
+
+  const Told too_dear = frontend.limit(Ask("weir").descriptor({{"path", "/"}, {"user", "alice"}}).hits(6));
+  EXPECT_EQ(too_dear.number(1), over_limit);
+  EXPECT_EQ(too_dear.message(2).all(4).size(), 0U) << "six never fit into five";
+}
+
+TEST(RlsQueries, NegativeHitsAreNeverChargedAndNeverOver) {
+  RlsFixture frontend(policy);
+  const Entries alice{{"path", "/api/x"}, {"user", "alice"}};
+  const std::string negative = hits_field(3) + negative_field();
+  const Told fresh = frontend.limit(Ask("weir").descriptor(alice, negative));
+  EXPECT_EQ(fresh.number(1), ok);
+  EXPECT_EQ(fresh.message(2).number(3), 5U);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice).hits(5)).number(1), ok);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice)).number(1), over_limit);
+  const Told response = frontend.limit(Ask("weir").descriptor(alice, negative));
+  EXPECT_EQ(response.number(1), ok);
+  EXPECT_EQ(response.message(2).number(1), ok);
+  const Told both = frontend.limit(Ask("weir").descriptor(alice, negative).descriptor(alice));
+  EXPECT_EQ(both.number(1), over_limit);
+  EXPECT_EQ(both.message(2, 0).number(1), ok);
+  EXPECT_EQ(both.message(2, 1).number(1), over_limit);
+}
+
+TEST(RlsQueries, OtherKeysAreHeaders) {
+  RlsFixture frontend(policy);
+  const auto paint = [&](const std::string& colour) {
+    return frontend.limit(Ask("weir").descriptor({{"path", "/paint"}, {"x-colour", colour}})).number(1);
+  };
+  EXPECT_EQ(paint("red"), ok);
+  EXPECT_EQ(paint("red"), ok);
+  EXPECT_EQ(paint("red"), over_limit);
+  EXPECT_EQ(paint("blue"), ok);
+}
+
+TEST(RlsQueries, EachDescriptorIsAQueryAndOneDenialIsTheAnswer) {
+  RlsFixture frontend(policy);
+  const Entries red{{"path", "/paint"}, {"x-colour", "red"}};
+  const Entries alice{{"path", "/api"}, {"user", "alice"}};
+  const Told response = frontend.limit(Ask("weir").descriptor(red).descriptor(alice).descriptor(red).descriptor(red));
+  EXPECT_EQ(response.number(1), over_limit);
+  ASSERT_EQ(response.all(2).size(), 4U);
+  EXPECT_EQ(response.message(2, 0).number(1), ok);
+  EXPECT_EQ(response.message(2, 1).number(1), ok);
+  EXPECT_EQ(response.message(2, 2).number(1), ok);
+  EXPECT_EQ(response.message(2, 3).number(1), over_limit);
+  EXPECT_EQ(response.header("content-type"), "application/problem+json");
+  EXPECT_NE(response.text(5).find(R"("violated-policies":["by-colour"])"), std::string::npos) << response.text(5);
+}
+
+TEST(RlsQueries, NobodyWaitsHere) {
+  RlsFixture frontend(policy);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor({{"path", "/line"}})).number(1), ok);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor({{"path", "/line"}})).number(1), over_limit);
+}
+
+TEST(RlsQueries, UncoveredQueryIsOkWithoutALimit) {
+  RlsFixture frontend(policy);
+  const Told response = frontend.limit(Ask("weir").descriptor({{"path", "/elsewhere"}}));
+  EXPECT_EQ(response.number(1), ok);
+  EXPECT_TRUE(response.message(2).all(2).empty());
+  EXPECT_TRUE(response.all(3).empty());
+}
+
+}  // namespace
+}  // namespace weir::frontend::queries_tests

@@ -1,0 +1,86 @@
+// A connection of the HTTP listener, on any bytes: whole or in pieces it answers the same, in whole answers.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/http/http_frontend.h"
+#include "policy/load.h"
+#include "weir/clock.h"
+
+namespace {
+
+using namespace weir;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr std::string_view policy_text = R"(version: 1
+limits:
+  - {name: api, consumer_key: [user, ip], algorithm: sliding_window_log, rate: 2/min}
+)";
+
+struct Server {
+  ManualClock clock{Instant(std::chrono::sys_days{std::chrono::year{2026} / 1 / 5})};
+  std::unique_ptr<engine::Engine> engine = std::move(*engine::Engine::create(
+      policy::load_text(policy_text, "policy.yaml").ruleset, {.memory_budget = 1U << 20, .hash_key = {1, 2}}));
+  frontend::Health health;
+  frontend::LoopContext context{*engine, clock, {}};
+  frontend::HttpFrontend listener{context, health, {}};
+};
+
+std::string heard(std::string_view bytes, std::size_t piece) {
+  Server server;
+  net::Peer peer;
+  peer.address = "127.0.0.1";
+  const auto session = server.listener.open(peer, net::Link());
+  std::string answers;
+  std::string pending;
+  while (!bytes.empty()) {
+    const std::string_view came = bytes.substr(0, piece);
+    bytes.remove_prefix(came.size());
+    pending += came;
+    std::vector<char> arrived(pending.begin(), pending.end());
+    net::Output out(std::size_t{1} << 30);
+    const std::size_t consumed = session->on_input(arrived, out);
+    require(consumed <= arrived.size());
+    pending.assign(arrived.begin() + static_cast<std::ptrdiff_t>(consumed), arrived.end());
+    answers += out.bytes();
+    if (out.closing()) break;
+  }
+  return answers;
+}
+
+// Every answer is whole, and has the length it says.
+void require_answers(std::string_view answers) {
+  constexpr std::string_view length = "Content-Length: ";
+  while (!answers.empty()) {
+    require(answers.starts_with("HTTP/1.1 ") && !answers.starts_with("HTTP/1.1 5"));
+    const std::size_t end = answers.find("\r\n\r\n");
+    require(end != std::string_view::npos);
+    const std::size_t found = answers.substr(0, end).find(length);
+    const std::size_t size =
+        found == std::string_view::npos ? 0 : std::strtoul(answers.data() + found + length.size(), nullptr, 10);
+    answers.remove_prefix(end + 4);
+    require(size <= answers.size());
+    answers.remove_prefix(size);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1 || size > 4096) return 0;
+  const std::string input(data + 1, data + size);
+  const bool has_head = input.find("HEAD") != std::string::npos;  // whose answers have no body
+  const bool waits = input.find("ontinue") != std::string::npos;  // who sends all at once does not wait
+  const std::string answers = heard(input, input.size());
+  if (!has_head) require_answers(answers);
+  if (!waits) require(heard(input, 1 + data[0] % 97) == answers);
+  return 0;
+}

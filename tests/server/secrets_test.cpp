@@ -1,0 +1,101 @@
+#include "server/secrets.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view token = "0123456789abcdef";
+
+class TokenFile : public testing::Test {
+ protected:
+  TokenFile() {
+    std::string name = (std::filesystem::temp_directory_path() / "weir-token-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~TokenFile() override { std::filesystem::remove_all(folder_); }
+  TokenFile(const TokenFile&) = delete;
+  TokenFile& operator=(const TokenFile&) = delete;
+
+  std::filesystem::path write(std::string_view text, mode_t mode = 0600) {
+    const std::filesystem::path path = folder_ / "http.token";
+    std::ofstream(path) << text;
+    EXPECT_EQ(chmod(path.c_str(), mode), 0);
+    return path;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(TokenFile, IsOneLine) {
+  for (const std::string_view end : {"", "\n", "\r\n"}) {
+    EXPECT_EQ(read_token(write(std::string(token).append(end))).value(), token);
+  }
+  EXPECT_EQ(read_token(write(std::string(1024, 'a') + "\r\n")).value(), std::string(1024, 'a'));
+}
+
+TEST_F(TokenFile, ThatOthersCanReadOrChangeIsRefused) {
+  for (const mode_t mode : {0604U, 0644U, 0602U, 0620U, 0601U, 0777U}) {
+    const std::filesystem::path path = write(token, mode);
+    const auto read = read_token(path);
+    ASSERT_FALSE(read.has_value()) << mode;
+    EXPECT_TRUE(read.error().what.ends_with("): chmod 600 " + path.string())) << read.error().what;
+    EXPECT_EQ(read.error().where, path.string());
+  }
+  for (const mode_t mode : {0400U, 0600U, 0440U, 0640U})
+    EXPECT_TRUE(read_token(write(token, mode)).has_value()) << mode;
+}
+
+TEST_F(TokenFile, WithSomethingElseInItIsRefused) {
+  const std::vector<std::string> texts{
+      "",
+      "\n",
+      "short",
+      std::string(15, 'a'),
+      std::string(1025, 'a'),
+      std::string(4096, 'a'),
+      "0123456789abcdef\n\n",
+      "0123456789 abcdef",
+      "0123456789abcdef\n0123456789abcdef",
+      "0123456789abcdef\xc3\xa9",
+      std::string("0123456789abcdef\0", 17),
+  };
+  for (const std::string& text : texts) {
+    const auto read = read_token(write(text));
+    ASSERT_FALSE(read.has_value()) << text;
+    EXPECT_TRUE(read.error().what.starts_with("not a token: one line of 16 to 1024 visible characters")) << text;
+  }
+}
+
+TEST_F(TokenFile, OfAPasswordIsOneLineOfAnything) {
+  for (const std::string_view password : {"x", "with spaces in it", "\xc3\xa9", " "}) {
+    for (const std::string_view end : {"", "\n", "\r\n"}) {
+      EXPECT_EQ(read_password(write(std::string(password).append(end))).value(), password);
+    }
+  }
+  for (const std::string& text : {std::string(), std::string("\n"), std::string("a\nb"), std::string("a\n\n"),
+                                  std::string("a\0b", 3), std::string(1025, 'a')}) {
+    const auto read = read_password(write(text));
+    ASSERT_FALSE(read.has_value()) << text;
+    EXPECT_EQ(read.error().what, "not a password: one line of 1 to 1024 bytes");
+  }
+  EXPECT_FALSE(read_password(write("secret", 0644)).has_value());
+}
+
+TEST_F(TokenFile, ThatIsNotThereIsSaid) {
+  const auto read = read_token("/nowhere/http.token");
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().message(), "/nowhere/http.token: cannot be read: No such file or directory");
+}
+
+}  // namespace
+}  // namespace weir::server

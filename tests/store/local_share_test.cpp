@@ -1,0 +1,61 @@
+// What is left of a limit for one process while the shared store is away.
+#include "store/outage/outage_store.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace weir::store {
+namespace {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
+
+Limit bucket(std::uint64_t count, Duration per, std::uint64_t burst) {
+  return *Limit::token_bucket({{count, per}, burst});
+}
+
+TEST(LocalShare, HalvesRateAndBurstExactly) {
+  const Limit half = local_share_of(bucket(100, 60s, 20), 500'000, Cost{1});
+  EXPECT_EQ(half, bucket(50, 60s, 10));
+}
+
+TEST(LocalShare, KeepsARateThatWholeNumbersCannotHalve) {
+  const Limit half = local_share_of(bucket(7, 3s, 7), 500'000, Cost{1});
+  EXPECT_EQ(half, bucket(7, 6s, 3));
+}
+
+TEST(LocalShare, IsAtLeastOne) {
+  const Limit least = local_share_of(*Limit::fixed_window({1, 60s}), 500'000, Cost{1});
+  EXPECT_EQ(least.capacity(), 1U);
+  EXPECT_EQ(local_share_of(bucket(1, 60s, 1), 1, Cost{1}).capacity(), 1U);
+}
+
+TEST(LocalShare, IsAtLeastTheDearestRequest) {
+  EXPECT_EQ(local_share_of(bucket(100, 60s, 20), 500'000, Cost{15}).capacity(), 15U);
+  EXPECT_EQ(local_share_of(bucket(100, 60s, 20), 500'000, Cost{50}).capacity(), 20U);
+}
+
+TEST(LocalShare, OfAWindowIsAShareOfItsLimit) {
+  const Limit third = local_share_of(*Limit::sliding_window_log({10, 60s}), 333'333, Cost{1});
+  EXPECT_EQ(third, *Limit::sliding_window_log({3, 60s}));
+}
+
+TEST(LocalShare, OfAQueueIsAShorterQueue) {
+  const Limit half = local_share_of(*Limit::leaky_bucket(QueueNumbers{{10, 1s}, 99}), 500'000, Cost{1});
+  EXPECT_EQ(half, *Limit::leaky_bucket(QueueNumbers{{5, 1s}, 49}));
+}
+
+TEST(LocalShare, NeverGrowsWhereTheExactRateHasTooManyDigits) {
+  const Limit quick = *Limit::gcra({{49'999'999, Duration(1s)}, 1'000'000});
+  const Limit share = local_share_of(quick, 333'333, Cost{1});
+  EXPECT_EQ(share.capacity(), 333'333U);
+  // Tokens in a day, of both.
+  const auto in_a_day = [](const Limit& limit) {
+    return static_cast<double>(limit.rate().count) / static_cast<double>(limit.rate().per.count());
+  };
+  EXPECT_LE(in_a_day(share), in_a_day(quick) * 0.333334);
+  EXPECT_GT(in_a_day(share), 0.0);
+}
+
+}  // namespace
+}  // namespace weir::store

@@ -1,0 +1,227 @@
+// The core on a map: what every store has to decide, and a store in the test's own memory that decides so.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/operations.h"
+#include "core/rule.h"
+#include "core/until_more.h"
+#include "store/store.h"
+
+namespace weir::store {
+
+[[nodiscard]] inline Check check_of(std::string key, const core::Rule& rule, std::uint64_t cost = 1) {
+  Check check;
+  check.key = std::move(key);
+  check.rule = &rule;
+  check.cost = Cost{cost};
+  return check;
+}
+
+// States by the key of their check. One whose time is over is removed.
+class CoreStates {
+ public:
+  // Fills in the answer.
+  void decide(Group& group, Instant now) {
+    for (const Check& check : group.checks) remove_if_over(check, now);
+    group.failure = Failure::none;
+    group.decided = group.admitted = true;
+    group.now = now;
+    switch (group.operation) {
+      case Operation::forget:
+        for (const Check& check : group.checks) states_.erase(check.key);
+        for (Check& check : group.checks) {
+          check.decision = check.rule == nullptr ? Decision{} : decide_on(states_, check, Cost{0}, now);
+        }
+        return;
+      case Operation::settle:
+        settle(group.checks[0], *group.settlement, now);
+        tell_uncharged(group.checks[0], now);
+        return;
+      case Operation::decide:
+        for (const Check& check : group.checks) charge_back(check, now);
+        if (States after; decide_all(group, after, now)) {
+          for (auto& [key, state] : after) states_[key] = std::move(state);
+        } else {
+          leave_uncharged(group, now);
+        }
+        return;
+      case Operation::look: {
+        States after;
+        (void)decide_all(group, after, now);
+        return;
+      }
+    }
+  }
+
+  // When the key ends, in milliseconds; 0 if it was never used.
+  [[nodiscard]] std::int64_t forgotten_at(const Check& check) {
+    const auto found = states_.find(check.key);
+    if (found == states_.end() || check.rule == nullptr) return 0;
+    return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      const std::int64_t at = A::forget_at(of.limit, state_of<A>(found->second)).time_since_epoch().count();
+      return at <= 0 ? 0 : (at + 999) / 1000;
+    });
+  }
+
+ private:
+  // A key has states of one algorithm; which, its rules say.
+  using State = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
+                           core::SlidingWindowLog::State>;
+  using States = std::map<std::string, State>;
+
+  template <class A>
+  [[nodiscard]] static typename A::State& state_of(State& state) noexcept {
+    return std::get<typename A::State>(state);
+  }
+  [[nodiscard]] static State copy_of(const State& state) {
+    const auto& [arrival, fixed, counter, log] = state;
+    return {arrival, fixed, counter,
+            core::SlidingWindowLog::State{log.ring ? log.ring->copy(log.ring->capacity()) : core::LogRing::Handle{}}};
+  }
+
+  static Decision decide_on(States& states, const Check& check, Cost cost, Instant now) {
+    return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      return core::decide_state<A>(of.limit, state_of<A>(states[check.key]), cost, check.max_wait, now);
+    });
+  }
+  static void tell_when_more(States& states, Check& check, Instant now) {
+    if (!check.wants_more_after) return;
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      check.decision.more_after =
+          core::until_more_after<A>(of.limit, state_of<A>(states[check.key]), check.decision, check.max_wait, now);
+    });
+  }
+
+  // One check after the other, on copies: a key that comes twice sees its first charge.
+  bool decide_all(Group& group, States& after, Instant now) {
+    for (const Check& check : group.checks) after[check.key] = copy_of(states_[check.key]);
+    for (Check& check : group.checks) {
+      State before = copy_of(after[check.key]);
+      check.decision = decide_on(after, check, check.cost, now);
+      if (check.role == Check::Role::guard) after[check.key] = std::move(before);
+      tell_when_more(after, check, now);
+      group.admitted = group.admitted && check.decision.admitted;
+    }
+    return group.admitted;
+  }
+  void leave_uncharged(Group& group, Instant now) {
+    for (Check& check : group.checks) {
+      if (check.cost > Cost{0}) bring_within_reach(check, now);
+      if (check.decision.admitted) {
+        tell_uncharged(check, now);
+      } else {
+        tell_when_more(states_, check, now);
+      }
+    }
+  }
+  void tell_uncharged(Check& check, Instant now) {
+    check.decision = decide_on(states_, check, Cost{0}, now);
+    tell_when_more(states_, check, now);
+  }
+
+  // One by one, for as long as they are admitted.
+  void charge_back(const Check& check, Instant now) {
+    Check patient = check;
+    patient.max_wait = Duration::max();
+    for (std::uint64_t i = 0; i < check.charge_back; ++i) {
+      if (!decide_on(states_, patient, Cost{1}, now)) return bring_within_reach(check, now);
+    }
+  }
+  void bring_within_reach(const Check& check, Instant now) {
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      core::bring_within_reach<A>(of.limit, state_of<A>(states_[check.key]), now);
+    });
+  }
+
+  // To see whether it is changed.
+  static auto numbers_of(const State& state) {
+    const auto& [arrival, fixed, counter, log] = state;
+    const bool has_log = !log.empty();
+    return std::tuple(arrival.whole, arrival.nths, fixed.end, fixed.count, counter.start, counter.previous,
+                      counter.current, has_log ? log.ring->size() : 0, has_log ? log.ring->newest() : 0,
+                      has_log ? log.ring->cost_between(0, log.ring->size()) : 0);
+  }
+  void settle(const Check& check, const core::Settlement& settlement, Instant now) {
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      auto& state = state_of<A>(states_[check.key]);
+      const auto before = numbers_of(states_[check.key]);
+      core::settle<A>(of.limit, state, settlement, now);
+      const bool is_over = A::forget_at(of.limit, state) <= now;
+      if (is_over && numbers_of(states_[check.key]) != before) states_.erase(check.key);
+    });
+  }
+  void remove_if_over(const Check& check, Instant now) {
+    const std::int64_t over = forgotten_at(check);
+    if (over > 0 && now.time_since_epoch().count() / 1000 > over) states_.erase(check.key);
+  }
+
+  States states_;
+};
+
+// Answers before submit() returns, or when the test says so: late, in another order, or not at all.
+class MemoryStore final : public Store {
+ public:
+  using Store::submit;
+  void submit(Batch batch) override {
+    for (Group* const group : batch) {
+      if (failing != Failure::none) {
+        answer(*group, failing);
+      } else if (holds) {
+        waiting_.push_back(group);
+      } else {
+        answer(*group, Failure::none);
+      }
+    }
+  }
+
+  Instant now{std::chrono::seconds(1'700'000'000)};  // by the clock of the store
+  Failure failing = Failure::none;                   // of all that is submitted, at once
+  bool holds = false;                                // what is submitted, until it is to be delivered
+
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
+  [[nodiscard]] const std::deque<Group*>& groups() const noexcept { return waiting_; }
+
+  // What waits, and what is submitted meanwhile, until nothing does.
+  void deliver_all() {
+    while (!waiting_.empty()) deliver();
+  }
+  // The one that has waited longest.
+  void deliver() { fail(Failure::none); }
+  void fail(Failure failure) {
+    Group& group = *waiting_.front();
+    waiting_.pop_front();
+    answer(group, failure);
+  }
+  // The one that came last.
+  void deliver_last() {
+    Group& group = *waiting_.back();
+    waiting_.pop_back();
+    answer(group, Failure::none);
+  }
+
+ private:
+  void answer(Group& group, Failure failure) {
+    if (failure == Failure::none) {
+      states_.decide(group, now);
+    } else {
+      group.failure = failure;
+      group.decided = group.admitted = false;
+    }
+    group.callback->answered(group);
+  }
+
+  CoreStates states_;
+  std::deque<Group*> waiting_;
+};
+
+}  // namespace weir::store

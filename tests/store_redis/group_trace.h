@@ -1,0 +1,221 @@
+// Random groups, from one seed: several limits under numbers that change, keys and groups that come again, every
+// operation, costs at the edges.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/rule.h"
+#include "store/store.h"
+#include "weir/limit.h"
+
+namespace weir::store::redis {
+
+class GroupTrace {
+ public:
+  explicit GroupTrace(std::uint64_t seed) : random_(seed), name_("t" + std::to_string(seed) + ":") {}
+
+  // Lengths of time that go by while a test runs.
+  void be_quick() { is_quick_ = true; }
+
+  // Numbers that apply to the same states by turns.
+  void add_family(Algorithm algorithm) {
+    Family family;
+    family.window = length();
+    const std::size_t count = 1 + below(3);
+    while (family.rules.size() < count) {
+      if (auto limit = some_limit(algorithm, family.window)) family.rules.push_back(core::compile(*limit));
+    }
+    for (core::Rule& rule : family.rules) {
+      if (!one_in(3)) core::bound_reach(rule, core::time_to_fill(family.rules[below(family.rules.size())]));
+    }
+    families_.push_back(std::move(family));
+  }
+
+  // One limit, as it is.
+  void add_family(const Limit& limit) { families_.push_back({limit.rate().per, {core::compile(limit)}}); }
+
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  [[nodiscard]] bool one_in(std::uint64_t n) { return below(n) == 0; }
+
+  Group next_group() {
+    if (!groups_.empty() && one_in(3))
+      return groups_[groups_.size() - 1 - below(std::min<std::size_t>(groups_.size(), 3))];
+    Group group;
+    const std::uint64_t kind = below(16);
+    group.operation = kind < 11   ? store::Operation::decide
+                      : kind < 13 ? store::Operation::look
+                      : kind < 15 ? store::Operation::settle
+                                  : store::Operation::forget;
+    const std::size_t checks = group.operation == store::Operation::settle || one_in(2) ? 1 : 1 + below(3);
+    for (std::size_t i = 0; i < checks; ++i) group.checks.push_back(next_check(group.operation));
+    if (group.operation == store::Operation::settle) group.settlement = next_settlement();
+    groups_.push_back(group);
+    return group;
+  }
+
+  void remember(const Group& answered) {
+    if (answered.operation != store::Operation::decide || !answered.admitted) return;
+    charged_.push_back({answered.checks[0].cost, Cost{0}, answered.checks[0].decision.charged_at});
+  }
+
+  Duration next_step() {
+    const auto scale = static_cast<std::uint64_t>(families_[below(families_.size())].window.count());
+    switch (below(10)) {
+      case 0:
+      case 1:
+        return Duration{0};
+      case 2:
+      case 3:
+      case 4:
+        return Duration{static_cast<std::int64_t>(below(scale / 4 + 2))};
+      case 5:
+        return Duration{static_cast<std::int64_t>(scale)};
+      case 6:
+        return Duration{static_cast<std::int64_t>(below(3 * scale))};
+      case 7:
+        return Duration{static_cast<std::int64_t>(below(40 * scale))};
+      case 8:
+        return -Duration{static_cast<std::int64_t>(below(3 * shortest_window()))};
+      default:
+        return Duration{1};
+    }
+  }
+
+ private:
+  struct Family {
+    Duration window;
+    std::vector<core::Rule> rules;
+  };
+
+  // The script tells windows apart that are less than 2^19 ahead.
+  [[nodiscard]] std::uint64_t shortest_window() const {
+    const auto by_window = [](const Family& family) { return family.window; };
+    return static_cast<std::uint64_t>(std::ranges::min_element(families_, {}, by_window)->window.count());
+  }
+
+  Duration length() {
+    if (is_quick_) return Duration{static_cast<std::int64_t>(one_in(2) ? 1 + below(500) : 1'000 * (1 + below(50)))};
+    switch (below(6)) {
+      case 0:
+        return Duration{static_cast<std::int64_t>(1 + below(50))};
+      case 1:
+        return Duration{static_cast<std::int64_t>(1 + below(5'000))};
+      case 2:
+        return std::chrono::seconds(60);
+      case 3:
+        return Duration{static_cast<std::int64_t>(1 + below(10'000'000))};
+      case 4:
+        return std::chrono::days(1 + below(3650));
+      default:
+        return Duration{1'000'000};
+    }
+  }
+
+  std::uint64_t count() {
+    switch (below(5)) {
+      case 0:
+        return 1;
+      case 1:
+        return 1 + below(1'000'000);
+      case 2:
+        return std::uint64_t{1} << below(32);
+      default:
+        return 1 + below(12);
+    }
+  }
+
+  Result<Limit> some_limit(Algorithm algorithm, Duration window) {
+    // At the edges of what is exact, now and then.
+    const std::uint64_t huge = (std::uint64_t{1} << 53) - below(3);
+    const Rate rate{one_in(8) ? huge : count(), window};
+    const std::uint64_t burst = one_in(8) ? huge / rate.count : count();
+    switch (algorithm) {
+      case Algorithm::token_bucket:
+        return Limit::token_bucket({rate, burst});
+      case Algorithm::gcra:
+        return Limit::gcra({rate, burst});
+      case Algorithm::leaky_bucket_meter:
+        return Limit::leaky_bucket(BucketNumbers{rate, burst});
+      case Algorithm::leaky_bucket_queue:
+        return Limit::leaky_bucket(QueueNumbers{rate, burst - 1});
+      case Algorithm::fixed_window:
+        return Limit::fixed_window({one_in(4) ? Limit::largest_window_limit : count(), window});
+      case Algorithm::sliding_window_log:
+        return Limit::sliding_window_log({one_in(4) ? 1 + below(200) : 1 + below(12), window});
+      case Algorithm::sliding_window_counter:
+        break;
+    }
+    return Limit::sliding_window_counter({one_in(4) ? Limit::largest_window_limit : count(), window});
+  }
+
+  static std::uint64_t capacity_of(const core::Rule& rule) {
+    return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::uint64_t {
+      if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) {
+        return of.limit.burst;
+      } else {
+        return of.limit.limit;
+      }
+    });
+  }
+
+  Cost cost_for(const core::Rule& rule) {
+    const std::uint64_t capacity = capacity_of(rule);
+    switch (below(12)) {
+      case 0:
+        return Cost{0};
+      case 1:
+        return Cost{capacity};
+      case 2:
+        return Cost{capacity + 1 + below(2)};
+      case 3:
+        return Cost{one_in(8) ? UINT64_MAX - below(2) : capacity / 2};
+      case 4:
+      case 5:
+        return Cost{1 + below(capacity)};
+      default:
+        return Cost{1 + below(std::min<std::uint64_t>(capacity, 3))};
+    }
+  }
+
+  store::Check next_check(store::Operation operation) {
+    const std::size_t number = below(families_.size());
+    Family& family = families_[number];
+    store::Check check;
+    check.key = name_ + std::to_string(number) + "/" + std::to_string(below(3));
+    check.rule = &family.rules[below(family.rules.size())];
+    check.cost = cost_for(*check.rule);
+    if (one_in(3)) check.max_wait = Duration{static_cast<std::int64_t>(below(2'000'000))};
+    if (one_in(20)) check.max_wait = -Duration{5};
+    if (operation <= store::Operation::look && one_in(8)) check.role = store::Check::Role::guard;
+    check.wants_more_after = operation != store::Operation::forget && !one_in(4);
+    if (operation == store::Operation::decide && one_in(12)) check.charge_back = 1 + below(20);
+    return check;
+  }
+
+  core::Settlement next_settlement() {
+    core::Settlement settlement{Cost{below(5)}, Cost{below(8)}, Instant{std::chrono::seconds(1)}};
+    if (!charged_.empty())
+      settlement = charged_[charged_.size() - 1 - below(std::min<std::size_t>(charged_.size(), 4))];
+    if (one_in(2)) settlement.actual = Cost{below(2 + 2 * std::min(settlement.reserved.units(), UINT64_MAX / 4))};
+    if (one_in(10)) settlement.charged_at += Duration{static_cast<std::int64_t>(below(3)) - 1};
+    if (one_in(40)) settlement.charged_at = Instant::min();
+    return settlement;
+  }
+
+  std::mt19937_64 random_;
+  bool is_quick_ = false;
+  std::string name_;
+  std::deque<Family> families_;
+  std::vector<Group> groups_;
+  std::vector<core::Settlement> charged_;
+};
+
+}  // namespace weir::store::redis

@@ -1,0 +1,25 @@
+#include "text/json.h"
+
+#include <gtest/gtest.h>
+
+namespace weir::text {
+namespace {
+
+TEST(JsonText, EscapesWhatJsonDoesNotTake) {
+  EXPECT_EQ(json_text("a\"b\\c\n\t\x01\x7F"), "\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\"");
+  EXPECT_EQ(json_text("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89"), "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\x89\"");
+}
+
+TEST(JsonText, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(json_text("\xFF"), "\"\\ufffd\"");
+  EXPECT_EQ(json_text("\xC0\xAF"), "\"\\ufffd\\ufffd\"");             // overlong
+  EXPECT_EQ(json_text("\xED\xA0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");  // a surrogate
+  EXPECT_EQ(json_text("a\xE2\x82"), "\"a\\ufffd\\ufffd\"");           // cut off
+}
+
+TEST(JsonText, EscapesWhatEndsLinesInSomeReaders) {
+  EXPECT_EQ(json_text("\xE2\x80\xA8\xE2\x80\xA9"), "\"\\u2028\\u2029\"");
+}
+
+}  // namespace
+}  // namespace weir::text

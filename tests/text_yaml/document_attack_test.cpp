@@ -1,0 +1,107 @@
+// Texts made to hurt. Each is refused (or read) in bounded time and memory; the test's own time limit is the bound.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "text/yaml/document.h"
+
+namespace weir::text {
+namespace {
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  all.reserve(text.size() * times);
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+std::string refusal(std::string_view text) {
+  Problems problems("f");
+  if (parse_yaml(text, problems)) return "";
+  return problems.sorted().front().text();
+}
+
+TEST(DeepNesting, IsRefusedBeyond64Levels) {
+  for (const int levels : {1, 63, 64}) {
+    const auto n = static_cast<std::size_t>(levels);
+    EXPECT_EQ(refusal(repeated("[", n) + repeated("]", n)), "") << levels;
+    EXPECT_EQ(refusal(repeated("- ", n) + "x"), "") << levels;
+    EXPECT_EQ(refusal(repeated("{a: ", n) + "1" + repeated("}", n)), "") << levels;
+  }
+  EXPECT_EQ(refusal(repeated("[", 65) + repeated("]", 65)), "f:1:65: nested too deeply: at most 64 levels");
+  EXPECT_EQ(refusal(repeated("- ", 65) + "x"), "f:1:129: nested too deeply: at most 64 levels");
+  EXPECT_EQ(refusal(repeated("- ", 100'000)), "f:1:129: nested too deeply: at most 64 levels");
+}
+
+TEST(DeepNesting, NeverReachesTheStack) {
+  for (const auto* opening : {"[", "{", "{a: ", "[a: ", "- ", "? ", "- - ", "[{", "!!str [", "&a [", "? - ", "{? "}) {
+    EXPECT_NE(refusal(repeated(opening, 100'000)), "") << opening;
+    EXPECT_NE(refusal("a: " + repeated(opening, 100'000)), "") << opening;
+  }
+  std::string steps;
+  for (std::size_t i = 0; i < 3'000; ++i) steps += std::string(i, ' ') + "a:\n";
+  EXPECT_EQ(refusal(steps), "f:65:65: nested too deeply: at most 64 levels");
+}
+
+TEST(DeepNesting, ThroughAliasesCountsToo) {
+  std::string text = "a0: &a0 " + repeated("[", 40) + repeated("]", 40) + "\n";
+  text += "b: " + repeated("[", 40) + "*a0" + repeated("]", 40) + "\n";
+  EXPECT_EQ(refusal(text), "f:2:44: nested too deeply: at most 64 levels");
+}
+
+TEST(Bomb, OfAliasesIsRefusedBeforeItIsExpanded) {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    const std::string name = "a" + std::to_string(i);
+    text += name + ": &" + name + " [" + repeated(before + ", ", 9) + before + "]\n";
+  }
+  EXPECT_EQ(refusal(text),
+            "f:6:40: too much: more than 1000000 values, those behind anchors and aliases counted each time");
+}
+
+TEST(Bomb, OfLongTextsIsRefused) {
+  const std::string text = "x: &a " + std::string(5'000'000, 'x') + "\ny: [*a, *a, *a, *a, *a]\n";
+  EXPECT_EQ(refusal(text),
+            "f:2:13: too much: the text behind anchors and aliases, counted each time, is beyond all measure");
+}
+
+TEST(Bomb, OfAnchorsWithinAnchorsIsRefused) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "&a" + std::to_string(i) + " [";
+  text += repeated("0, ", 300'000) + "0" + repeated("]", 60);
+  EXPECT_NE(refusal(text).find("too much: more than 1000000 values"), std::string::npos);
+}
+
+TEST(Cycle, IsRefused) {
+  const std::string endless = "an alias inside of what it stands for: that would never end";
+  EXPECT_EQ(refusal("a: &a [1, *a]\n"), "f:1:11: " + endless);
+  EXPECT_EQ(refusal("&a { b: &b { c: *a } }\n"), "f:1:17: " + endless);
+}
+
+TEST(LargeFile, IsRefusedBeyondTenMegabytes) {
+  EXPECT_EQ(refusal(std::string(most_bytes, 'x')), "");
+  EXPECT_EQ(refusal(std::string(most_bytes + 1, 'x')),
+            "f:1:1: the file has more than 10485760 bytes: that is the most");
+}
+
+// Half a megabyte of each: what took quadratic time would take minutes.
+TEST(LargeFile, OfWhateverIsReadOrRefusedInTime) {
+  for (const auto* piece :
+       {"[",  "{", "]",  "[]",     "a: ",   "a\n",   "- a\n", "-\n", "\"a", "'a\n", "&a ", "*a ", "!a ", "!<a> ", "#\n",
+        "\n", " ", "\t", "%a b\n", "---\n", "...\n", "? ",    ": ",  ", ",  "|\n",  "> ",  "\\",  "\r",  "a: b: "}) {
+    const std::string text = repeated(piece, (most_bytes / 20) / std::string_view(piece).size());
+    (void)refusal(text);
+    (void)refusal("x: " + text);
+  }
+}
+
+TEST(LargeFile, WithAMillionValuesIsTheLargest) {
+  EXPECT_EQ(refusal("[" + repeated("0,", 999'999) + "]"), "");
+  EXPECT_EQ(refusal("[" + repeated("0,", 1'000'000) + "]"),
+            "f:1:2000000: too much: more than 1000000 values, those behind anchors and aliases counted each time");
+}
+
+}  // namespace
+}  // namespace weir::text
