@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "text/characters.h"
+
 namespace weir::simulate {
 namespace {
 
@@ -80,7 +82,7 @@ constexpr std::string_view present(std::string_view text) noexcept {
 tl::expected<std::size_t, Fault> find_time(std::string_view line, std::size_t from) noexcept {
   Fault fault = Fault::no_time;
   for (std::size_t at = line.find('[', from); at != npos; at = line.find('[', at + 1)) {
-    constexpr std::size_t close = 1 + clf_time_length;
+    constexpr std::size_t close = 1 + text::clf_time_length;
     if (line[at - 1] != ' ') continue;
     if (line.size() <= at + close || line[at + close] != ']') {
       if (fault == Fault::no_time) fault = Fault::bad_time;
@@ -121,7 +123,9 @@ tl::expected<Client, Fault> split_client(std::string_view text) noexcept {
 
 // " 200 123 ..."
 std::uint16_t status_of(std::string_view rest) noexcept {
-  if (rest.size() < 4 || rest[0] != ' ' || !is_digit(rest[1]) || !is_digit(rest[2]) || !is_digit(rest[3])) return 0;
+  if (rest.size() < 4 || rest[0] != ' ' || !text::is_digit(rest[1]) || !text::is_digit(rest[2]) ||
+      !text::is_digit(rest[3]))
+    return 0;
   if (rest.size() > 4 && rest[4] != ' ') return 0;
   return static_cast<std::uint16_t>((rest[1] - '0') * 100 + (rest[2] - '0') * 10 + (rest[3] - '0'));
 }
@@ -148,7 +152,7 @@ Parsed CombinedLines::parse(std::string_view line) {
   const auto at = clock_.read(line.data() + *time + 1);
   if (!at) return tl::unexpected(Fault::bad_time);
 
-  std::string_view rest = line.substr(*time + clf_time_length + 4);
+  std::string_view rest = line.substr(*time + text::clf_time_length + 4);
   const std::size_t quote = find_closing_quote(rest);
   if (quote == npos) return tl::unexpected(Fault::no_quoted_request);
   const auto request = split_request(rest.substr(0, quote));

@@ -16,7 +16,7 @@
 #include <tl/expected.hpp>
 
 #include "simulate/log_entry.h"
-#include "simulate/log_time.h"
+#include "text/date.h"
 
 namespace weir::simulate {
 
@@ -45,7 +45,7 @@ class CombinedLines {
   void read_tail(std::string_view rest, LogEntry& entry);
 
   Tail tail_;
-  ClfClock clock_;
+  text::ClfClock clock_;
   std::string user_;  // these four: what a text means whose line has escapes
   std::string target_;
   std::array<std::string, 2> header_texts_;

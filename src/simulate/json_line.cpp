@@ -11,7 +11,7 @@
 #include <simdjson.h>
 
 #include "simulate/combined_line.h"
-#include "simulate/log_time.h"
+#include "text/date.h"
 
 namespace weir::simulate {
 namespace {
@@ -261,7 +261,7 @@ void JsonLines::Document::store(std::string_view text, const Node& node) noexcep
 Parsed JsonLines::Document::entry() {
   const Document& found = *this;
   if (found[Field::time].empty()) return tl::unexpected(Fault::no_time);
-  const auto stamp = parse_log_time(found[Field::time]);
+  const auto stamp = text::parse_log_time(found[Field::time]);
   if (!stamp) return tl::unexpected(Fault::bad_time);
 
   RequestLine request{found[Field::method], found[Field::target]};

@@ -14,12 +14,12 @@
 
 #include <tl/expected.hpp>
 
+#include "text/date.h"
 #include "weir/time.h"
 
 namespace weir::simulate {
 
-// How fine the log writes its times. Of lines stamped with the same whole second, only the order is known.
-enum class Grain : std::uint8_t { second, finer };
+using text::Grain;
 
 struct Header {
   std::string_view name;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "simulate/combined_line.h"
-#include "simulate/log_time.h"
+#include "text/date.h"
 
 namespace weir::simulate {
 namespace {
@@ -47,8 +47,8 @@ std::string escaped(const std::string& text) {
 
 RC_GTEST_PROP(CombinedLineProperty, EverySecondReadsBackInEveryForm, ()) {
   const Instant instant = any_second();
-  RC_ASSERT(parse_clf_time(written(instant, "%d/%b/%Y:%H:%M:%S +0000")) == instant);
-  RC_ASSERT(parse_rfc3339(written(instant, "%Y-%m-%dT%H:%M:%SZ")) == (Stamp{instant, Grain::second}));
+  RC_ASSERT(text::parse_clf_time(written(instant, "%d/%b/%Y:%H:%M:%S +0000")) == instant);
+  RC_ASSERT(text::parse_rfc3339(written(instant, "%Y-%m-%dT%H:%M:%SZ")) == (text::Stamp{instant, Grain::second}));
 }
 
 RC_GTEST_PROP(CombinedLineProperty, UserAndTargetOfAnyBytesReadBack,
