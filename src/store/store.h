@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ledger.h"
 #include "core/operations.h"
 #include "core/rule.h"
 #include "table/hash_key.h"
@@ -27,6 +28,7 @@ namespace weir::store {
 
 struct SharedName;
 class ThrottleTable;
+class SliceTable;
 
 // What holds for a limit while a shared store is away.
 enum class OnFailure : std::uint8_t {
@@ -45,14 +47,22 @@ struct States {
   core::Rule share{};                 // what this process admits while a shared store is away
   OnFailure on_failure = OnFailure::share;
   bool charges_back = false;  // what was admitted on the share is charged to the store when it is back
+  SliceTable* slices = nullptr;  // that this process holds; null: every decision is the store's
 };
 
 // Who decided a check.
 enum class Path : std::uint8_t {
   store,
+  slice,   // this process, on units that the store granted it
   share,   // this process's share of the limit, the store being away
   open,    // nobody: the limit lets everything pass then
   closed,  // nobody: the limit lets nothing pass then
+};
+
+// A message about this process's slice of a state, and its answer where the store did decide.
+struct SliceExchange {
+  core::SliceMessage message;
+  core::SliceAnswer answer;
 };
 
 // One limit's part in a group, and what is decided on it.
@@ -73,6 +83,8 @@ struct Check {
   // What was admitted here while the store was away: charged before all else, but never into debt, whatever becomes of
   // the group. Set by OutageStore.
   std::uint64_t charge_back = 0;
+  // Of `decide`: reported before, granted behind it, whatever becomes of the group. Set by LeasedStore.
+  SliceExchange* exchange = nullptr;
 
   Path path = Path::store;
   Decision decision;

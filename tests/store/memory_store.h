@@ -44,18 +44,26 @@ class CoreStates {
         }
         return;
       case Operation::settle:
+        lapse(group.checks[0], now);
         settle(group.checks[0], *group.settlement, now);
         tell_uncharged(group.checks[0], now);
         return;
       case Operation::decide:
-        for (const Check& check : group.checks) charge_back(check, now);
+        for (const Check& check : group.checks) report(check, now);
+        for (const Check& check : group.checks) {
+          if (check.charge_back > 0) lapse(check, now);
+          charge_back(check, now);
+        }
+        for (const Check& check : group.checks) lapse(check, now);
         if (States after; decide_all(group, after, now)) {
           for (auto& [key, state] : after) states_[key] = std::move(state);
         } else {
           leave_uncharged(group, now);
         }
+        for (const Check& check : group.checks) grant(check, now);
         return;
       case Operation::look: {
+        for (const Check& check : group.checks) lapse(check, now);
         States after;
         (void)decide_all(group, after, now);
         return;
@@ -68,35 +76,95 @@ class CoreStates {
     const auto found = states_.find(check.key);
     if (found == states_.end() || check.rule == nullptr) return 0;
     return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-      const std::int64_t at = A::forget_at(of.limit, state_of<A>(found->second)).time_since_epoch().count();
+      std::int64_t at = A::forget_at(of.limit, state_of<A>(found->second)).time_since_epoch().count();
+      if constexpr (core::can_be_leased<A>) {
+        at = std::max(at, found->second.ledger.template forget_at<A>(of.limit, state_of<A>(found->second)));
+      }
       return at <= 0 ? 0 : (at + 999) / 1000;
     });
   }
 
+  // The slices of a key that are out.
+  [[nodiscard]] const core::Ledger& ledger(const std::string& key) { return states_[key].ledger; }
+
  private:
   // A key has states of one algorithm; which, its rules say.
-  using State = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
-                           core::SlidingWindowLog::State>;
+  using Numbers = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
+                             core::SlidingWindowLog::State>;
+  struct State {
+    Numbers numbers;
+    core::Ledger ledger;
+  };
   using States = std::map<std::string, State>;
 
   template <class A>
   [[nodiscard]] static typename A::State& state_of(State& state) noexcept {
-    return std::get<typename A::State>(state);
+    return std::get<typename A::State>(state.numbers);
   }
   [[nodiscard]] static State copy_of(const State& state) {
-    const auto& [arrival, fixed, counter, log] = state;
-    return {arrival, fixed, counter,
-            core::SlidingWindowLog::State{log.ring ? log.ring->copy(log.ring->capacity()) : core::LogRing::Handle{}}};
+    const auto& [arrival, fixed, counter, log] = state.numbers;
+    return {{arrival, fixed, counter,
+             core::SlidingWindowLog::State{log.ring ? log.ring->copy(log.ring->capacity()) : core::LogRing::Handle{}}},
+            state.ledger};
   }
 
   static Decision decide_on(States& states, const Check& check, Cost cost, Instant now) {
     return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-      return core::decide_state<A>(of.limit, state_of<A>(states[check.key]), cost, check.max_wait, now);
+      State& state = states[check.key];
+      if constexpr (core::can_be_leased<A>) {
+        if (!state.ledger.slices.empty()) {
+          return state.ledger.template decide<A>(of.limit, state_of<A>(state), cost, core::micros(now));
+        }
+      }
+      return core::decide_state<A>(of.limit, state_of<A>(state), cost, check.max_wait, now);
     });
+  }
+
+  void lapse(const Check& check, Instant now) {
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      State& state = states_[check.key];
+      if constexpr (core::can_be_leased<A>) {
+        state.ledger.template lapse<A>(of.limit, state_of<A>(state), core::micros(now));
+      }
+    });
+  }
+  void report(const Check& check, Instant now) {
+    if (check.exchange == nullptr) return;
+    check.exchange->answer = {};
+    check.exchange->answer.lapsed =
+        states_[check.key].ledger.lapsed_of(check.exchange->message.holder, core::micros(now));
+    lapse(check, now);
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      State& state = states_[check.key];
+      if constexpr (core::can_be_leased<A>) {
+        check.exchange->answer.taken = state.ledger.template report<A>(of.limit, state_of<A>(state),
+                                                                       check.exchange->message, core::micros(now));
+      }
+    });
+  }
+  void grant(const Check& check, Instant now) {
+    if (check.exchange == nullptr || !check.exchange->answer.taken) return;
+    const std::uint64_t lapsed = check.exchange->answer.lapsed;
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      State& state = states_[check.key];
+      if constexpr (core::can_be_leased<A>) {
+        check.exchange->answer =
+            state.ledger.template grant<A>(of.limit, state_of<A>(state), check.exchange->message, core::micros(now));
+      }
+    });
+    check.exchange->answer.lapsed = lapsed;
   }
   static void tell_when_more(States& states, Check& check, Instant now) {
     if (!check.wants_more_after) return;
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      if constexpr (core::can_be_leased<A>) {
+        State& state = states[check.key];
+        if (!state.ledger.slices.empty()) {
+          check.decision.more_after =
+              state.ledger.template until_more<A>(of.limit, state_of<A>(state), check.decision, core::micros(now));
+          return;
+        }
+      }
       check.decision.more_after =
           core::until_more_after<A>(of.limit, state_of<A>(states[check.key]), check.decision, check.max_wait, now);
     });
@@ -117,12 +185,9 @@ class CoreStates {
   void leave_uncharged(Group& group, Instant now) {
     for (Check& check : group.checks) {
       if (check.cost > Cost{0}) bring_within_reach(check, now);
-      if (check.decision.admitted) {
-        tell_uncharged(check, now);
-      } else {
-        tell_when_more(states_, check, now);
-      }
+      if (check.decision.admitted) check.decision = decide_on(states_, check, Cost{0}, now);
     }
+    for (Check& check : group.checks) tell_when_more(states_, check, now);
   }
   void tell_uncharged(Check& check, Instant now) {
     check.decision = decide_on(states_, check, Cost{0}, now);
@@ -145,7 +210,7 @@ class CoreStates {
 
   // To see whether it is changed.
   static auto numbers_of(const State& state) {
-    const auto& [arrival, fixed, counter, log] = state;
+    const auto& [arrival, fixed, counter, log] = state.numbers;
     const bool has_log = !log.empty();
     return std::tuple(arrival.whole, arrival.nths, fixed.end, fixed.count, counter.start, counter.previous,
                       counter.current, has_log ? log.ring->size() : 0, has_log ? log.ring->newest() : 0,
@@ -157,10 +222,20 @@ class CoreStates {
       const auto before = numbers_of(states_[check.key]);
       core::settle<A>(of.limit, state, settlement, now);
       const bool is_over = A::forget_at(of.limit, state) <= now;
-      if (is_over && numbers_of(states_[check.key]) != before) states_.erase(check.key);
+      if (!is_over || numbers_of(states_[check.key]) == before) return;
+      if (states_[check.key].ledger.slices.empty()) {
+        states_.erase(check.key);
+      } else {
+        state = {};
+      }
     });
   }
   void remove_if_over(const Check& check, Instant now) {
+    // How long slices of a bucket matter depends on the rule.
+    const bool is_bucket = check.rule != nullptr && core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
+      return std::is_same_v<typename A::State, core::ArrivalState>;
+    });
+    if (is_bucket && !states_[check.key].ledger.slices.empty()) return;
     const std::int64_t over = forgotten_at(check);
     if (over > 0 && now.time_since_epoch().count() / 1000 > over) states_.erase(check.key);
   }

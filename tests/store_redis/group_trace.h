@@ -22,6 +22,9 @@ class GroupTrace {
  public:
   explicit GroupTrace(std::uint64_t seed) : random_(seed), name_("t" + std::to_string(seed) + ":") {}
 
+  // Messages about slices come along with decisions.
+  void lease() { leases_ = true; }
+
   // Lengths of time that go by while a test runs.
   void be_quick() { is_quick_ = true; }
 
@@ -46,8 +49,13 @@ class GroupTrace {
   [[nodiscard]] bool one_in(std::uint64_t n) { return below(n) == 0; }
 
   Group next_group() {
-    if (!groups_.empty() && one_in(3))
-      return groups_[groups_.size() - 1 - below(std::min<std::size_t>(groups_.size(), 3))];
+    if (!groups_.empty() && one_in(3)) {
+      Group again = groups_[groups_.size() - 1 - below(std::min<std::size_t>(groups_.size(), 3))];
+      for (store::Check& check : again.checks) {
+        if (check.exchange != nullptr) check.exchange = &exchanges_.emplace_back(*check.exchange);
+      }
+      return again;
+    }
     Group group;
     const std::uint64_t kind = below(16);
     group.operation = kind < 11   ? store::Operation::decide
@@ -185,6 +193,35 @@ class GroupTrace {
     }
   }
 
+  std::uint64_t units_for(std::uint64_t capacity) {
+    switch (below(8)) {
+      case 0:
+      case 1:
+        return 0;
+      case 2:
+        return capacity;
+      case 3:
+        return UINT64_MAX >> (11 + below(20));
+      default:
+        return below(capacity + 2);
+    }
+  }
+
+  // Of one of three holders; old and repeated numbers now and then.
+  core::SliceMessage next_message(const Family& family, const core::Rule& rule) {
+    const std::uint64_t capacity = capacity_of(rule);
+    core::SliceMessage message;
+    message.holder = UINT64_MAX - below(3);
+    message.number = one_in(6) ? number_ - below(std::min<std::uint64_t>(number_, 3)) : ++number_;
+    message.keep = units_for(capacity);
+    message.back = units_for(capacity);
+    message.unasked = one_in(4) ? units_for(capacity) : 0;
+    message.want = units_for(capacity);
+    message.nodes = one_in(2) ? 0 : static_cast<std::uint32_t>(1 + below(64));
+    message.hold = Duration{static_cast<std::int64_t>(1 + below(static_cast<std::uint64_t>(family.window.count()) * 2))};
+    return message;
+  }
+
   store::Check next_check(store::Operation operation) {
     const std::size_t number = below(families_.size());
     Family& family = families_[number];
@@ -197,6 +234,9 @@ class GroupTrace {
     if (operation <= store::Operation::look && one_in(8)) check.role = store::Check::Role::guard;
     check.wants_more_after = operation != store::Operation::forget && !one_in(4);
     if (operation == store::Operation::decide && one_in(12)) check.charge_back = 1 + below(20);
+    if (leases_ && operation == store::Operation::decide && core::is_leasable(*check.rule) && one_in(2)) {
+      check.exchange = &exchanges_.emplace_back(SliceExchange{next_message(family, *check.rule), {}});
+    }
     return check;
   }
 
@@ -211,6 +251,9 @@ class GroupTrace {
   }
 
   std::mt19937_64 random_;
+  bool leases_ = false;
+  std::uint64_t number_ = 1;
+  std::deque<SliceExchange> exchanges_;
   bool is_quick_ = false;
   std::string name_;
   std::deque<Family> families_;

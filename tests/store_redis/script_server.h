@@ -21,9 +21,10 @@ class ScriptServer {
   explicit ScriptServer(std::vector<std::string> options = {}) : server_(std::move(options)) {
     ask({"SCRIPT", "LOAD", script_source()});
     digest_of_expiry_ = std::string(ask({"SCRIPT", "LOAD",
-                                         "for _, key in ipairs(KEYS) do local at = redis.call('PEXPIRETIME', key) "
-                                         "if at >= 0 and math.floor(ARGV[1] / 1000) > at then redis.call('DEL', key) "
-                                         "end end redis.call('SET', 'clock', ARGV[1])"})
+                                         "for i, key in ipairs(KEYS) do local at = redis.call('PEXPIRETIME', key) "
+                                         "if at >= 0 and math.floor(ARGV[1] / 1000) > at and "
+                                         "not (ARGV[i + 1] == 'bucket' and string.find(redis.call('GET', key), '|')) then "
+                                         "redis.call('DEL', key) end end redis.call('SET', 'clock', ARGV[1])"})
                                         .text());
     digest_of_manual_ = std::string(ask({"SCRIPT", "LOAD", source_with_manual_clock()}).text());
   }
@@ -48,7 +49,7 @@ class ScriptServer {
   }
 
   // Sets the clock of the script. The keys of the batch whose time is over by it are removed, as the server does by its
-  // own clock.
+  // own clock; but for buckets with slices: how long those matter depends on the rule that wrote them last.
   void set_clock(const ScriptBatch& batch, Instant now) {
     std::vector<std::string_view> words{"EVALSHA", digest_of_expiry_, ""};
     for (const Group* const group : batch.members()) {
@@ -58,6 +59,9 @@ class ScriptServer {
     const std::string micros = std::to_string(now.time_since_epoch().count());
     words[2] = keys;
     words.push_back(micros);
+    for (const Group* const group : batch.members()) {
+      for (const store::Check& check : group->checks) words.push_back(is_bucket(check) ? "bucket" : "");
+    }
     connection_.ask(words);
   }
 
@@ -72,6 +76,12 @@ class ScriptServer {
   std::string error;  // the last that a batch was answered with
 
  private:
+  static bool is_bucket(const store::Check& check) {
+    return check.rule != nullptr && core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
+      return std::is_same_v<typename A::State, core::ArrivalState>;
+    });
+  }
+
   // The same script, but for the one line that asks the time.
   static std::string source_with_manual_clock() {
     std::string source(script_source());

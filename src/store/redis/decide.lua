@@ -16,7 +16,8 @@
 --             the terms, then the evaluations
 --
 -- A term is a rule and what is asked of it. The first number is the algorithm, by which the others are read:
---   bucket, queue    algorithm  cost  N  fill, its nths  reach, its nths  worth of the cost, its nths  most  max_wait
+--   bucket, queue    algorithm  cost  N  fill, its nths  reach, its nths  worth of the cost, its nths
+--                    worth of a token, its nths  burst  most  max_wait
 --   windows, log     algorithm  cost  limit  window
 -- `reach` is how far ahead of now a state can be: one that is further was written under other numbers, and counts as
 -- this much. `most` is how often the cost goes into the burst. A settlement has `how` in the place of the cost
@@ -31,6 +32,9 @@
 -- that is asked alone for a cost that is not 0:
 --   DECIDE_ONE       operation  key  term
 --   DECIDE_ALIKE     operation  copies  key  term
+-- A message about a slice comes in two, around the evaluation that it came with (src/core/ledger.h):
+--   REPORT           operation  key  term  holder (two of 32 bits)  number  keep  back  unasked
+--   GRANT            operation  key  term  holder (two of 32 bits)  number  want  nodes  hold
 --
 -- States
 --   bucket, queue    `A` or `A:B`: the theoretical arrival time, and its nths unless they are 0
@@ -38,17 +42,21 @@
 --   counter          `A` or `A:B`: the same, and the count of the window before unless it is 0
 --   log              binary: how many entries at the front no longer count, and the running total before those that do
 --                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
+-- Where slices of a bucket or a window are out, `|` and 40 bytes for each come behind: holder (8), number (8), units (4),
+-- demand (4), when it ends (8), the number of its window (8). Who does not know of slices takes that for no state.
 -- Every key ends when its state is as good as never seen.
 --
 -- Answers {now, states, admitted}. The states are the texts as they were, or nil; a log is {used, newest, and pairs:
 -- a cost, when the oldest entries that come to it are over}: its first entry, and those that a denial waits for.
--- `admitted` has a number for each evaluation: how many of its copies.
+-- `admitted` has a number for each evaluation: how many of its copies; of REPORT, whether the message was taken; of
+-- GRANT, the units of the slice.
 
 local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
 
 local BUCKET, QUEUE, FIXED, COUNTER, LOG = 1, 2, 3, 4, 5
 local DECIDE_ONE, DECIDE_ALIKE = 1, 2
 local DECIDE, LOOK, DECIDE_IN_STEPS, LOOK_IN_STEPS, SETTLE, FORGET = 3, 4, 5, 6, 7, 8
+local REPORT, GRANT = 9, 10
 local REFUND, OWE = 1, 2
 
 local EXACT = 9007199254740992  -- 2^53
@@ -72,6 +80,8 @@ local first, second, third, logs = {}, {}, {}, nil
 local window = {}   -- the length, of each key that has one
 local changed = {}  -- true: write it; false: remove it
 local states = {}   -- the texts
+local ledgers       -- by key: the slices that are out; nil where no key has any
+local ledger_terms = {}  -- of those that were looked at
 
 ----------------------------------------------------------------------------------------------------------------- read
 
@@ -90,6 +100,30 @@ local function two_numbers(text)
   return nil
 end
 
+-- A slice is {holder, number, units, demand, ends, window}; a holder is text of 8 bytes.
+local SLICE, MOST_SLICES = 40, 1024
+local HOLDER, NUMBER, UNITS, DEMAND, ENDS, WINDOW = 1, 2, 3, 4, 5, 6
+
+-- The two numbers of a text with slices, which are read; nil if it is not a state's.
+local function with_slices(key, text)
+  local bar = string.find(text, '|', 1, true)
+  local bytes = bar and #text - bar or 0
+  if bytes == 0 or bytes % SLICE > 0 or bytes > SLICE * MOST_SLICES then return nil end
+  local slices, count = {}, 0
+  for at = bar + 1, #text, SLICE do
+    local holder, number, units, demand, ends, of = struct.unpack('<c8I8I4I4I8I8', text, at)
+    if number >= EXACT or ends >= EXACT or of >= EXACT then return nil end
+    count = count + 1
+    slices[count] = {holder, number, units, demand, ends, of}
+  end
+  ledgers = ledgers or {}
+  ledgers[key] = slices
+  local state = string.sub(text, 1, bar - 1)
+  local a = tonumber(state)
+  if a then return a, 0 end
+  return two_numbers(state)
+end
+
 if plain > 0 then states = call('MGET', unpack(KEYS, 1, plain)) end
 
 local missing, absent = {}, 0
@@ -98,6 +132,7 @@ for key = 1, buckets do
   if text then
     local a, b = tonumber(text), 0
     if not a then a, b = two_numbers(text) end
+    if not a then a, b = with_slices(key, text) end
     if not (a and a >= 0 and a < EXACT and a % 1 == 0) then return fail(key) end
     first[key], second[key] = a, b
   else
@@ -116,6 +151,7 @@ for key = buckets + 1, plain do
     if text then
       local a, b = tonumber(text), 0
       if not a then a, b = two_numbers(text) end
+      if not a then a, b = with_slices(key, text) end
       if not (a and a >= 0 and a < EXACT and a % 1 == 0) then return fail(key) end
       -- The number is the one nearest to that of the present window.
       local present = floor(now / length)
@@ -123,7 +159,7 @@ for key = buckets + 1, plain do
       if ahead >= WINDOWS / 2 then ahead = ahead - WINDOWS end
       local number = present + ahead
       if number > floor(EXACT / length) - 2 then return fail(key) end
-      first[key], second[key], third[key] = number, floor(a / WINDOWS), b
+      if a >= WINDOWS or b > 0 then first[key], second[key], third[key] = number, floor(a / WINDOWS), b end
     else
       absent = absent + 1
       missing[absent] = KEYS[key]
@@ -224,9 +260,9 @@ local function fitting(room, room_nths, worth, worth_nths, N, most)
   return 0
 end
 
--- What is used of a bucket: how far its arrival time lies ahead of now. Nths of another N round up.
-local function ahead_of_now(key, term)
-  local used, nths = first[key] - now, second[key]
+-- What is used of a bucket: how far its arrival time lies ahead of a time. Nths of another N round up.
+local function ahead_of(at, key, term)
+  local used, nths = first[key] - at, second[key]
   if nths >= input[term + 2] then used, nths = used + 1, 0 end
   if used < 0 then return 0, 0 end
   local reach, reach_nths = input[term + 5], input[term + 6]
@@ -238,18 +274,31 @@ end
 -- deny for as long as the numbers did that it was written under.
 local function bring_within_reach(key, term)
   if input[term] > QUEUE or input[term + 1] == 0 then return end
-  local used, nths = ahead_of_now(key, term)
+  local used, nths = ahead_of(now, key, term)
   if used < input[term + 5] or nths < input[term + 6] then return end
   if first[key] == now + used and second[key] == nths then return end
   first[key], second[key] = now + used, nths
   changed[key] = true
 end
 
+-- The slices of a key in the order in which they end.
+local function by_end(slices)
+  local order = {}
+  for i = 1, #slices do order[i] = i end
+  table.sort(order, function(a, b)
+    local one, other = slices[a][ENDS], slices[b][ENDS]
+    return one < other or (one == other and a < b)
+  end)
+  for i = 1, #order do order[i] = slices[order[i]] end
+  return order
+end
+
 -- To make a function takes time, and most batches need few: so these are made where they are needed.
 local share, rolled, fits, charge, note_waits, decide
-local owe, refund_log, refund, decide_in_steps, settle, forget
+local owe_bucket, charge_units, window_at, forget_if_over, lapse, with_held
+local owe, refund_log, refund, decide_in_steps, settle, forget, report, grant
 
-if needs > 0 then
+if needs > 0 or ledgers then
   -- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
   share = function(count, part, whole)
     local quotient = floor(count * part / whole)
@@ -282,14 +331,13 @@ if needs > 0 then
     return share(previous, length - into, length) + count, number, count, previous
   end
 
-  -- How many of `copies` one check admits, one after the other.
-  fits = function(key, term, copies)
+  local function fits_as_it_is(key, term, copies)
     local of, cost = input[term], input[term + 1]
     local used, n
     if of <= QUEUE then
       local N = input[term + 2]
       local nths
-      used, nths = ahead_of_now(key, term)
+      used, nths = ahead_of(now, key, term)
       local room, room_nths = input[term + 3] - used, input[term + 4] - nths
       if room_nths < 0 then room, room_nths = room - 1, room_nths + N end
       if room < 0 then return 0 end
@@ -298,13 +346,13 @@ if needs > 0 then
       if worth > room or (worth == room and worth_nths > room_nths) then return 0 end
       n = 1
       if copies > 1 then
-        n = input[term + 9]
+        n = input[term + 12]
         if n > copies then n = copies end
         n = fitting(room, room_nths, worth, worth_nths, N, n)
       end
       if of == QUEUE then
         -- The n-th waits for what the others before it use.
-        local wait, wait_nths = input[term + 10] - used, -nths
+        local wait, wait_nths = input[term + 13] - used, -nths
         if wait_nths < 0 then wait, wait_nths = wait - 1, wait_nths + N end
         if wait < 0 then return 0 end
         if n > 1 then n = fitting(wait, wait_nths, worth, worth_nths, N, n - 1) + 1 end
@@ -327,13 +375,21 @@ if needs > 0 then
     return n
   end
 
+  -- How many of `copies` one check admits, one after the other, with what is held.
+  fits = function(key, term, copies)
+    if ledgers and ledgers[key] then return with_held(key, term, fits_as_it_is, copies) end
+    return fits_as_it_is(key, term, copies)
+  end
+
   -- Charges a check n times. It has to fit.
   charge = function(key, term, n)
     local of, cost = input[term], input[term + 1]
     if cost == 0 then return end
-    if of <= QUEUE then
+    if ledgers and ledgers[key] and of > QUEUE then
+      charge_units(key, term, n * cost, window_at(key, term), now)
+    elseif of <= QUEUE then
       local N = input[term + 2]
-      local used, nths = ahead_of_now(key, term)
+      local used, nths = ahead_of(now, key, term)
       local worth, worth_nths = input[term + 7], input[term + 8]
       if n > 1 then
         worth_nths = n * worth_nths
@@ -372,6 +428,9 @@ if needs > 0 then
 
   -- DECIDE and LOOK: how many copies are admitted. All checks admit, or none is charged.
   decide = function(operation, copies, from, to)
+    if ledgers then
+      for at = from, to, 2 do lapse(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
+    end
     local n = copies
     local most = operation == DECIDE and copies or 1
     for at = from, to, 2 do
@@ -401,25 +460,7 @@ if needs > 1 then
   owe = function(key, term)
     local of = input[term]
     if of <= QUEUE then
-      local N = input[term + 2]
-      local used, nths = ahead_of_now(key, term)
-      local fill, fill_nths = input[term + 3], input[term + 4]
-      local more, more_nths = input[term + 7], input[term + 8]
-      local most, most_nths = 2 * fill, fill_nths
-      if fill_nths >= N - fill_nths then
-        most, most_nths = most + 1, fill_nths - (N - fill_nths)
-      else
-        most_nths = 2 * fill_nths
-      end
-      if most < used or (most == used and most_nths < nths) then most, most_nths = used, nths end
-      used = used + more
-      if nths >= N - more_nths then
-        used, nths = used + 1, nths - (N - more_nths)
-      else
-        nths = nths + more_nths
-      end
-      if used > most or (used == most and nths > most_nths) then used, nths = most, most_nths end
-      first[key], second[key] = now + used, nths
+      owe_bucket(key, term, input[term + 7], input[term + 8], now)
       changed[key] = true
       return
     end
@@ -517,12 +558,12 @@ if needs > 1 then
       local N = input[term + 2]
       if of == QUEUE then
         -- Only the newest turn can be given back: it begins when it was charged.
-        local begin, nths = first[key] - input[term + 10], second[key] - input[term + 11]
+        local begin, nths = first[key] - input[term + 13], second[key] - input[term + 14]
         if nths < 0 then begin, nths = begin - 1, nths + N end
         if nths > 0 then begin = begin + 1 end
-        if begin ~= input[term + 9] then return end
+        if begin ~= input[term + 12] then return end
       end
-      local used, nths = ahead_of_now(key, term)
+      local used, nths = ahead_of(now, key, term)
       local less, less_nths = used - input[term + 7], nths - input[term + 8]
       if less_nths < 0 then less, less_nths = less - 1, less_nths + N end
       if less < 0 then less, less_nths = 0, 0 end
@@ -548,6 +589,9 @@ if needs > 1 then
   -- One check after the other, where a key occurs twice in an ask: the second sees what the first charged. A denial
   -- takes all of it back.
   decide_in_steps = function(from, to, keep)
+    if ledgers then
+      for at = from, to, 2 do lapse(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
+    end
     local saved, all = {}, 1
     for at = from, to, 2 do
       local key, term = input[at], input[at + 1]
@@ -578,8 +622,13 @@ if needs > 1 then
   end
 
   settle = function(key, term)
+    if ledgers then lapse(key, term) end
     local how = input[term + 1]
+    local a, b, c = first[key], second[key], third[key]
     if how == REFUND then refund(key, term) elseif how == OWE then owe(key, term) end
+    if input[term] ~= LOG and (a ~= first[key] or b ~= second[key] or c ~= third[key]) then
+      forget_if_over(key, term)
+    end
     if logs and logs[key] then
       logs[key].settled = true
       note_waits(key, term, false)
@@ -591,7 +640,222 @@ if needs > 1 then
       local key = input[at]
       first[key], second[key], third[key] = -1, 0, 0
       changed[key] = false
+      if ledgers then ledgers[key] = nil end
     end
+  end
+
+  local taken, grants = {}, 0  -- whether each message was, in their order; how many of them came to their grant
+
+  report = function(key, term, holder, number, keep, back, unasked)
+    ledgers = ledgers or {}
+    ledgers[key] = ledgers[key] or {}
+    lapse(key, term)
+    local slice
+    for _, one in ipairs(ledgers[key]) do
+      if one[HOLDER] == holder then slice = one end
+    end
+    local is_new = not slice or number > slice[NUMBER]
+    taken[#taken + 1] = is_new
+    if not is_new then return 0 end
+    if slice then
+      local units = slice[UNITS]
+      forget_if_over(key, term)
+      if slice[WINDOW] ~= window_at(key, term) then keep = 0 end
+      if keep > units then keep = units end
+      if back > units - keep then back = units - keep end
+      slice[UNITS], slice[NUMBER] = keep, number
+      charge_units(key, term, units - keep - back, slice[WINDOW], now)
+    end
+    charge_units(key, term, unasked, window_at(key, term), now)
+    if slice or unasked > 0 then changed[key] = true end
+    return 1
+  end
+
+  -- What is neither used nor held.
+  local function units_left(key, term)
+    if input[term] <= QUEUE then
+      local used, nths = ahead_of(now, key, term)
+      local room, room_nths = input[term + 3] - used, input[term + 4] - nths
+      if room_nths < 0 then room, room_nths = room - 1, room_nths + input[term + 2] end
+      if room < 0 then return 0 end
+      return fitting(room, room_nths, input[term + 9], input[term + 10], input[term + 2], input[term + 11])
+    end
+    local used = 0
+    if input[term] == COUNTER then
+      used = rolled(key, input[term + 3])
+    elseif first[key] >= floor(now / input[term + 3]) then
+      used = second[key]
+    end
+    return used < input[term + 2] and input[term + 2] - used or 0
+  end
+
+  grant = function(key, term, holder, number, want, nodes, hold)
+    grants = grants + 1
+    if not taken[grants] then return 0 end
+    local slices, of_window = ledgers[key], window_at(key, term)
+    local slice, place, held, demands = nil, nil, 0, 0
+    for i, one in ipairs(slices) do
+      if one[WINDOW] == of_window then held = held + one[UNITS] end
+      if one[HOLDER] == holder then slice, place = one, i else demands = demands + one[DEMAND] end
+    end
+    local keep = slice and slice[UNITS] or 0
+    local free = with_held(key, term, units_left)
+    local capacity = input[term] <= QUEUE and input[term + 11] or input[term + 2]
+    local units, demand = keep, 0
+    if want > TOTALS - 1 then want = TOTALS - 1 end
+    if nodes == 0 then
+      local more = floor(capacity / 2) - held
+      if floor(free / 2) < more then more = floor(free / 2) end
+      if want < more then more = want end
+      if more >= 4 then units = keep + more end
+      if units > TOTALS - 1 then units = TOTALS - 1 end
+    else
+      local unused = free + held
+      if slice then demand = slice[DEMAND] - floor(slice[DEMAND] / 10) end
+      demand = demand + want
+      if demand > TOTALS - 1 then demand = TOTALS - 1 end
+      demands = demands + demand
+      local counted = unused < TOTALS - 1 and unused or TOTALS - 1
+      local part = floor((counted + 4 * nodes - 1) / (4 * nodes))
+      if demands > 0 then
+        local by_demand = share(counted, demand, demands)
+        if by_demand > part then part = by_demand end
+      end
+      local most = unused - (held - keep)
+      if part > most then part = most end
+      if part > keep then units = part end
+    end
+    if not slice and #slices >= MOST_SLICES then return 0 end
+    if units == 0 and nodes == 0 then
+      if place then table.remove(slices, place) end
+      return 0
+    end
+    local ends = now + hold
+    if input[term] > QUEUE then
+      local window_ends = (of_window + 1) * input[term + 3]
+      if window_ends < ends then ends = window_ends end
+    end
+    slices[place or #slices + 1] = {holder, number, units, demand, ends, of_window}
+    changed[key] = true
+    return units
+  end
+end
+
+if ledgers or needs > 1 then
+  owe_bucket = function(key, term, more, more_nths, at)
+    local N = input[term + 2]
+    local used, nths = ahead_of(at, key, term)
+    local fill, fill_nths = input[term + 3], input[term + 4]
+    local most, most_nths = 2 * fill, fill_nths
+    if fill_nths >= N - fill_nths then
+      most, most_nths = most + 1, fill_nths - (N - fill_nths)
+    else
+      most_nths = 2 * fill_nths
+    end
+    if most < used or (most == used and most_nths < nths) then most, most_nths = used, nths end
+    used = used + more
+    if nths >= N - more_nths then
+      used, nths = used + 1, nths - (N - more_nths)
+    else
+      nths = nths + more_nths
+    end
+    if used > most or (used == most and nths > most_nths) then used, nths = most, most_nths end
+    first[key], second[key] = at + used, nths
+  end
+
+  -- Units that were used: at a time; of a window, in the one that they were granted in.
+  charge_units = function(key, term, units, number, at)
+    local of = input[term]
+    local capacity = of <= QUEUE and input[term + 11] or input[term + 2]
+    if units > capacity then units = capacity end
+    if units == 0 then return end
+    if of <= QUEUE then
+      local N, nths = input[term + 2], units * input[term + 10]  -- at most burst x N, and so below 2^53
+      return owe_bucket(key, term, units * input[term + 9] + floor(nths / N), nths % N, at)
+    end
+    if number > first[key] then
+      third[key] = of == COUNTER and number - 1 == first[key] and second[key] or 0
+      first[key], second[key] = number, 0
+    end
+    local counts = number == first[key] and second or (of == COUNTER and number == first[key] - 1 and third)
+    if not counts then return end
+    local most = 2 * capacity
+    if counts[key] > most then most = counts[key] end
+    counts[key] = counts[key] + units
+    if counts[key] > most then counts[key] = most end
+  end
+
+  -- The number of the window that counts now; 0 for a bucket.
+  window_at = function(key, term)
+    if input[term] <= QUEUE then return 0 end
+    local number = floor(now / input[term + 3])
+    if first[key] > number then number = first[key] end
+    for _, slice in ipairs(ledgers[key]) do
+      if slice[WINDOW] > number then number = slice[WINDOW] end
+    end
+    return number
+  end
+
+  -- A state that is over would be gone if the slices did not keep it.
+  forget_if_over = function(key, term)
+    if input[term] <= QUEUE then
+      if first[key] + (second[key] > 0 and 1 or 0) <= now then first[key], second[key] = -1, 0 end
+      return
+    end
+    local windows = input[term] == COUNTER and 1 or 0
+    if second[key] > 0 then windows = windows + 1 elseif third[key] == 0 then windows = 0 end
+    if windows == 0 or (first[key] + windows) * input[term + 3] <= now then
+      first[key], second[key], third[key] = -1, 0, 0
+    end
+  end
+
+  -- Slices whose time is over are charged, each at its end.
+  lapse = function(key, term)
+    local slices, some = ledgers[key], false
+    ledger_terms[key] = term
+    if not slices or #slices == 0 then return end
+    for _, slice in ipairs(slices) do
+      if slice[ENDS] <= now then some = true end
+    end
+    if some then
+      local stay = {}
+      for _, slice in ipairs(by_end(slices)) do
+        if slice[ENDS] <= now then charge_units(key, term, slice[UNITS], slice[WINDOW], slice[ENDS]) end
+      end
+      for _, slice in ipairs(slices) do
+        if slice[ENDS] > now then stay[#stay + 1] = slice end
+      end
+      ledgers[key] = stay
+      changed[key] = true
+      forget_if_over(key, term)
+    end
+  end
+
+  -- What `work` says of a state as if all that is held were used now.
+  with_held = function(key, term, work, copies)
+    local a, b, c = first[key], second[key], third[key]
+    if input[term] <= QUEUE then
+      local held, burst, N = 0, input[term + 11], input[term + 2]
+      for _, slice in ipairs(ledgers[key]) do held = held + slice[UNITS] end
+      if held > burst then held = burst end
+      if held > 0 then
+        local used, nths = ahead_of(now, key, term)
+        local more_nths = held * input[term + 10]
+        used = used + held * input[term + 9] + floor(more_nths / N)
+        more_nths = more_nths % N
+        if nths >= N - more_nths then
+          used, nths = used + 1, nths - (N - more_nths)
+        else
+          nths = nths + more_nths
+        end
+        first[key], second[key] = now + used, nths
+      end
+    else
+      for _, slice in ipairs(ledgers[key]) do charge_units(key, term, slice[UNITS], slice[WINDOW], now) end
+    end
+    local result = work(key, term, copies)
+    first[key], second[key], third[key] = a, b, c
+    return result
   end
 end
 
@@ -600,7 +864,12 @@ local at, last = input[3], #input
 while at < last do
   local operation = input[at]
   evaluation = evaluation + 1
-  if operation == DECIDE_ONE then
+  if ledgers and operation <= DECIDE_ALIKE and ledgers[input[at + operation]] then
+    -- input[at + operation] is the key of either.
+    local copies = operation == DECIDE_ALIKE and input[at + 1] or 1
+    admitted[evaluation] = decide(DECIDE, copies, at + operation, at + operation)
+    at = at + operation + 2
+  elseif operation == DECIDE_ONE then
     -- fits and charge, for a bucket and a cost that is not 0.
     local key, term = input[at + 1], input[at + 2]
     local N = input[term + 2]
@@ -629,7 +898,7 @@ while at < last do
   elseif operation == DECIDE_ALIKE then
     -- The same, so many times.
     local copies, key, term = input[at + 1], input[at + 2], input[at + 3]
-    local N, n = input[term + 2], input[term + 9]
+    local N, n = input[term + 2], input[term + 12]
     local used, nths = first[key] - now, second[key]
     if nths >= N then used, nths = used + 1, 0 end
     if used < 0 then used, nths = 0, 0 end
@@ -655,6 +924,12 @@ while at < last do
     end
     admitted[evaluation] = n
     at = at + 4
+  elseif operation >= REPORT then
+    local holder = struct.pack('<I4I4', input[at + 3], input[at + 4])
+    local work = operation == REPORT and report or grant
+    admitted[evaluation] =
+      work(input[at + 1], input[at + 2], holder, input[at + 5], input[at + 6], input[at + 7], input[at + 8])
+    at = at + 9
   else
     local copies = input[at + 1]
     local from = at + 3
@@ -702,14 +977,44 @@ end
 
 ---------------------------------------------------------------------------------------------------------------- write
 
+-- The slices of a key, as they stand behind its state; nothing if there are none.
+local function slices_text(key)
+  local slices = ledgers and ledgers[key]
+  if not slices or #slices == 0 then return '' end
+  local packed = {}
+  for i, slice in ipairs(slices) do
+    packed[i] = struct.pack('<c8I8I4I4I8I8', slice[HOLDER], slice[NUMBER], slice[UNITS], slice[DEMAND], slice[ENDS],
+      slice[WINDOW])
+  end
+  return '|' .. table.concat(packed)
+end
+
+-- When a bucket is full again, if each slice is used up.
+local function over_with_slices(key, term, over)
+  local a, b = first[key], second[key]
+  for _, slice in ipairs(by_end(ledgers[key])) do
+    charge_units(key, term, slice[UNITS], slice[WINDOW], slice[ENDS])
+    if slice[ENDS] > over then over = slice[ENDS] end
+    if first[key] + 1 > over then over = first[key] + 1 end
+  end
+  first[key], second[key] = a, b
+  return over
+end
+
 for key = 1, buckets do
   local keep = changed[key]
   if keep ~= nil then
     local a, b = first[key], second[key]
     -- When it is over, and from there to whole milliseconds, rounded up.
     local over = b == 0 and a or a + 1
+    local slices = keep and slices_text(key) or ''
+    if slices ~= '' then
+      over = over_with_slices(key, ledger_terms[key], over)
+      if a < 0 then a = 0 end
+    end
     if keep and over > now then
       local text = b == 0 and format('%d', a) or format('%d:%d', a, b)
+      text = text .. slices
       over = over + 999
       call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
     else
@@ -721,7 +1026,7 @@ end
 for key = buckets + 1, plain do
   local keep = changed[key]
   if keep ~= nil then
-    local number, count, previous, over = first[key], second[key], third[key], 0
+    local number, count, previous, over, slices = first[key], second[key], third[key], 0, ''
     if keep then
       local is_counter = input[input[4 + key - buckets]] == COUNTER
       if count > 0 then
@@ -729,10 +1034,19 @@ for key = buckets + 1, plain do
       elseif previous > 0 and is_counter then
         over = (number + 1) * window[key]
       end
+      slices = slices_text(key)
+      if slices ~= '' then
+        for _, slice in ipairs(ledgers[key]) do
+          local ends = (slice[WINDOW] + (is_counter and 2 or 1)) * window[key]
+          if ends > over then over = ends end
+          if number < 0 then number = slice[WINDOW] end
+        end
+      end
     end
     if over > now then
       local text = format('%d', count * WINDOWS + number % WINDOWS)
       if previous > 0 then text = format('%s:%d', text, previous) end
+      text = text .. slices
       over = over + 999
       call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
     else

@@ -68,7 +68,7 @@ bool read_state(std::string_view text, const core::WindowLimit& limit, Instant n
   if (!numbers) return false;
   const auto window = window_in(numbers->a, limit.window, now);
   if (!window) return false;
-  state = {window->start + limit.window, window->count};
+  if (window->count > 0) state = {window->start + limit.window, window->count};
   return true;
 }
 
@@ -78,13 +78,55 @@ bool read_state(std::string_view text, const core::WindowLimit& limit, Instant n
   if (!numbers) return false;
   const auto window = window_in(numbers->a, limit.window, now);
   if (!window) return false;
-  state = {window->start, static_cast<std::uint64_t>(numbers->b), window->count};
+  if (window->count > 0 || numbers->b > 0) {
+    state = {window->start, static_cast<std::uint64_t>(numbers->b), window->count};
+  }
   return true;
 }
 namespace {
 
 using core::decide_state;
 using core::peek_state;
+
+// The slices behind a state's text, 40 bytes each; see decide.lua.
+constexpr std::size_t slice_bytes = 40;
+
+std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) noexcept {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    number |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  }
+  return number;
+}
+
+// `window`: the length, of windows; of buckets 0.
+bool read_slices(std::string_view bytes, std::int64_t window, core::Ledger& ledger) {
+  if (bytes.empty() || bytes.size() % slice_bytes != 0 || bytes.size() > slice_bytes * core::Ledger::most_slices) {
+    return false;
+  }
+  for (std::size_t at = 0; at < bytes.size(); at += slice_bytes) {
+    const std::uint64_t of = number_at(bytes, at + 32, 8);
+    if (of > std::uint64_t{exact} / static_cast<std::uint64_t>(std::max<std::int64_t>(window, 1))) return false;
+    const core::Slice slice{.holder = number_at(bytes, at, 8),
+                            .number = number_at(bytes, at + 8, 8),
+                            .units = number_at(bytes, at + 16, 4),
+                            .demand = number_at(bytes, at + 20, 4),
+                            .until = static_cast<std::int64_t>(number_at(bytes, at + 24, 8)),
+                            .window = static_cast<std::int64_t>(of) * window};
+    if (slice.number >= std::uint64_t{exact} || slice.until < 0 || slice.until >= exact) return false;
+    ledger.slices.push_back(slice);
+  }
+  return true;
+}
+
+template <class A>
+constexpr std::int64_t window_of(const typename A::Limit& limit) noexcept {
+  if constexpr (std::is_same_v<typename A::State, core::ArrivalState>) {
+    return 0;
+  } else {
+    return limit.window;
+  }
+}
 
 core::LogRing::Handle copy_of(const core::LogRing::Handle& ring) noexcept {
   return ring ? ring->copy(ring->capacity()) : core::LogRing::Handle{};
@@ -110,12 +152,17 @@ void Replay::begin(Instant now, std::size_t keys) {
   states_.resize(keys);
 }
 
-bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_view text) noexcept {
+bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_view text) {
   return core::visit_rule(rule, [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
       return false;
     } else {
-      return read_state(text, of.limit, now_, std::get<typename A::State>(states_[key]));
+      const std::size_t bar = text.find('|');
+      if (bar != std::string_view::npos &&
+          !read_slices(text.substr(bar + 1), window_of<A>(of.limit), ledger(static_cast<std::uint32_t>(key)))) {
+        return false;
+      }
+      return read_state(text.substr(0, bar), of.limit, now_, std::get<typename A::State>(states_[key].state));
     }
   });
 }
@@ -132,30 +179,43 @@ void Replay::place_log(std::size_t key, const LogExcerpt& log) {
     before = point.cost;
   }
   if (before < log.used) ring->append(log.newest, static_cast<std::uint32_t>(log.used - before));
-  std::get<core::SlidingWindowLog::State>(states_[key]).ring = std::move(ring);
+  std::get<core::SlidingWindowLog::State>(states_[key].state).ring = std::move(ring);
 }
 
-Decision Replay::peek(const store::Check& check, std::uint32_t key, Cost cost) noexcept {
+Decision Replay::peek(const store::Check& check, std::uint32_t key, Cost cost) {
   return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (core::can_be_leased<A>) {
+      if (has_slices(key)) return ledger(key).peek<A>(of.limit, state<A>(key), cost, core::micros(now_));
+    }
     return peek_state<A>(of.limit, state<A>(key), cost, check.max_wait, now_);
   });
 }
 
-Decision Replay::charge(const store::Check& check, std::uint32_t key) noexcept {
+Decision Replay::charge(const store::Check& check, std::uint32_t key) {
   return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (core::can_be_leased<A>) {
+      if (has_slices(key)) return ledger(key).decide<A>(of.limit, state<A>(key), check.cost, core::micros(now_));
+    }
     return decide_state<A>(of.limit, state<A>(key), check.cost, check.max_wait, now_);
   });
 }
 
-void Replay::tell_when_more(store::Check& check, std::uint32_t key) noexcept {
+void Replay::tell_when_more(store::Check& check, std::uint32_t key) {
   if (!check.wants_more_after) return;
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (core::can_be_leased<A>) {
+      if (has_slices(key)) {
+        check.decision.more_after =
+            ledger(key).until_more<A>(of.limit, state<A>(key), check.decision, core::micros(now_));
+        return;
+      }
+    }
     const auto peek = [&](Cost cost) { return A::peek(of.limit, state<A>(key), cost, now_); };
     check.decision.more_after = core::until_more<A>(of.limit, check.decision, check.max_wait, peek);
   });
 }
 
-void Replay::tell_when_more(Group& group, std::span<const std::uint32_t> keys) noexcept {
+void Replay::tell_when_more(Group& group, std::span<const std::uint32_t> keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) tell_when_more(group.checks[i], keys[i]);
 }
 
@@ -167,7 +227,7 @@ void Replay::bring_within_reach(const store::Check& check, std::uint32_t key) no
 }
 
 // Where one denies, none is charged: what is left in the others is what was.
-void Replay::leave_uncharged(Group& group, std::span<const std::uint32_t> keys) noexcept {
+void Replay::leave_uncharged(Group& group, std::span<const std::uint32_t> keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     bring_within_reach(group.checks[i], keys[i]);
     Decision& decision = group.checks[i].decision;
@@ -175,7 +235,45 @@ void Replay::leave_uncharged(Group& group, std::span<const std::uint32_t> keys) 
   }
 }
 
+void Replay::lapse(const core::Rule& rule, std::uint32_t key) {
+  if (!has_slices(key)) return;
+  core::visit_rule(rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (core::can_be_leased<A>) ledger(key).lapse<A>(of.limit, state<A>(key), core::micros(now_));
+  });
+}
+
+void Replay::lapse(const Group& group, std::span<const std::uint32_t> keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) lapse(*group.checks[i].rule, keys[i]);
+}
+
+bool Replay::report(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key) {
+  exchange.answer = {};
+  const std::int64_t now = core::micros(now_);
+  const std::uint64_t lapsed = ledger(key).lapsed_of(exchange.message.holder, now);
+  lapse(rule, key);
+  core::visit_rule(rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (core::can_be_leased<A>) {
+      exchange.answer.taken = ledger(key).report<A>(of.limit, state<A>(key), exchange.message, now);
+    }
+  });
+  exchange.answer.lapsed = lapsed;
+  return exchange.answer.taken;
+}
+
+std::uint64_t Replay::grant(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key) {
+  if (!exchange.answer.taken) return 0;
+  const std::uint64_t lapsed = exchange.answer.lapsed;
+  core::visit_rule(rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (core::can_be_leased<A>) {
+      exchange.answer = ledger(key).grant<A>(of.limit, state<A>(key), exchange.message, core::micros(now_));
+    }
+  });
+  exchange.answer.lapsed = lapsed;
+  return exchange.answer.units;
+}
+
 void Replay::decide(Group& group, std::span<const std::uint32_t> keys) {
+  lapse(group, keys);
   group.admitted = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     group.checks[i].decision = peek(group.checks[i], keys[i], group.checks[i].cost);
@@ -193,10 +291,11 @@ void Replay::decide(Group& group, std::span<const std::uint32_t> keys) {
 }
 
 void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) {
+  lapse(group, keys);
   saved_.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    auto& [arrival, fixed, counter, log] = states_[keys[i]];
-    saved_[i] = States(arrival, fixed, counter, core::SlidingWindowLog::State{copy_of(log.ring)});
+    auto& [arrival, fixed, counter, log] = states_[keys[i]].state;
+    saved_[i] = State(arrival, fixed, counter, core::SlidingWindowLog::State{copy_of(log.ring)});
   }
   group.admitted = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -208,7 +307,7 @@ void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) 
   }
   const bool is_look = group.operation == store::Operation::look;
   if (group.admitted && !is_look) return;
-  for (std::size_t i = 0; i < keys.size(); ++i) states_[keys[i]] = std::move(saved_[i]);
+  for (std::size_t i = 0; i < keys.size(); ++i) states_[keys[i]].state = std::move(saved_[i]);
   if (is_look) return;
   leave_uncharged(group, keys);
   tell_when_more(group, keys);
@@ -216,6 +315,7 @@ void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) 
 
 void Replay::settle(Group& group, std::uint32_t key) {
   store::Check& check = group.checks[0];
+  lapse(*check.rule, key);
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (!std::is_same_v<A, core::SlidingWindowLog>) {
       core::settle<A>(of.limit, state<A>(key), *group.settlement, now_);
@@ -236,11 +336,17 @@ void Replay::forget(Group& group, std::span<const std::uint32_t> keys) {
   }
 }
 
-std::uint64_t Replay::charge_back(const store::Check& check, std::uint32_t key) noexcept {
+std::uint64_t Replay::charge_back(const store::Check& check, std::uint32_t key) {
+  lapse(*check.rule, key);
   return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-    const std::uint64_t left = A::peek(of.limit, state<A>(key), Cost{0}, now_).remaining;
+    std::uint64_t left = A::peek(of.limit, state<A>(key), Cost{0}, now_).remaining;
+    if (has_slices(key)) left = peek(check, key, Cost{0}).remaining;
     const std::uint64_t units = std::min(check.charge_back, left);
-    (void)A::decide(of.limit, state<A>(key), Cost{units}, now_);
+    if constexpr (core::can_be_leased<A>) {
+      (void)ledger(key).decide<A>(of.limit, state<A>(key), Cost{units}, core::micros(now_));
+    } else {
+      (void)A::decide(of.limit, state<A>(key), Cost{units}, now_);
+    }
     if (units < check.charge_back) core::bring_within_reach<A>(of.limit, state<A>(key), now_);
     return units;
   });

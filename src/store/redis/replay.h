@@ -57,7 +57,7 @@ class Replay {
   void begin(Instant now, std::size_t keys);
 
   // Before the groups. A key for which neither is called was never used.
-  [[nodiscard]] bool place_text(std::size_t key, const core::Rule& rule, std::string_view text) noexcept;
+  [[nodiscard]] bool place_text(std::size_t key, const core::Rule& rule, std::string_view text);
   void place_log(std::size_t key, const LogExcerpt& log);
 
   // Each fills in the answers and `admitted` of a group whose checks have these keys, in order.
@@ -68,29 +68,41 @@ class Replay {
   void settle(Group& group, std::uint32_t key);
   void forget(Group& group, std::span<const std::uint32_t> keys);
 
+  // A message: whether it was taken, and then the units of the slice.
+  bool report(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key);
+  std::uint64_t grant(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key);
+
   // What of it still fits is charged. Says how much.
-  std::uint64_t charge_back(const store::Check& check, std::uint32_t key) noexcept;
+  std::uint64_t charge_back(const store::Check& check, std::uint32_t key);
 
  private:
   // A key has a state of one algorithm. Which, its rules say.
-  using States = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
-                            core::SlidingWindowLog::State>;
+  using State = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
+                           core::SlidingWindowLog::State>;
+  struct States {
+    State state;
+    core::Ledger ledger;
+  };
 
   template <class A>
   [[nodiscard]] typename A::State& state(std::uint32_t key) noexcept {
-    return std::get<typename A::State>(states_[key]);
+    return std::get<typename A::State>(states_[key].state);
   }
+  [[nodiscard]] core::Ledger& ledger(std::uint32_t key) noexcept { return states_[key].ledger; }
+  [[nodiscard]] bool has_slices(std::uint32_t key) const noexcept { return !states_[key].ledger.slices.empty(); }
+  void lapse(const core::Rule& rule, std::uint32_t key);
+  void lapse(const Group& group, std::span<const std::uint32_t> keys);
 
-  [[nodiscard]] Decision peek(const store::Check& check, std::uint32_t key, Cost cost) noexcept;
-  [[nodiscard]] Decision charge(const store::Check& check, std::uint32_t key) noexcept;
-  void tell_when_more(store::Check& check, std::uint32_t key) noexcept;
+  [[nodiscard]] Decision peek(const store::Check& check, std::uint32_t key, Cost cost);
+  [[nodiscard]] Decision charge(const store::Check& check, std::uint32_t key);
+  void tell_when_more(store::Check& check, std::uint32_t key);
   void bring_within_reach(const store::Check& check, std::uint32_t key) noexcept;
-  void leave_uncharged(Group& group, std::span<const std::uint32_t> keys) noexcept;
-  void tell_when_more(Group& group, std::span<const std::uint32_t> keys) noexcept;
+  void leave_uncharged(Group& group, std::span<const std::uint32_t> keys);
+  void tell_when_more(Group& group, std::span<const std::uint32_t> keys);
 
   Instant now_{};
   std::vector<States> states_;
-  std::vector<States> saved_;
+  std::vector<State> saved_;
 };
 
 // The script's reply, checked before any of it is used: a server that is not ours may say anything.

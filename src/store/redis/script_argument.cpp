@@ -119,6 +119,7 @@ std::int64_t ScriptArgument::place_of_term(std::uint32_t term) const noexcept {
 void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation) {
   const auto checks = plan.checks_of(evaluation);
   const auto copies = static_cast<std::int64_t>(evaluation.copies);
+  if (evaluation.exchange != nullptr) return add_message(evaluation, checks.front());
   const bool is_short = evaluation.operation == ScriptPlan::Operation::decide && checks.size() == 1 &&
                         !checks[0].is_guard && term_is_simple_[checks[0].term];
   if (is_short) {
@@ -136,6 +137,25 @@ void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Ev
     numbers_.push_back(check.is_guard ? -key : key);
     numbers_.push_back(place_of_term(check.term));
   }
+}
+
+void ScriptArgument::add_message(const ScriptPlan::Evaluation& evaluation, const ScriptPlan::Check& check) {
+  const core::SliceMessage& message = evaluation.exchange->message;
+  const auto add = [&](std::uint64_t number) {
+    constexpr std::uint64_t most = (std::uint64_t{1} << 53) - 1;
+    numbers_.push_back(static_cast<std::int64_t>(std::min(number, most)));
+  };
+  numbers_.push_back(static_cast<std::int64_t>(evaluation.operation));
+  numbers_.push_back(std::int64_t{places_[check.key]} + 1);
+  numbers_.push_back(place_of_term(check.term));
+  add(message.holder & 0xffff'ffff);
+  add(message.holder >> 32);
+  add(message.number);
+  const bool is_report = evaluation.operation == ScriptPlan::Operation::report;
+  add(is_report ? message.keep : message.want);
+  add(is_report ? message.back : message.nodes);
+  add(is_report ? message.unasked : static_cast<std::uint64_t>(message.hold.count()));
+  needs_ = any;
 }
 
 }  // namespace weir::store::redis

@@ -26,6 +26,7 @@ class ScriptArgument {
  private:
   void write_numbers(const ScriptPlan& plan);
   void add_terms(const ScriptPlan& plan, std::size_t begin);
+  void add_message(const ScriptPlan::Evaluation& evaluation, const ScriptPlan::Check& check);
   void add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation);
   [[nodiscard]] std::int64_t place_of_term(std::uint32_t term) const noexcept;
 

@@ -26,6 +26,7 @@ struct ScriptBatch::Contents {
   void replay_all();
   void replay_member(const ScriptPlan::Member& member);
   void replay_charges_back(const ScriptPlan::Member& member);
+  void replay_exchange(const ScriptPlan::Evaluation& evaluation, std::uint64_t& number);
   void find_doubtful(const ScriptReply& reply);
   void conclude(Instant now);
 };
@@ -115,6 +116,10 @@ void ScriptBatch::Contents::replay_all() {
 void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
   Group& group = *member.group;
   const ScriptPlan::Evaluation& evaluation = plan.evaluations()[member.evaluation];
+  const std::uint32_t reports = member.evaluation - member.charges_back - member.exchanges;
+  for (std::uint32_t i = reports; i < reports + member.exchanges; ++i) {
+    replay_exchange(plan.evaluations()[i], admitted[i]);
+  }
   replay_charges_back(member);
   keys.clear();
   for (const ScriptPlan::Check& check : plan.checks_of(evaluation)) keys.push_back(check.key);
@@ -133,8 +138,24 @@ void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
     case ScriptPlan::Operation::forget:
       replay.forget(group, keys);
       break;
+    case ScriptPlan::Operation::report:
+    case ScriptPlan::Operation::grant:
+      break;
   }
   if (group.admitted) ++admitted[member.evaluation];
+  for (std::uint32_t i = member.evaluation + 1; i <= member.evaluation + member.exchanges; ++i) {
+    replay_exchange(plan.evaluations()[i], admitted[i]);
+  }
+}
+
+void ScriptBatch::Contents::replay_exchange(const ScriptPlan::Evaluation& evaluation, std::uint64_t& number) {
+  const ScriptPlan::Check& check = plan.checks_of(evaluation).front();
+  const core::Rule& rule = *plan.terms()[check.term].rule;
+  if (evaluation.operation == ScriptPlan::Operation::report) {
+    number = replay.report(*evaluation.exchange, rule, check.key) ? 1 : 0;
+  } else {
+    number = replay.grant(*evaluation.exchange, rule, check.key);
+  }
 }
 
 void ScriptBatch::Contents::replay_charges_back(const ScriptPlan::Member& member) {
@@ -168,6 +189,9 @@ void ScriptBatch::Contents::conclude(Instant now) {
     group.failure = fails ? Failure::disagreement : Failure::none;
     group.decided = !fails;
     group.admitted = group.admitted && !fails;
+    for (store::Check& check : group.checks) {
+      if (fails && check.exchange != nullptr) check.exchange->answer = {};
+    }
   }
 }
 

@@ -68,6 +68,11 @@ void TermNumbers::add_reach(const core::ArrivalLimit& limit) noexcept {
   add_span(limit.reach <= FineSpan{beyond, 0} ? limit.reach : FineSpan{beyond, 0});
 }
 
+void TermNumbers::add_token(const core::ArrivalLimit& limit) noexcept {
+  add_span(limit.token);
+  add(bounded(limit.burst));
+}
+
 void TermNumbers::add_bucket(const core::ArrivalLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept {
   if (term.settlement) return add_bucket_settlement(limit, algorithm, *term.settlement);
   const std::uint64_t cost = term.cost.units();
@@ -79,6 +84,7 @@ void TermNumbers::add_bucket(const core::ArrivalLimit& limit, std::int64_t algor
   add_span(limit.fill);
   add_reach(limit);
   add_span(can_fit ? limit.worth(cost) : FineSpan{beyond, 0});
+  add_token(limit);
   add(can_fit && cost > 0 ? bounded(limit.burst / cost) : 0);
   if (algorithm == queue) add(std::clamp<std::int64_t>(term.max_wait.count(), 0, beyond));
 }
@@ -95,6 +101,7 @@ void TermNumbers::add_bucket_settlement(const core::ArrivalLimit& limit, std::in
   add_span(limit.fill);
   add_reach(limit);
   add_span(limit.worth(std::min(difference(settlement), 2 * limit.burst)));
+  add_token(limit);
   if (algorithm != queue) return;
   add(is_a_turn ? core::micros(settlement.charged_at) : 0);
   add_span(is_a_turn ? limit.worth(reserved) : FineSpan{});
@@ -131,8 +138,13 @@ bool charges_back(const Group& group) noexcept {
          std::ranges::any_of(group.checks, [](const store::Check& check) { return check.charge_back > 0; });
 }
 
+bool has_exchange(const Group& group) noexcept {
+  return group.operation == store::Operation::decide &&
+         std::ranges::any_of(group.checks, [](const store::Check& check) { return check.exchange != nullptr; });
+}
+
 bool can_be_folded(const Group& group) noexcept {
-  return group.operation <= store::Operation::look && !charges_back(group);
+  return group.operation <= store::Operation::look && !charges_back(group) && !has_exchange(group);
 }
 
 // The forms of states: those of one form may stand for each other.
@@ -171,17 +183,19 @@ void ScriptPlan::clear() noexcept {
 bool ScriptPlan::add(Group& group) {
   if (!members_.empty() && (!has_room_for(group) || !goes_with(group))) return false;
   if (fold(group)) return true;
+  const std::uint32_t exchanges = add_exchanges(group, Operation::report);
   const std::size_t before = evaluations_.size();
   if (charges_back(group)) add_charges_back(group);
   const auto charges = static_cast<std::uint32_t>(evaluations_.size() - before);
   add_evaluation(group);
-  members_.push_back({&group, static_cast<std::uint32_t>(evaluations_.size() - 1), charges});
+  members_.push_back({&group, static_cast<std::uint32_t>(evaluations_.size() - 1), charges, exchanges});
+  add_exchanges(group, Operation::grant);
   return true;
 }
 
 bool ScriptPlan::has_room_for(const Group& group) const noexcept {
   return members_.size() < most_asks && keys_.size() + group.checks.size() <= most_keys &&
-         checks_.size() + 2 * group.checks.size() <= most_checks;
+         checks_.size() + 4 * group.checks.size() <= most_checks;
 }
 
 bool ScriptPlan::goes_with(const Group& group) const noexcept {
@@ -208,7 +222,7 @@ bool ScriptPlan::fold(Group& group) {
   const auto is_last_on = [&](const Check& check) { return uses_[check.key].last == last; };
   if (!std::ranges::all_of(checks_of(evaluation), is_last_on)) return false;
   ++evaluation.copies;
-  members_.push_back({&group, last, 0});
+  members_.push_back({&group, last, 0, 0});
   return true;
 }
 
@@ -222,6 +236,21 @@ void ScriptPlan::add_charges_back(const Group& group) {
                             .checks = 1});
     add_check(check, number_of({.rule = check.rule}), false, store::Operation::decide);
   }
+}
+
+std::uint32_t ScriptPlan::add_exchanges(const Group& group, Operation operation) {
+  if (!has_exchange(group)) return 0;
+  std::uint32_t added = 0;
+  for (const store::Check& check : group.checks) {
+    if (check.exchange == nullptr) continue;
+    evaluations_.push_back({.operation = operation,
+                            .first_check = static_cast<std::uint32_t>(checks_.size()),
+                            .checks = 1,
+                            .exchange = check.exchange});
+    add_check(check, number_of({.rule = check.rule}), false, store::Operation::decide);
+    ++added;
+  }
+  return added;
 }
 
 void ScriptPlan::add_evaluation(const Group& group) {

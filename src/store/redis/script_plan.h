@@ -48,12 +48,13 @@ class TermNumbers {
   void add(std::int64_t number) noexcept { values_[size_++] = number; }
   void add_span(core::FineSpan span) noexcept;
   void add_reach(const core::ArrivalLimit& limit) noexcept;
+  void add_token(const core::ArrivalLimit& limit) noexcept;
   void add_bucket(const core::ArrivalLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept;
   void add_bucket_settlement(const core::ArrivalLimit& limit, std::int64_t algorithm,
                              const core::Settlement& settlement) noexcept;
   void add_window(const core::WindowLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept;
 
-  std::array<std::int64_t, 12> values_{};
+  std::array<std::int64_t, 15> values_{};
   std::size_t size_ = 0;
   bool is_simple_ = false;
 };
@@ -122,7 +123,7 @@ class ScriptPlan {
   static constexpr std::size_t most_checks = 2 * most_asks;
 
   // Of decide.lua; 1 and 2 are short ways to write some of `decide`.
-  enum class Operation : std::uint8_t { decide = 3, look, decide_in_steps, look_in_steps, settle, forget };
+  enum class Operation : std::uint8_t { decide = 3, look, decide_in_steps, look_in_steps, settle, forget, report, grant };
 
   struct Evaluation {
     Operation operation = Operation::decide;
@@ -130,6 +131,7 @@ class ScriptPlan {
     std::uint32_t first_check = 0;
     std::uint32_t checks = 0;
     const Group* model = nullptr;  // what is equal to it may be folded into it; none where nothing may
+    SliceExchange* exchange = nullptr;  // of a report and a grant
   };
 
   static constexpr std::uint32_t no_term = UINT32_MAX;
@@ -153,6 +155,7 @@ class ScriptPlan {
     Group* group;
     std::uint32_t evaluation;
     std::uint32_t charges_back;  // how many evaluations before it do that for it
+    std::uint32_t exchanges;     // as many reports come before those, and as many grants behind it
   };
 
   void clear() noexcept;
@@ -174,6 +177,7 @@ class ScriptPlan {
   [[nodiscard]] bool goes_with(const Group& group) const noexcept;
   [[nodiscard]] bool fold(Group& group);
   void add_charges_back(const Group& group);
+  std::uint32_t add_exchanges(const Group& group, Operation operation);
   void add_evaluation(const Group& group);
   // True if the evaluation has a check of this key already.
   bool add_check(const store::Check& check, std::uint32_t term, bool is_guard, store::Operation operation);

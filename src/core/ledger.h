@@ -1,0 +1,384 @@
+// The slices of one state that are out: units that a holder may spend until a time without asking.
+//
+// A grant charges nothing: its units are held. Every decision counts what is used and what is held. Units are charged
+// when the holder reports them as used, and all that a slice still has when it lapses. A return removes them and
+// refunds nothing, since nothing was charged.
+//
+// Why no more is ever admitted: let u be what is used. Grants keep u + held <= burst; a report or a lapse moves units
+// from held to u; time only lowers u. What is admitted in (t1, t2] is charged by t2 or still held then, so it is at
+// most u(t2) + held(t2) + T/token - u(t1) <= burst + T/token.
+//
+// The order of one request: lapse, report, decide, grant. decide.lua does the same, to the bit.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "core/rule.h"
+#include "core/until_more.h"
+
+namespace weir::core {
+
+// A queue gives turns, not units, and a log has an entry for each: neither can be held.
+template <class A>
+inline constexpr bool can_be_leased = !std::is_same_v<A, LeakyBucketQueue> && !std::is_same_v<A, SlidingWindowLog>;
+
+[[nodiscard]] inline bool is_leasable(const Rule& rule) noexcept {
+  return visit_rule(rule, []<class A>(const RuleOf<A>&) { return can_be_leased<A>; });
+}
+
+// What a holder says of its slice, and what it asks for.
+struct SliceMessage {
+  std::uint64_t holder = 0;
+  std::uint64_t number = 0;   // above that of every earlier message about this key
+  std::uint64_t keep = 0;     // what the holder goes on spending
+  std::uint64_t back = 0;     // what it gives back; the rest of the slice is used
+  std::uint64_t unasked = 0;  // used without a slice: charged, into debt if need be
+  std::uint64_t want = 0;     // leased: units beyond those kept; approximate: what was asked for since the last message
+  std::uint32_t nodes = 0;    // approximate: how many there are; 0: leased
+  Duration hold{};            // how long what is granted is held
+};
+
+struct SliceAnswer {
+  bool taken = false;        // false: the number is not above the one before; nothing was done, nothing is granted
+  std::uint64_t units = 0;   // of the slice, with what was kept
+  Duration lasts{};          // until the slice ends, from the instant of the answer
+  std::uint64_t left = 0;    // neither used nor held
+  std::uint64_t lapsed = 0;  // of the holder's own slice, when the message came
+  std::uint64_t held_by_others = 0;
+
+  friend bool operator==(const SliceAnswer&, const SliceAnswer&) = default;
+};
+
+struct Slice {
+  std::uint64_t holder = 0;
+  std::uint64_t number = 0;  // of the last message
+  std::uint64_t units = 0;
+  std::uint64_t demand = 0;  // approximate: of about ten exchanges
+  std::int64_t until = 0;    // when it lapses
+  std::int64_t window = 0;   // the start of the window that it is of; buckets: 0
+
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+class Ledger {
+ public:
+  static constexpr std::size_t most_slices = 1'024;
+  static constexpr std::uint64_t most_units = 0xffff'ffff;  // of one slice; of a demand, too
+  static constexpr std::uint64_t least_grant = 4;
+
+  std::vector<Slice> slices;  // in the order in which the holders came
+
+  // What has lapsed by now is charged, in the order of the ends.
+  template <class A>
+  void lapse(const typename A::Limit& limit, typename A::State& state, std::int64_t now);
+
+  // What a message would find lapsed of the holder's slice.
+  [[nodiscard]] std::uint64_t lapsed_of(std::uint64_t holder, std::int64_t now) const noexcept {
+    const auto slice = std::ranges::find(slices, holder, &Slice::holder);
+    return slice != slices.end() && slice->until <= now ? slice->units : 0;
+  }
+
+  // False: an old message.
+  template <class A>
+  bool report(const typename A::Limit& limit, typename A::State& state, const SliceMessage& message, std::int64_t now);
+
+  // As A::decide and A::peek, with what is held. `retry_after` and `reset_after` are as if each slice were used up.
+  template <class A>
+  Decision decide(const typename A::Limit& limit, typename A::State& state, Cost cost, std::int64_t now) const;
+  template <class A>
+  [[nodiscard]] Decision peek(const typename A::Limit& limit, const typename A::State& state, Cost cost,
+                              std::int64_t now) const;
+
+  // Until more remains than a decision says, as core::until_more.
+  template <class A>
+  [[nodiscard]] std::optional<Duration> until_more(const typename A::Limit& limit, const typename A::State& state,
+                                                   const Decision& decision, std::int64_t now) const {
+    if (decision.remaining >= decision.limit) return std::nullopt;
+    return peek<A>(limit, state, Cost{decision.remaining + 1}, now).retry_after.value_or(decision.reset_after);
+  }
+
+  // Behind a report that was taken.
+  template <class A>
+  [[nodiscard]] SliceAnswer grant(const typename A::Limit& limit, const typename A::State& state,
+                                  const SliceMessage& message, std::int64_t now);
+
+  // Until when it matters that the state with these slices is known.
+  template <class A>
+  [[nodiscard]] std::int64_t forget_at(const typename A::Limit& limit, const typename A::State& state) const;
+
+  [[nodiscard]] std::uint64_t held() const noexcept;
+
+ private:
+  template <class A>
+  static constexpr bool is_bucket = std::is_same_v<typename A::State, ArrivalState>;
+
+  [[nodiscard]] std::vector<Slice>::iterator find(std::uint64_t holder) noexcept {
+    return std::ranges::find(slices, holder, &Slice::holder);
+  }
+
+  // A state that is over would be gone if the slices did not keep it.
+  template <class A>
+  static void forget_if_over(const typename A::Limit& limit, typename A::State& state, std::int64_t now) noexcept {
+    if (micros(A::forget_at(limit, state)) <= now) state = {};
+  }
+
+  // Units that were used, charged at `at`; of a window, to the one that they were granted in. Into debt of at most one
+  // capacity; more than one is a slice of earlier numbers.
+  template <class A>
+  static void charge(const typename A::Limit& limit, typename A::State& state, std::uint64_t units, std::int64_t window,
+                     std::int64_t at) noexcept;
+  template <class A>
+  static std::uint64_t capacity(const typename A::Limit& limit) noexcept;
+  // The window that counts now.
+  template <class A>
+  [[nodiscard]] std::int64_t window_at(const typename A::Limit& limit, const typename A::State& state,
+                                       std::int64_t now) const noexcept;
+  template <class A>
+  [[nodiscard]] std::uint64_t held_in(std::int64_t window) const noexcept;
+  // The state as if all that is held were charged now.
+  template <class A>
+  [[nodiscard]] typename A::State with_held(const typename A::Limit& limit, const typename A::State& state,
+                                            std::int64_t now) const noexcept;
+  // When a bucket has room for a cost, if every slice is charged at its end.
+  template <class A>
+  [[nodiscard]] std::int64_t fits_at(const typename A::Limit& limit, typename A::State state, Cost cost,
+                                     std::int64_t now) const;
+  [[nodiscard]] std::vector<Slice> by_end() const;
+};
+
+inline std::uint64_t Ledger::held() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Slice& slice : slices) sum += slice.units;
+  return sum;
+}
+
+template <class A>
+std::uint64_t Ledger::held_in(std::int64_t window) const noexcept {
+  std::uint64_t sum = 0;
+  for (const Slice& slice : slices) sum += slice.window == window ? slice.units : 0;
+  return sum;
+}
+
+template <class A>
+std::uint64_t Ledger::capacity(const typename A::Limit& limit) noexcept {
+  if constexpr (is_bucket<A>) {
+    return limit.burst;
+  } else {
+    return limit.limit;
+  }
+}
+
+template <class A>
+void Ledger::charge(const typename A::Limit& limit, typename A::State& state, std::uint64_t units, std::int64_t window,
+                    std::int64_t at) noexcept {
+  units = std::min(units, capacity<A>(limit));
+  if (units == 0) return;
+  if constexpr (is_bucket<A>) {
+    A::owe(limit, state, Cost{units}, instant_at(at));
+  } else {
+    const auto add = [&](std::uint64_t& count) { count = std::min(count + units, std::max(count, 2 * limit.limit)); };
+    if constexpr (std::is_same_v<A, FixedWindow>) {
+      const std::int64_t end = window + limit.window;
+      if (end > state.end) state = {end, 0};
+      if (end == state.end) add(state.count);
+    } else {
+      if (window > state.start) {
+        state = {window, window - limit.window == state.start ? state.current : 0, 0};
+      }
+      if (window == state.start) add(state.current);
+      if (window == state.start - limit.window) add(state.previous);
+    }
+  }
+}
+
+inline std::vector<Slice> Ledger::by_end() const {
+  std::vector<Slice> ordered = slices;
+  std::ranges::stable_sort(ordered, {}, &Slice::until);
+  return ordered;
+}
+
+template <class A>
+void Ledger::lapse(const typename A::Limit& limit, typename A::State& state, std::int64_t now) {
+  const auto has_lapsed = [&](const Slice& slice) { return slice.until <= now; };
+  if (std::ranges::none_of(slices, has_lapsed)) return;
+  for (const Slice& slice : by_end()) {
+    if (has_lapsed(slice)) charge<A>(limit, state, slice.units, slice.window, slice.until);
+  }
+  std::erase_if(slices, has_lapsed);
+  forget_if_over<A>(limit, state, now);
+}
+
+template <class A>
+bool Ledger::report(const typename A::Limit& limit, typename A::State& state, const SliceMessage& message,
+                    std::int64_t now) {
+  const auto slice = find(message.holder);
+  if (slice == slices.end()) {
+    charge<A>(limit, state, message.unasked, window_at<A>(limit, state, now), now);
+    return true;
+  }
+  if (message.number <= slice->number) return false;
+  forget_if_over<A>(limit, state, now);
+  // What is of a window that is over (the clock stepped back meanwhile) is charged there as it is.
+  const bool is_present = slice->window == window_at<A>(limit, state, now);
+  const std::uint64_t keep = is_present ? std::min(message.keep, slice->units) : 0;
+  const std::uint64_t back = std::min(message.back, slice->units - keep);
+  const std::uint64_t used = slice->units - keep - back;
+  slice->units = keep;
+  slice->number = message.number;
+  charge<A>(limit, state, used, slice->window, now);
+  charge<A>(limit, state, message.unasked, window_at<A>(limit, state, now), now);
+  return true;
+}
+
+template <class A>
+std::int64_t Ledger::window_at(const typename A::Limit& limit, const typename A::State& state,
+                               std::int64_t now) const noexcept {
+  if constexpr (is_bucket<A>) {
+    return 0;
+  } else {
+    std::int64_t window = window_start(now, limit.window);
+    if constexpr (std::is_same_v<A, FixedWindow>) {
+      window = std::max(window, state.end - limit.window);
+    } else {
+      window = std::max(window, state.start);
+    }
+    for (const Slice& slice : slices) window = std::max(window, slice.window);
+    return window;
+  }
+}
+
+template <class A>
+typename A::State Ledger::with_held(const typename A::Limit& limit, const typename A::State& state,
+                                    std::int64_t now) const noexcept {
+  typename A::State with = state;
+  if constexpr (is_bucket<A>) {
+    const std::uint64_t units = std::min(held(), limit.burst);
+    if (units > 0) with.set_used(limit.sum(state.used(limit, now), limit.worth(units)), now);
+  } else {
+    for (const Slice& slice : slices) charge<A>(limit, with, slice.units, slice.window, now);
+  }
+  return with;
+}
+
+template <class A>
+std::int64_t Ledger::fits_at(const typename A::Limit& limit, typename A::State state, Cost cost,
+                             std::int64_t now) const {
+  std::uint64_t held_then = held();
+  std::int64_t from = now;
+  const auto fits = [&]() -> std::optional<std::int64_t> {
+    if (held_then > limit.burst || cost.units() > limit.burst - held_then) return {};
+    const FineSpan room = limit.difference(limit.fill, limit.worth(held_then + cost.units()));
+    return from + limit.difference(state.used(limit, from), room).rounded_up().count();
+  };
+  for (const Slice& slice : by_end()) {
+    if (const auto at = fits(); at && *at < slice.until) return *at;
+    from = std::max(from, slice.until);
+    charge<A>(limit, state, slice.units, slice.window, from);
+    held_then -= slice.units;
+  }
+  return *fits();
+}
+
+template <class A>
+Decision Ledger::decide(const typename A::Limit& limit, typename A::State& state, Cost cost, std::int64_t now) const {
+  const Decision decision = peek<A>(limit, state, cost, now);
+  if (!decision.admitted) return decision;
+  if constexpr (is_bucket<A>) {
+    (void)A::decide(limit, state, cost, instant_at(now));
+  } else {
+    charge<A>(limit, state, cost.units(), window_at<A>(limit, state, now), now);
+  }
+  return decision;
+}
+
+template <class A>
+Decision Ledger::peek(const typename A::Limit& limit, const typename A::State& state, Cost cost,
+                      std::int64_t now) const {
+  typename A::State with = with_held<A>(limit, state, now);
+  Decision decision = A::decide(limit, with, cost, instant_at(now));
+  if constexpr (is_bucket<A>) {
+    if (slices.empty()) return decision;
+    if (!decision.admitted && decision.retry_after) {
+      decision.retry_after = Duration{fits_at<A>(limit, state, cost, now) - now};
+    }
+    typename A::State later = state;
+    if (decision.admitted) (void)A::decide(limit, later, cost, instant_at(now));
+    for (const Slice& slice : by_end()) charge<A>(limit, later, slice.units, slice.window, std::max(now, slice.until));
+    decision.reset_after = std::max(Duration::zero(), A::forget_at(limit, later) - instant_at(now));
+  }
+  return decision;
+}
+
+template <class A>
+SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::State& state, const SliceMessage& message,
+                          std::int64_t now) {
+  SliceAnswer answer{.taken = true};
+  const std::int64_t window = window_at<A>(limit, state, now);
+  auto slice = find(message.holder);
+  const std::uint64_t keep = slice == slices.end() ? 0 : slice->units;
+  const std::uint64_t held_now = is_bucket<A> ? held() : held_in<A>(window);
+  const std::uint64_t free = A::peek(limit, with_held<A>(limit, state, now), Cost{0}, instant_at(now)).remaining;
+  const bool has_room = slice != slices.end() || slices.size() < most_slices;
+  const std::uint64_t want = std::min(message.want, most_units);
+
+  std::uint64_t units = keep;
+  std::uint64_t demand = 0;
+  if (message.nodes == 0) {
+    const std::uint64_t half = capacity<A>(limit) / 2;
+    const std::uint64_t more = std::min({want, free / 2, half - std::min(half, held_now)});
+    if (more >= least_grant) units = std::min(keep + more, most_units);
+  } else {
+    const std::uint64_t others = held_now - keep;
+    const std::uint64_t unused = free + held_now;  // left before what is held
+    std::uint64_t all = 0;
+    for (const Slice& other : slices) all += other.holder == message.holder ? 0 : other.demand;
+    demand = std::min((slice == slices.end() ? 0 : slice->demand - slice->demand / 10) + want, most_units);
+    all += demand;
+    const std::uint64_t counted = std::min(unused, most_units);
+    std::uint64_t part = multiply_divide_ceil(counted, 1, std::uint64_t{4} * message.nodes);
+    if (all > 0) part = std::max(part, multiply_divide_ceil(counted, demand, all));
+    units = std::max(keep, std::min(part, unused - std::min(unused, others)));
+  }
+
+  const bool stays = units > 0 || message.nodes > 0;
+  if (!has_room || !stays) {
+    if (slice != slices.end()) slices.erase(slice);
+    answer.left = free;
+    answer.held_by_others = held_now - keep;
+    return answer;
+  }
+  if (slice == slices.end()) slice = slices.insert(slices.end(), {.holder = message.holder});
+  std::int64_t until = now + message.hold.count();
+  if constexpr (!is_bucket<A>) until = std::min(until, window + limit.window);
+  *slice = {message.holder, message.number, units, demand, until, window};
+  answer.units = units;
+  answer.lasts = Duration{until - now};
+  answer.left = free - std::min(free, units - keep);
+  answer.held_by_others = held_now - keep;
+  return answer;
+}
+
+template <class A>
+std::int64_t Ledger::forget_at(const typename A::Limit& limit, const typename A::State& state) const {
+  std::int64_t at = micros(A::forget_at(limit, state));
+  if constexpr (is_bucket<A>) {
+    typename A::State later = state;
+    for (const Slice& slice : by_end()) {
+      charge<A>(limit, later, slice.units, slice.window, slice.until);
+      at = std::max({at, slice.until, micros(A::forget_at(limit, later))});
+    }
+  } else {
+    for (const Slice& slice : slices) {
+      const std::int64_t windows = std::is_same_v<A, FixedWindow> ? 1 : 2;
+      at = std::max({at, slice.until, slice.window + windows * limit.window});
+    }
+  }
+  return at;
+}
+
+}  // namespace weir::core

@@ -1,0 +1,378 @@
+#include "store/leased/leased_store.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::store {
+namespace {
+
+bool is_leased(const Check& check) noexcept {
+  return check.states != nullptr && check.states->slices != nullptr && check.rule == &check.states->rule;
+}
+
+bool has_leased(const Group& group) noexcept {
+  return std::ranges::any_of(group.checks, is_leased);
+}
+
+}  // namespace
+
+struct LeasedStore::Forwarded final : Callback {
+  explicit Forwarded(LeasedStore& its_store) noexcept : store(its_store) {}
+  virtual ~Forwarded() = default;
+  void answered(Group& group) override { store.conclude(*this, group); }
+
+  LeasedStore& store;
+  Group* whole = nullptr;
+  Callback* callback = nullptr;          // of the whole
+  Group part;                            // what is asked, if something was spent
+  std::vector<std::size_t> places;       // of its checks, in the whole; empty: the whole is asked
+  std::vector<Spent> spent;              // checks of the whole
+  std::vector<SliceExchange> exchanges;  // a place for each check that is asked
+  Ticks sent_at = 0;
+};
+
+struct LeasedStore::Background final : Callback {
+  explicit Background(LeasedStore& its_store) : store(its_store) {
+    group.checks.resize(1);
+    group.callback = this;
+  }
+  virtual ~Background() = default;
+  void answered(Group& /*group*/) override { store.conclude(*this); }
+
+  LeasedStore& store;
+  Group group;
+  SliceExchange exchange;
+  std::shared_ptr<SliceTable> table;
+  Ticks sent_at = 0;
+};
+
+LeasedStore::Ticks LeasedStore::boot_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return Ticks{time.tv_sec} * 1'000'000 + time.tv_nsec / 1'000;
+}
+
+LeasedStore::LeasedStore(Store& inner, std::function<Ticks()> clock) : inner_(inner), clock_(std::move(clock)) {}
+
+LeasedStore::~LeasedStore() = default;
+
+// A callback may submit meanwhile, so the list is out of its place while it is used.
+void LeasedStore::submit(Batch batch) {
+  if (std::ranges::none_of(batch, [](const Group* group) { return has_leased(*group); })) return inner_.submit(batch);
+  const Ticks now = clock_();
+  std::vector<Group*> forwarded = std::exchange(forwarded_, {});
+  for (Group* group : batch) {
+    if (!has_leased(*group) || group->operation == Operation::settle) {
+      forwarded.push_back(group);
+    } else if (group->operation == Operation::decide) {
+      decide(*group, now, forwarded);
+    } else {
+      spent_.clear();
+      forwarded.push_back(&forward(*group, now));
+    }
+  }
+  if (!forwarded.empty()) inner_.submit(forwarded);
+  forwarded.clear();
+  forwarded_ = std::move(forwarded);
+  if (!renewals_.empty()) send_renewals(now);
+}
+
+void LeasedStore::decide(Group& group, Ticks now, std::vector<Group*>& forwarded) {
+  if (spend(group, now)) return admit(group, now);
+  if (can_deny(group)) return deny(group, now);
+  forwarded.push_back(&forward(group, now));
+}
+
+// Whatever can be is spent. True: all of it could.
+bool LeasedStore::spend(Group& group, Ticks now) {
+  taken_.clear();
+  spent_.clear();
+  for (std::size_t i = 0; i < group.checks.size(); ++i) {
+    Check& check = group.checks[i];
+    SliceTable::Taken& taken = taken_.emplace_back();
+    if (!is_leased(check)) continue;
+    SliceTable& table = *check.states->slices;
+    const bool is_guard = check.role == Check::Role::guard;
+    taken = is_guard ? table.look(check.hash, check.cost, now) : table.take(check.hash, check.cost, now);
+    if (taken.renews) renewals_.push_back({&table, check.hash, check.key});
+    if (taken.answer == SliceTable::Answer::ask) continue;
+    check.path = Path::slice;
+    check.decision = taken.decision;
+    check.decision.charged_at = store_time(now);
+    if (taken.answer == SliceTable::Answer::spent && !is_guard) spent_.push_back({i, taken.number});
+  }
+  return std::ranges::all_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::spent; });
+}
+
+// Only where every check has its answer.
+bool LeasedStore::can_deny(const Group& /*group*/) const noexcept {
+  return std::ranges::none_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::ask; });
+}
+
+void LeasedStore::admit(Group& group, Ticks now) {
+  group.failure = Failure::none;
+  group.decided = group.admitted = true;
+  group.now = store_time(now);
+  group.callback->answered(group);
+}
+
+void LeasedStore::deny(Group& group, Ticks now) {
+  group.failure = Failure::none;
+  group.decided = true;
+  group.admitted = false;
+  group.now = store_time(now);
+  put_back(group, spent_, now);
+  group.callback->answered(group);
+}
+
+// What was spent for a group that is denied. Its checks say what is left uncharged.
+void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
+  for (const Spent& one : spent) {
+    Check& check = group.checks[one.place];
+    Decision& decision = check.decision;
+    decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
+    if (decision.remaining == decision.limit) decision.more_after.reset();
+    if (!check.states->slices->put_back(check.hash, one.number, check.cost)) refund(check, now);
+  }
+  spent.clear();
+}
+
+// What is not spent goes to the store: the whole group, or, where something was spent, the rest of it.
+Group& LeasedStore::forward(Group& group, Ticks now) {
+  if (free_forwarded_.empty()) {
+    all_forwarded_.push_back(std::make_unique<Forwarded>(*this));
+    free_forwarded_.push_back(all_forwarded_.back().get());
+  }
+  Forwarded& request = *free_forwarded_.back();
+  free_forwarded_.pop_back();
+  ++in_flight_;
+  request.whole = &group;
+  request.callback = group.callback;
+  request.sent_at = now;
+  request.spent.assign(spent_.begin(), spent_.end());
+  request.places.clear();
+  const auto is_covered = [&](std::size_t i) { return taken_[i].answer == SliceTable::Answer::spent; };
+  Group* asked = &group;
+  if (!spent_.empty()) {
+    asked = &request.part;
+    asked->checks.clear();
+    asked->operation = group.operation;
+    asked->fallback = group.fallback;
+    asked->deadline = group.deadline;
+    asked->failure = group.failure;
+    asked->now = group.now;
+    for (std::size_t i = 0; i < group.checks.size(); ++i) {
+      if (is_covered(i)) continue;
+      request.places.push_back(i);
+      asked->checks.push_back(std::move(group.checks[i]));
+    }
+  }
+  asked->callback = &request;
+  for (Check& check : asked->checks) check.path = Path::store;
+  add_messages(request, *asked, now);
+  return *asked;
+}
+
+void LeasedStore::add_messages(Forwarded& request, Group& asked, Ticks now) {
+  request.exchanges.resize(asked.checks.size());
+  if (asked.operation != Operation::decide) return;
+  for (std::size_t i = 0; i < asked.checks.size(); ++i) {
+    Check& check = asked.checks[i];
+    if (!is_leased(check) || check.role == Check::Role::guard) continue;
+    const auto message = check.states->slices->ask(check.hash, check.key, now);
+    if (!message) continue;
+    remember(*check.states->slices);
+    request.exchanges[i] = {*message, {}};
+    check.exchange = &request.exchanges[i];
+  }
+}
+
+void LeasedStore::conclude(Forwarded& request, Group& answered) {
+  const Ticks now = clock_();
+  Group& whole = *request.whole;
+  note_time(answered, now);
+  read_answers(request, answered, now);
+  if (!request.places.empty()) merge(request);
+  if (!whole.decided || !whole.admitted) put_back(whole, request.spent, now);
+  if (whole.operation == Operation::look && whole.failure == Failure::none) add_rest(whole, now);
+  whole.callback = request.callback;
+  --in_flight_;
+  free_forwarded_.push_back(&request);
+  whole.callback->answered(whole);
+}
+
+void LeasedStore::read_answers(Forwarded& request, Group& answered, Ticks now) {
+  for (Check& check : answered.checks) {
+    if (!is_leased(check)) continue;
+    SliceTable& table = *check.states->slices;
+    const bool by_store = answered.failure == Failure::none && answered.decided;
+    if (SliceExchange* const exchange = std::exchange(check.exchange, nullptr)) {
+      const core::SliceAnswer& answer = exchange->answer;
+      if (table.retired()) remember(table);
+      if (answer.taken) {
+        table.answered(check.hash, exchange->message.number, answer, check.decision, request.sent_at, now);
+      } else {
+        table.unanswered(check.hash, exchange->message.number, now);
+      }
+      if (by_store && !check.decision.admitted && answer.held_by_others + answer.left >= check.cost.units()) {
+        SliceCounts::raise(table.counts().denied_by_held);
+      }
+    }
+    if (answered.operation == Operation::forget && by_store) table.forget(check.hash);
+    if (answered.operation == Operation::decide && by_store && !check.decision.admitted) {
+      table.denied(check.hash, check.cost, check.decision, now);
+    }
+  }
+}
+
+void LeasedStore::merge(Forwarded& request) {
+  Group& whole = *request.whole;
+  Group& part = request.part;
+  for (std::size_t i = 0; i < request.places.size(); ++i) {
+    whole.checks[request.places[i]] = std::move(part.checks[i]);
+  }
+  whole.failure = part.failure;
+  whole.decided = part.decided;
+  whole.admitted = part.admitted;
+  whole.deadline = part.deadline;
+  whole.now = part.now;
+}
+
+// The store counts as held what this process may spend.
+void LeasedStore::add_rest(Group& looked, Ticks now) {
+  looked.admitted = true;
+  for (Check& check : looked.checks) {
+    if (is_leased(check)) {
+      const std::uint64_t rest = check.states->slices->rest(check.hash, now);
+      Decision& decision = check.decision;
+      decision.remaining = std::min(decision.limit, decision.remaining + rest);
+      if (!decision.admitted && rest >= check.cost.units() && check.cost.units() > 0) {
+        decision.admitted = true;
+        decision.retry_after = Duration::zero();
+        decision.remaining -= std::min(decision.remaining, check.cost.units());
+      }
+    }
+    looked.admitted = looked.admitted && check.decision.admitted;
+  }
+}
+
+// --- messages that no request waits for
+
+LeasedStore::Background& LeasedStore::background(SliceTable& table, table::KeyHash key, std::string_view shared_key,
+                                                 Ticks now) {
+  if (free_background_.empty()) {
+    all_background_.push_back(std::make_unique<Background>(*this));
+    free_background_.push_back(all_background_.back().get());
+  }
+  Background& message = *free_background_.back();
+  free_background_.pop_back();
+  ++in_flight_;
+  message.table = table.shared_from_this();
+  message.sent_at = now;
+  message.group.deadline.reset();
+  message.group.settlement.reset();
+  message.group.now = store_time(now);
+  Check& check = message.group.checks[0];
+  check.states = &table.states();
+  check.rule = &table.rule();
+  check.hash = key;
+  check.key = shared_key;
+  check.cost = Cost{0};
+  check.charge_back = 0;
+  check.exchange = nullptr;
+  check.path = Path::store;
+  return message;
+}
+
+void LeasedStore::send(SliceTable& table, table::KeyHash key, std::string_view shared_key,
+                       const core::SliceMessage& message, Ticks now) {
+  Background& sent = background(table, key, shared_key, now);
+  sent.group.operation = Operation::decide;
+  sent.exchange = {message, {}};
+  sent.group.checks[0].exchange = &sent.exchange;
+  inner_.submit(sent.group);
+}
+
+// The store was told meanwhile that it is used: it takes it back as far as it still counts.
+void LeasedStore::refund(const Check& check, Ticks now) {
+  if (check.cost.units() == 0) return;
+  Background& sent = background(*check.states->slices, check.hash, check.key, now);
+  sent.group.operation = Operation::settle;
+  sent.group.settlement = core::Settlement{check.cost, Cost{0}, store_time(now)};
+  inner_.submit(sent.group);
+}
+
+void LeasedStore::conclude(Background& message) {
+  const Ticks now = clock_();
+  Check& check = message.group.checks[0];
+  note_time(message.group, now);
+  if (message.table->retired()) remember(*message.table);
+  if (check.exchange != nullptr) {
+    const core::SliceAnswer& answer = message.exchange.answer;
+    const std::uint64_t number = message.exchange.message.number;
+    if (answer.taken) {
+      message.table->answered(check.hash, number, answer, check.decision, message.sent_at, now);
+    } else {
+      message.table->unanswered(check.hash, number, now);
+    }
+  }
+  check.exchange = nullptr;
+  message.table.reset();
+  --in_flight_;
+  free_background_.push_back(&message);
+}
+
+void LeasedStore::send_renewals(Ticks now) {
+  std::vector<Renewal> renewals = std::exchange(renewals_, {});
+  for (const Renewal& one : renewals) {
+    const auto message = one.table->renew(one.key, one.shared_key, now);
+    if (!message) continue;
+    remember(*one.table);
+    send(*one.table, one.key, one.shared_key, *message, now);
+  }
+  renewals.clear();
+  renewals_ = std::move(renewals);
+}
+
+void LeasedStore::tick() {
+  const Ticks now = clock_();
+  for (std::size_t i = 0; i < tables_.size();) {
+    SliceTable& table = *tables_[i];
+    const bool is_gone = table.retired();
+    is_gone ? table.give_back_all(now, due_) : table.collect_due(now, due_);
+    send_due(table, now);
+    if (is_gone) {
+      tables_.erase(tables_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+void LeasedStore::give_back_all() {
+  const Ticks now = clock_();
+  for (const auto& table : tables_) {
+    table->give_back_all(now, due_);
+    send_due(*table, now);
+  }
+}
+
+void LeasedStore::send_due(SliceTable& table, Ticks now) {
+  std::vector<SliceTable::Due> due = std::exchange(due_, {});
+  for (const SliceTable::Due& one : due) send(table, one.key, one.shared_key, one.message, now);
+  due.clear();
+  due_ = std::move(due);
+}
+
+void LeasedStore::remember(SliceTable& table) {
+  const auto is_it = [&](const auto& known) { return known.get() == &table; };
+  if (std::ranges::none_of(tables_, is_it)) tables_.push_back(table.shared_from_this());
+}
+
+void LeasedStore::note_time(const Group& answered, Ticks now) noexcept {
+  if (answered.failure == Failure::none) store_ahead_ = answered.now.time_since_epoch().count() - now;
+}
+
+}  // namespace weir::store

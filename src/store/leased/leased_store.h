@@ -1,0 +1,105 @@
+// A store around a shared one that spends this process's slices (slice_table.h) where it can, and asks where it cannot.
+//
+// A group whose checks are all covered by slices is decided here, at once. Otherwise the checks that are not covered
+// are asked of the store together, with messages about their slices; what was spent for the others is put back if the
+// store denies. So all or nothing holds: for a moment fewer may be admitted than could be, never more.
+//
+// States without slices pass through as they are. Messages that no request waits for are sent behind the batch that
+// made them due, and by tick().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/leased/slice_table.h"
+#include "store/store.h"
+
+namespace weir::store {
+
+class LeasedStore final : public Store {
+ public:
+  using Ticks = SliceTable::Ticks;
+
+  // CLOCK_BOOTTIME: it goes on while the machine sleeps.
+  [[nodiscard]] static Ticks boot_time() noexcept;
+
+  // `inner` stays longer, and answers what is in flight before this goes.
+  explicit LeasedStore(Store& inner, std::function<Ticks()> clock = boot_time);
+  ~LeasedStore() override;
+
+  using Store::submit;
+  void submit(Batch batch) override;
+
+  // Slices that nobody spends go back, and those of limits that are gone. To be called a few times in a quarter of the
+  // shortest lease.
+  void tick();
+
+  // All slices that were used here go back, and no more are taken. Done when it is idle.
+  void give_back_all();
+  [[nodiscard]] bool idle() const noexcept { return in_flight_ == 0; }
+
+ private:
+  // A group of which something is asked, and a message that no request waits for.
+  struct Forwarded;
+  struct Background;
+
+  // A check that was spent on its slice.
+  struct Spent {
+    std::size_t place;
+    std::uint64_t number;
+  };
+  struct Renewal {
+    SliceTable* table;
+    table::KeyHash key;
+    std::string shared_key;
+  };
+
+  void decide(Group& group, Ticks now, std::vector<Group*>& forwarded);
+  [[nodiscard]] bool spend(Group& group, Ticks now);
+  [[nodiscard]] bool can_deny(const Group& group) const noexcept;
+  void admit(Group& group, Ticks now);
+  void deny(Group& group, Ticks now);
+  [[nodiscard]] Group& forward(Group& group, Ticks now);
+  void add_messages(Forwarded& request, Group& asked, Ticks now);
+  void conclude(Forwarded& request, Group& answered);
+  void read_answers(Forwarded& request, Group& answered, Ticks now);
+  void merge(Forwarded& request);
+  void add_rest(Group& looked, Ticks now);
+  void put_back(Group& group, std::vector<Spent>& spent, Ticks now);
+
+  [[nodiscard]] Background& background(SliceTable& table, table::KeyHash key, std::string_view shared_key, Ticks now);
+  void send(SliceTable& table, table::KeyHash key, std::string_view shared_key, const core::SliceMessage& message,
+            Ticks now);
+  void refund(const Check& check, Ticks now);
+  void send_renewals(Ticks now);
+  void send_due(SliceTable& table, Ticks now);
+  void conclude(Background& message);
+  void remember(SliceTable& table);
+  void note_time(const Group& answered, Ticks now) noexcept;
+  [[nodiscard]] Instant store_time(Ticks now) const noexcept { return Instant{Duration{now + store_ahead_}}; }
+
+  Store& inner_;
+  const std::function<Ticks()> clock_;
+  std::int64_t store_ahead_ = 0;  // the store's time less ours, by its last answer
+  std::size_t in_flight_ = 0;
+
+  std::vector<std::shared_ptr<SliceTable>> tables_;  // of which there are slices
+  std::vector<std::unique_ptr<Forwarded>> all_forwarded_;
+  std::vector<Forwarded*> free_forwarded_;
+  std::vector<std::unique_ptr<Background>> all_background_;
+  std::vector<Background*> free_background_;
+
+  // Kept for their memory.
+  std::vector<Group*> forwarded_;
+  std::vector<SliceTable::Taken> taken_;  // of the checks of one group
+  std::vector<Spent> spent_;
+  std::vector<SliceTable::Due> due_;
+  std::vector<Renewal> renewals_;
+};
+
+}  // namespace weir::store

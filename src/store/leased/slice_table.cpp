@@ -1,0 +1,278 @@
+#include "store/leased/slice_table.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace weir::store {
+namespace {
+
+using Ticks = SliceTable::Ticks;
+
+Duration token_of(const core::Rule& rule) noexcept {
+  return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) {
+    if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) {
+      return of.limit.token.rounded_up();
+    } else {
+      return Duration{of.limit.window};
+    }
+  });
+}
+
+bool is_window(const core::Rule& rule) noexcept {
+  return core::visit_rule(rule, []<class A>(const core::RuleOf<A>&) {
+    return !std::is_base_of_v<core::ArrivalLimit, typename A::Limit>;
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<SliceHolder> SliceHolder::random() {
+  std::uint64_t id = 0;
+  while (getrandom(&id, sizeof id, 0) != sizeof id) {
+  }
+  return std::make_shared<SliceHolder>(id);
+}
+
+SliceTable::SliceTable(Options options)
+    : options_(std::move(options)), token_(token_of(options_.rule)), is_window_(is_window(options_.rule)) {
+  states_.rule = options_.rule;
+}
+
+// Null: there is no room for it.
+SliceTable::Record* SliceTable::find(Part& part, table::KeyHash key, Ticks now) {
+  const auto found = part.records.find(key);
+  if (found != part.records.end()) return &found->second;
+  if (keys_.load(std::memory_order_relaxed) >= options_.most_keys || retired()) return nullptr;
+  keys_.fetch_add(1, std::memory_order_relaxed);
+  Record& record = part.records[key];
+  record.period = now;
+  return &record;
+}
+
+void SliceTable::note_demand(Record& record, Cost cost, Ticks now) const noexcept {
+  const Ticks lease = options_.lease.count();
+  if (now - record.period >= lease) {
+    record.asked_before = now - record.period < 2 * lease ? record.asked : 0;
+    record.asked = 0;
+    record.period = now;
+  }
+  record.asked += std::min(cost.units(), core::Ledger::most_units);
+  record.used_at = now;
+}
+
+std::uint64_t SliceTable::demand(const Record& record, Ticks now) const noexcept {
+  if (now - record.period >= 2 * options_.lease.count()) return 0;
+  return std::min(std::max(record.asked, record.asked_before), core::Ledger::most_units);
+}
+
+Decision SliceTable::admitted(const Record& record, Ticks now) const noexcept {
+  Decision decision;
+  decision.admitted = true;
+  decision.limit = options_.capacity;
+  decision.remaining = std::min(options_.capacity, record.rest + record.left);
+  decision.reset_after = Duration{std::max<Ticks>(0, record.resets_at - now)};
+  if (decision.remaining < decision.limit) decision.more_after = is_window_ ? decision.reset_after : token_;
+  return decision;
+}
+
+bool SliceTable::renewal_is_due(const Record& record, Ticks now) const noexcept {
+  if (record.in_flight || now < record.no_message_before || retired()) return false;
+  return record.rest * 4 < record.total || (record.ends - now) * 4 < record.ends - record.begins;
+}
+
+SliceTable::Taken SliceTable::take(table::KeyHash key, Cost cost, Ticks now) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  Record* const record = find(part, key, now);
+  if (record == nullptr) return {};
+  note_demand(*record, cost, now);
+  Taken taken;
+  if (record->is_live(now) && cost.units() <= record->rest) {
+    record->rest -= cost.units();
+    taken.answer = Answer::spent;
+    taken.number = record->number;
+    taken.decision = admitted(*record, now);
+    taken.renews = renewal_is_due(*record, now);
+  } else if (now < record->denied_until && cost.units() >= record->denied_cost) {
+    taken.answer = Answer::denied;
+    taken.decision = admitted(*record, now);
+    taken.decision.admitted = false;
+    taken.decision.remaining = std::min(taken.decision.remaining, cost.units() - 1);
+    taken.decision.retry_after = Duration{record->retry_at - now};
+  }
+  return taken;
+}
+
+SliceTable::Taken SliceTable::look(table::KeyHash key, Cost cost, Ticks now) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || !found->second.is_live(now) || cost.units() > found->second.rest) return {};
+  return {.answer = Answer::spent, .decision = admitted(found->second, now)};
+}
+
+bool SliceTable::put_back(table::KeyHash key, std::uint64_t number, Cost cost) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end()) return false;
+  Record& record = found->second;
+  if (record.number != number || record.in_flight) return false;
+  record.rest += cost.units();
+  return true;
+}
+
+core::SliceMessage SliceTable::message(Record& record, std::string_view shared_key, std::uint64_t keep,
+                                       std::uint64_t back, std::uint64_t want) {
+  SliceCounts::raise(counts().messages);
+  SliceCounts::raise(counts().reported, record.total - std::min(record.total, keep + back));
+  SliceCounts::raise(counts().returned, back);
+  if (record.shared_key.empty()) record.shared_key = shared_key;
+  record.total = keep;
+  record.number = options_.holder->last_message.fetch_add(1, std::memory_order_relaxed) + 1;
+  record.in_flight = true;
+  record.rest = record.kept = keep;
+  return {.holder = options_.holder->id,
+          .number = record.number,
+          .keep = keep,
+          .back = back,
+          .want = want,
+          .hold = options_.lease};
+}
+
+std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::string_view shared_key, Ticks now) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || retired()) return {};
+  Record& record = found->second;
+  if (record.in_flight) return {};
+  const std::uint64_t wanted = now < record.no_message_before ? 0 : demand(record, now);
+  // With nothing to give back, and too little to ask for, a message says nothing.
+  if (record.rest == 0 && wanted < core::Ledger::least_grant) return {};
+  return message(record, shared_key, 0, record.rest, wanted);
+}
+
+std::optional<core::SliceMessage> SliceTable::renew(table::KeyHash key, std::string_view shared_key, Ticks now) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || !renewal_is_due(found->second, now)) return {};
+  Record& record = found->second;
+  const std::uint64_t wanted = demand(record, now);
+  SliceCounts::raise(counts().renewals);
+  return message(record, shared_key, record.rest, 0, wanted - std::min(wanted, record.rest));
+}
+
+void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::SliceAnswer& answer,
+                          const Decision& decision, Ticks sent_at, Ticks now) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || found->second.number != number) return;
+  Record& record = found->second;
+  const std::uint64_t spent = record.kept - std::min(record.kept, record.rest);
+  SliceCounts::raise(counts().granted, answer.units - std::min(answer.units, record.kept));
+  SliceCounts::raise(counts().lapsed, answer.lapsed);
+  record.in_flight = false;
+  record.total = answer.units;
+  record.rest = answer.units - std::min(answer.units, spent);
+  record.left = answer.left;
+  record.begins = sent_at;
+  record.ends = sent_at + answer.lasts.count() / 4 * 3;
+  record.resets_at = now + decision.reset_after.count();
+  // Too little is left for a slice: the store decides for a lease.
+  if (answer.units == 0) record.no_message_before = now + options_.lease.count();
+}
+
+// It may have been done or not: either way the store holds at least what was kept, for at least as long as before.
+void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, Ticks now) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || found->second.number != number) return;
+  SliceCounts::raise(counts().unanswered);
+  found->second.in_flight = false;
+  found->second.no_message_before = now + options_.lease.count() / 8;
+}
+
+void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, Ticks now) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || cost.units() == 0 || !decision.retry_after) return;
+  Record& record = found->second;
+  record.retry_at = now + decision.retry_after->count();
+  record.resets_at = now + decision.reset_after.count();
+  record.denied_until = std::min(record.retry_at, now + options_.lease.count() / 64);
+  record.denied_cost = cost.units();
+  record.left = decision.remaining;
+}
+
+void SliceTable::forget(table::KeyHash key) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  if (part.records.erase(key) > 0) keys_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
+  const std::unique_lock sweep(sweeping_, std::try_to_lock);
+  if (!sweep.owns_lock() || now < next_sweep_) return;
+  const Ticks lease = options_.lease.count();
+  next_sweep_ = now + lease / 4 / static_cast<Ticks>(parts / 8);
+  for (std::size_t i = 0; i < 8; ++i) {
+    Part& part = parts_[next_part_++ % parts];
+    const std::scoped_lock lock(part.mutex);
+    for (auto entry = part.records.begin(); entry != part.records.end();) {
+      Record& record = entry->second;
+      const Ticks idle = now - record.used_at;
+      if (!record.in_flight && idle >= lease / 2 && record.rest > 0) {
+        SliceCounts::raise(counts().returns);
+        due.push_back({entry->first, record.shared_key, message(record, {}, 0, record.rest, 0)});
+      }
+      if (record.in_flight || idle < 2 * lease) {
+        ++entry;
+      } else {
+        entry = part.records.erase(entry);
+        keys_.fetch_sub(1, std::memory_order_relaxed);
+      }
+    }
+  }
+}
+
+void SliceTable::give_back_all(Ticks /*now*/, std::vector<Due>& due) {
+  retire();
+  for (Part& part : parts_) {
+    const std::scoped_lock lock(part.mutex);
+    for (auto& [key, record] : part.records) {
+      if (record.in_flight || record.rest == 0) continue;
+      SliceCounts::raise(counts().returns);
+      due.push_back({key, record.shared_key, message(record, {}, 0, record.rest, 0)});
+    }
+  }
+}
+
+SliceTable::Out SliceTable::out(Ticks now) const {
+  Out out;
+  for (const Part& part : parts_) {
+    const std::scoped_lock lock(part.mutex);
+    for (const auto& [key, record] : part.records) {
+      if (!record.is_live(now)) continue;
+      ++out.slices;
+      out.units += record.rest;
+    }
+  }
+  return out;
+}
+
+std::uint64_t SliceTable::rest(table::KeyHash key, Ticks now) const {
+  const Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  return found != part.records.end() && found->second.is_live(now) ? found->second.rest : 0;
+}
+
+}  // namespace weir::store

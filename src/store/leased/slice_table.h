@@ -1,0 +1,202 @@
+// The slices that this process holds of the states of one limit, shared by its loops: units that the store granted,
+// spent here without asking it. What they mean, and why no more is admitted than the limit allows: core/ledger.h.
+//
+//  1. One message about a key is in flight at a time. Meanwhile only what it says is kept is spent; on the answer what
+//     is left is the total less what was spent since. An answer to any but the last message is dropped.
+//  2. A slice is spent for three quarters of the time for which the store holds it, counted from before the message was
+//     sent. Times are microseconds of a clock that never stops (CLOCK_BOOTTIME); the caller reads it before it asks.
+//  3. What is put back goes into the slice only if no message was sent since it was taken.
+//
+// Thread-safe: locked by parts, each for the time of a few instructions.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ledger.h"
+#include "core/rule.h"
+#include "store/store.h"
+#include "table/table.h"
+#include "weir/cost.h"
+#include "weir/decision.h"
+#include "weir/time.h"
+
+namespace weir::store {
+
+// What became of messages and units. Any thread writes and reads.
+struct SliceCounts {
+  using Count = std::atomic<std::uint64_t>;
+  Count messages{0};
+  Count renewals{0};       // of the messages: the slice was kept, and asked to grow
+  Count returns{0};        // and: nobody had spent it for a while, or its limit is gone
+  Count unanswered{0};     // of the messages
+  Count granted{0};        // units, beyond what was kept
+  Count reported{0};       // units that were spent
+  Count returned{0};       // units
+  Count lapsed{0};         // units that the store charged because nobody reported in time
+  Count denied_by_held{0}; // decisions: denied while others held what would have been enough
+
+  static void raise(Count& count, std::uint64_t by = 1) noexcept { count.fetch_add(by, std::memory_order_relaxed); }
+};
+
+// Who holds slices: this process.
+struct SliceHolder {
+  explicit SliceHolder(std::uint64_t its_id) noexcept : id(its_id) {}
+
+  // From the operating system.
+  [[nodiscard]] static std::shared_ptr<SliceHolder> random();
+
+  const std::uint64_t id;
+  std::atomic<std::uint64_t> last_message{0};
+  SliceCounts counts;
+};
+
+class SliceTable : public std::enable_shared_from_this<SliceTable> {
+ public:
+  // Microseconds of the clock that never stops.
+  using Ticks = std::int64_t;
+
+  struct Options {
+    core::Rule rule;
+    std::uint64_t capacity = 0;  // of the rule
+    Duration lease = std::chrono::seconds(1);
+    std::size_t most_keys = 65'536;  // more are decided by the store
+    std::shared_ptr<SliceHolder> holder;
+  };
+
+  explicit SliceTable(Options options);
+
+  enum class Answer : std::uint8_t {
+    spent,   // admitted, on the slice
+    denied,  // the store denied as much a moment ago
+    ask,     // the store decides
+  };
+
+  struct Taken {
+    Answer answer = Answer::ask;
+    std::uint64_t number = 0;  // of the last message when it was spent: for put_back
+    Decision decision;         // but for `ask`
+    bool renews = false;       // it is time to send a message
+  };
+
+  // With a cost of nothing, or as a look, nothing is spent.
+  [[nodiscard]] Taken take(table::KeyHash key, Cost cost, Ticks now);
+  [[nodiscard]] Taken look(table::KeyHash key, Cost cost, Ticks now);
+
+  // Of what was spent and is not used after all. False: the slice is not the same any more.
+  [[nodiscard]] bool put_back(table::KeyHash key, std::uint64_t number, Cost cost);
+
+  // A message to go with a question that the slice cannot answer: all of the slice is given back, and a new one asked
+  // for. Nothing: one is in flight, or there is no use in it.
+  [[nodiscard]] std::optional<core::SliceMessage> ask(table::KeyHash key, std::string_view shared_key, Ticks now);
+  // A message that keeps what there is and asks for more. Nothing: one is in flight, or it is not due.
+  [[nodiscard]] std::optional<core::SliceMessage> renew(table::KeyHash key, std::string_view shared_key, Ticks now);
+
+  // To a message; `sent_at`: before it was sent. `decision`: what the store said with it.
+  void answered(table::KeyHash key, std::uint64_t number, const core::SliceAnswer& answer, const Decision& decision,
+                Ticks sent_at, Ticks now);
+  void unanswered(table::KeyHash key, std::uint64_t number, Ticks now);
+  // The store denied a cost.
+  void denied(table::KeyHash key, Cost cost, const Decision& decision, Ticks now);
+  // What the store forgot.
+  void forget(table::KeyHash key);
+
+  // What is due without a request: slices that nobody spends go back. A part of the table at each call, all of it in a
+  // quarter of a lease; by one caller at a time.
+  struct Due {
+    table::KeyHash key;
+    std::string shared_key;
+    core::SliceMessage message;
+  };
+  void collect_due(Ticks now, std::vector<Due>& due);
+  // All of them, whether they are spent or not: nothing is taken from it any more.
+  void give_back_all(Ticks now, std::vector<Due>& due);
+
+  [[nodiscard]] const core::Rule& rule() const noexcept { return options_.rule; }
+  // With which background messages are sent: no table, nothing to charge back.
+  [[nodiscard]] const States& states() const noexcept { return states_; }
+  [[nodiscard]] Duration lease() const noexcept { return options_.lease; }
+
+  // Its limit is gone, or has other numbers: what is out is given back.
+  void retire() noexcept { retired_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool retired() const noexcept { return retired_.load(std::memory_order_acquire); }
+
+  // What is held here at this moment.
+  struct Out {
+    std::uint64_t slices = 0;
+    std::uint64_t units = 0;
+  };
+  [[nodiscard]] Out out(Ticks now) const;
+  [[nodiscard]] SliceCounts& counts() const noexcept { return options_.holder->counts; }
+  // Of one key.
+  [[nodiscard]] std::uint64_t rest(table::KeyHash key, Ticks now) const;
+
+ private:
+  struct Record {
+    std::string shared_key;    // empty until a message was sent
+    std::uint64_t number = 0;  // of the last message
+    bool in_flight = false;
+    std::uint64_t rest = 0;   // may be spent
+    std::uint64_t kept = 0;   // by the message in flight
+    std::uint64_t total = 0;  // of the last answer
+    std::uint64_t left = 0;   // what the store had left then
+    Ticks begins = 0;         // of the time in which it may be spent
+    Ticks ends = 0;
+    Ticks no_message_before = 0;
+    Ticks resets_at = 0;  // an estimate
+    Ticks used_at = 0;
+
+    // What was asked for, admitted or not: since `period`, and in the lease before.
+    Ticks period = 0;
+    std::uint64_t asked = 0;
+    std::uint64_t asked_before = 0;
+
+    // The store denied `denied_cost` and more until then.
+    Ticks denied_until = 0;
+    Ticks retry_at = 0;
+    std::uint64_t denied_cost = 0;
+
+    [[nodiscard]] bool is_live(Ticks now) const noexcept { return rest > 0 && now < ends; }
+  };
+
+  struct Hash {
+    std::size_t operator()(table::KeyHash key) const noexcept { return key.value; }
+  };
+  static constexpr std::size_t parts = 64;
+  struct alignas(64) Part {
+    mutable std::mutex mutex;
+    std::unordered_map<table::KeyHash, Record, Hash> records;
+  };
+
+  [[nodiscard]] Part& part_of(table::KeyHash key) noexcept { return parts_[key.value >> 58]; }
+  [[nodiscard]] const Part& part_of(table::KeyHash key) const noexcept { return parts_[key.value >> 58]; }
+  [[nodiscard]] Record* find(Part& part, table::KeyHash key, Ticks now);
+  void note_demand(Record& record, Cost cost, Ticks now) const noexcept;
+  [[nodiscard]] std::uint64_t demand(const Record& record, Ticks now) const noexcept;
+  [[nodiscard]] Decision admitted(const Record& record, Ticks now) const noexcept;
+  [[nodiscard]] core::SliceMessage message(Record& record, std::string_view shared_key, std::uint64_t keep,
+                                           std::uint64_t back, std::uint64_t want);
+  [[nodiscard]] bool renewal_is_due(const Record& record, Ticks now) const noexcept;
+
+  const Options options_;
+  Duration token_{};  // what one unit takes to come back, rounded up; of a window, its length
+  bool is_window_ = false;
+  States states_;
+  std::array<Part, parts> parts_;
+  std::atomic<bool> retired_{false};
+  std::atomic<std::size_t> keys_{0};
+  std::mutex sweeping_;
+  std::size_t next_part_ = 0;
+  Ticks next_sweep_ = 0;
+};
+
+}  // namespace weir::store
