@@ -54,10 +54,10 @@ std::optional<PolicySpec> read_text(std::string_view text, Problems& problems) {
   return read(*root, problems);
 }
 
-Loaded finish(const std::optional<PolicySpec>& spec, Problems& problems) {
+Loaded finish(const std::optional<PolicySpec>& spec, LoadOptions options, Problems& problems) {
   Loaded loaded;
   if (spec) loaded.ruleset = compile(*spec, problems);
-  if (loaded.ruleset != nullptr) lint(*spec, *loaded.ruleset, problems);
+  if (loaded.ruleset != nullptr) lint(*spec, *loaded.ruleset, options.nodes, problems);
   loaded.problems = problems.sorted();
   return loaded;
 }
@@ -117,7 +117,7 @@ Loaded load_directory(const fs::path& directory, LoadOptions options) {
     Problems problems(path.string());
     auto domain = read_domain(*text, problems);
     if (domain) domains.add(*domain, problems);
-    const Loaded alone = finish(with_domain(std::move(domain)), problems);
+    const Loaded alone = finish(with_domain(std::move(domain)), options, problems);
     good = good && alone.ruleset != nullptr;
     std::copy(alone.problems.begin(), alone.problems.end(), std::back_inserter(loaded.problems));
   }
@@ -131,9 +131,9 @@ Loaded load_directory(const fs::path& directory, LoadOptions options) {
 
 }  // namespace
 
-Loaded load_text(std::string_view text, std::string file) {
+Loaded load_text(std::string_view text, std::string file, LoadOptions options) {
   Problems problems(std::move(file));
-  return finish(read_text(text, problems), problems);
+  return finish(read_text(text, problems), options, problems);
 }
 
 Loaded load_path(const std::filesystem::path& path, LoadOptions options) {
@@ -141,7 +141,7 @@ Loaded load_path(const std::filesystem::path& path, LoadOptions options) {
   if (fs::is_directory(path, error)) return load_directory(path, options);
   const auto text = text::read_text_file(path);
   if (!text) return refused(path, text.error().what);
-  return load_text(*text, path.string());
+  return load_text(*text, path.string(), options);
 }
 
 }  // namespace weir::policy

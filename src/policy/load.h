@@ -2,12 +2,14 @@
 // envoyproxy/ratelimit. Which it is, the text says (`openapi:`, `domain:`).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policy/consistency.h"
 #include "policy/ruleset.h"
 
 namespace weir::policy {
@@ -17,12 +19,13 @@ struct Loaded {
   std::vector<Problem> problems;           // errors, and warnings (lint.h), in the order of their places
 };
 
-// `file` is the name that the problems carry.
-[[nodiscard]] Loaded load_text(std::string_view text, std::string file);
-
 struct LoadOptions {
   bool merge_domains = false;  // whether files of a directory may be for one domain: its descriptors are those of all
+  std::uint64_t nodes = default_nodes;  // that share the store: some warnings depend on it
 };
+
+// `file` is the name that the problems carry.
+[[nodiscard]] Loaded load_text(std::string_view text, std::string file, LoadOptions options = {});
 
 // A file, or a directory of envoyproxy/ratelimit's.
 [[nodiscard]] Loaded load_path(const std::filesystem::path& path, LoadOptions options = {});

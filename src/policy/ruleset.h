@@ -84,7 +84,7 @@ struct CompiledLimit {
   std::optional<Penalty> penalty;
   OnStoreFailure on_store_failure = OnStoreFailure::local;
   std::uint32_t local_share = 500'000;  // in millionths
-  Consistency consistency = Consistency::exact;
+  ConsistencyChoice consistency;
 
   // The domain of a limit that is reached by descriptors only, never by a route; empty for all others.
   std::string domain;

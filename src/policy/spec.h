@@ -92,7 +92,7 @@ struct LimitSpec {
   std::optional<PenaltySpec> penalty;
   Written<OnStoreFailure> on_store_failure;
   std::optional<Written<std::uint32_t>> local_share;  // in millionths
-  Written<Consistency> consistency;
+  Written<ConsistencyChoice> consistency;
 
   // A ban counts nothing, unless it spares tiers.
   [[nodiscard]] bool needs_no_algorithm() const noexcept {

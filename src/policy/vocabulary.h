@@ -1,6 +1,7 @@
 // The words of the policy language that mean the same as written and as compiled.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "text/address.h"
 #include "text/yaml/problem.h"
+#include "weir/time.h"
 
 namespace weir::policy {
 
@@ -46,6 +48,15 @@ enum class Consistency : std::uint8_t { exact, leased, approximate };
 [[nodiscard]] std::string_view name_of(Mode mode) noexcept;
 [[nodiscard]] std::string_view name_of(OnStoreFailure choice) noexcept;
 [[nodiscard]] std::string_view name_of(Consistency consistency) noexcept;
+
+// How exactly nodes that share a limit count together. What that comes to, consistency.h says.
+struct ConsistencyChoice {
+  Consistency kind = Consistency::exact;
+  Duration lease = std::chrono::seconds{1};        // leased: how long a slice is held for a node
+  Duration sync = std::chrono::milliseconds{100};  // approximate: from one exchange to the next
+
+  friend bool operator==(const ConsistencyChoice&, const ConsistencyChoice&) = default;
+};
 
 struct When {
   enum class Kind : std::uint8_t { always, authenticated, anonymous, ip_in, ip_not_in };

@@ -16,6 +16,7 @@
 
 #include "net/address.h"
 #include "net/tls_context.h"
+#include "policy/consistency.h"
 #include "store/redis/url.h"
 #include "text/yaml/problem.h"
 #include "weir/time.h"
@@ -134,6 +135,7 @@ struct RedisConfig {
   std::string prefix = "weir:";
   std::optional<std::filesystem::path> key_secret_file;  // none: keys are readable
   Duration timeout = std::chrono::milliseconds(10);
+  std::uint64_t nodes = policy::default_nodes;  // that share the store, at most: until they are counted
 
   [[nodiscard]] bool with_tls() const { return urls.front().tls; }
 

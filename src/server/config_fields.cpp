@@ -241,6 +241,12 @@ std::vector<Field> make_fields() {
       {"store.redis.timeout", time(&RedisConfig::timeout, {.least = milliseconds(1), .most = seconds(10)}),
        "How long a decision may take. Default: 10ms.",
        [](P p) { return fmt::format("up to {} a decision", duration_text(p.config.store.redis->timeout)); }},
+      {"store.redis.nodes", whole(&RedisConfig::nodes, {.least = 1, .most = policy::most_nodes}),
+       "How many nodes share it at most. Approximate limits go by it until nodes are counted. Default: 64.",
+       [](P p) {
+         const std::uint64_t nodes = p.config.store.redis->nodes;
+         return nodes == policy::default_nodes ? "" : fmt::format("at most {} nodes", nodes);
+       }},
 
       {"loops", restarts(Restart::field, whole(&Config::loops, {.least = 1, .most = 1'024})),
        "Event loops. Default: one for each core.",

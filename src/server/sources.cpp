@@ -100,11 +100,12 @@ bool FileWatch::changed() {
 std::vector<text::Problem> misfits(const policy::Ruleset& ruleset, const StoreConfig& store, const std::string& file) {
   text::Problems problems(file);
   if (!store.redis) return {};
+  // The only place that refuses them: as long as the stores for them are not wired.
   for (const policy::CompiledLimit& limit : ruleset.limits) {
-    if (limit.consistency == policy::Consistency::exact) continue;
+    if (limit.consistency.kind == policy::Consistency::exact) continue;
     problems.error(limit.at, fmt::format("limit {}: 'consistency: {}' is not there yet for limits in Redis: write "
                                          "'consistency: exact', or leave it out",
-                                         text::in_quotes(limit.name), name_of(limit.consistency)));
+                                         text::in_quotes(limit.name), name_of(limit.consistency.kind)));
   }
   return problems.sorted();
 }
@@ -145,7 +146,9 @@ Loaded load(const Sources& sources) {
   }
   choose_policy(sources, *loaded.config);
   loaded.watch.add(files_named_by(*loaded.config));
-  const policy::LoadOptions load{.merge_domains = loaded.config->merge_domains};
+  const auto& redis = loaded.config->store.redis;
+  const policy::LoadOptions load{.merge_domains = loaded.config->merge_domains,
+                                 .nodes = redis ? redis->nodes : policy::default_nodes};
   policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy, load)
                                                 : policy::load_text(default_policy, "default policy");
   loaded.ruleset = std::move(policy.ruleset);

@@ -206,7 +206,7 @@ TEST(ALimit, KeepsWhatItSays) {
   EXPECT_EQ(limit.warn_first, (WarnFirst{3, 1h}));
   EXPECT_EQ(limit.penalty, (Penalty{5, 1min, 10min}));
   EXPECT_EQ(limit.local_share, 250'000U);
-  EXPECT_EQ(limit.consistency, Consistency::leased);
+  EXPECT_EQ(limit.consistency.kind, Consistency::leased);
   EXPECT_FALSE(limit.by_descriptor());
 }
 

@@ -91,7 +91,11 @@ void any_response(CompiledLimit& limit) {
         Penalty{1 + any_below(2), std::chrono::minutes{1 + any_below(2)}, std::chrono::hours{1 + any_below(2)}};
   }
   limit.on_store_failure = static_cast<OnStoreFailure>(any_below(3));
-  limit.consistency = static_cast<Consistency>(any_below(3));
+  limit.consistency.kind = static_cast<Consistency>(any_below(3));
+  if (limit.consistency.kind == Consistency::leased) limit.consistency.lease = std::chrono::seconds{1 + any_below(2)};
+  if (limit.consistency.kind == Consistency::approximate) {
+    limit.consistency.sync = std::chrono::seconds{1 + any_below(2)};
+  }
   limit.local_share = static_cast<std::uint32_t>(1 + any_below(2)) * 250'000;
 }
 

@@ -205,8 +205,26 @@ TEST(Diff, ComparesOutages) {
   EXPECT_EQ(between_fields("", ", on_store_failure: closed"),
             "a: on_store_failure local -> closed, everybody is denied while the store is away (tighter)\n");
   EXPECT_EQ(between_fields("", ", local_share: 0.25"), "a: local_share 0.5 -> 0.25 (tighter)\n");
-  EXPECT_EQ(between_fields("", ", consistency: approximate"),
-            "a: consistency exact -> approximate, a few too many may pass (looser)\n");
+}
+
+TEST(Diff, SaysWhatAConsistencyMeans) {
+  const std::string leased = ", consistency: leased";
+  const std::string approximate = ", consistency: approximate";
+  EXPECT_EQ(between_fields("", leased),
+            "a: consistency exact -> leased for 1 s, never one too many, and a few less while other nodes hold slices "
+            "(tighter)\n");
+  EXPECT_EQ(between_fields(leased, ""), "a: consistency leased for 1 s -> exact, never one too many (looser)\n");
+  EXPECT_EQ(between_fields("", approximate),
+            "a: consistency exact -> approximate every 100 ms, up to a quarter too many may pass, and a few less while "
+            "other nodes hold slices (different)\n");
+  EXPECT_EQ(between_fields(leased, ", consistency: { leased: { lease: 5s } }"),
+            "a: consistency leased for 1 s -> leased for 5 s, nodes hold what they do not use for longer (tighter)\n");
+  EXPECT_EQ(between_fields(leased, ", consistency: { leased: { lease: 500ms } }"),
+            "a: consistency leased for 1 s -> leased for 500 ms, nodes give back sooner (looser)\n");
+  EXPECT_EQ(between_fields(approximate, ", consistency: { approximate: { sync: 1s } }"),
+            "a: consistency approximate every 100 ms -> approximate every 1 s, nodes hear of each other later "
+            "(different)\n");
+  EXPECT_EQ(between_fields(leased, ", consistency: { leased: { lease: 1s } }"), "nothing changes\n");
 }
 
 TEST(Diff, CandidatesChangeNothing) {

@@ -104,24 +104,6 @@ TEST(Lint, LooksAtTheBurstOfEachTier) {
              "of it: lower the burst, or raise the rate"}));
 }
 
-TEST(Lint, WarnsOfLeasingWhereNothingCanBeChargedAhead) {
-  EXPECT_EQ(warnings_for("algorithm: sliding_window_log, rate: 10/min, consistency: leased"),
-            Lines{"3:90: 'a' is a sliding_window_log, where each request counts from its own instant: none can be "
-                  "charged ahead, as leasing does; use 'consistency: exact', or another algorithm"});
-  EXPECT_EQ(
-      warnings_for("algorithm: leaky_bucket, rate: 10/min, queue: 5, consistency: leased"),
-      Lines{"3:94: 'a' is a queue, where each request has a turn of its own: none can be charged ahead, as leasing "
-            "does; use 'consistency: exact', or another algorithm"});
-}
-
-TEST(Lint, AcceptsLeasingWhereASliceCanBeChargedAhead) {
-  for (const std::string algorithm :
-       {"token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_counter"}) {
-    EXPECT_EQ(warnings_for("algorithm: " + algorithm + ", rate: 10/min, consistency: leased"), Lines{});
-  }
-  EXPECT_EQ(warnings_for("algorithm: sliding_window_log, rate: 10/min, consistency: approximate"), Lines{});
-}
-
 TEST(Lint, WarnsOfResponsesThatShadowModeNeverGives) {
   const std::string responses =
       "algorithm: gcra, rate: 1/s, warn_first: { count: 3, per: 1h }, penalty: { after: 5, within: 1min, block: 10min "

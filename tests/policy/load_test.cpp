@@ -150,10 +150,16 @@ TEST(Digest, NamesTheMeaningAndNotTheText) {
   for (const auto* same :
        {"burst: 4, rate: 60/min, algorithm: token_bucket", "algorithm: token_bucket, rate: 1/s, burst: 4",
         "algorithm: token_bucket, capacity: 4, refill_rate: 1.0, mode: enforce, cost: 1",
-        "algorithm: token_bucket, rate: 60/60s, burst: 4, local_share: 0.500000, missing: skip"}) {
+        "algorithm: token_bucket, rate: 60/60s, burst: 4, local_share: 0.500000, missing: skip, consistency: exact"}) {
     EXPECT_EQ(digest_of(limit(same)), digest) << same;
   }
   EXPECT_EQ(digest_of("# a comment\n\n" + limit("algorithm: token_bucket, rate: 60/min, burst: 4")), digest);
+}
+
+TEST(Digest, IsTheSameForATimeThatIsWrittenOrNot) {
+  const std::string numbers = "algorithm: token_bucket, rate: 60/min, burst: 40, consistency: ";
+  EXPECT_EQ(digest_of(limit(numbers + "leased")), digest_of(limit(numbers + "{ leased: { lease: 1000ms } }")));
+  EXPECT_EQ(digest_of(limit(numbers + "approximate")), digest_of(limit(numbers + "{ approximate: { sync: 100ms } }")));
 }
 
 TEST(Digest, ChangesWithTheMeaning) {
@@ -169,7 +175,11 @@ TEST(Digest, ChangesWithTheMeaning) {
         "algorithm: token_bucket, rate: 60/min, burst: 4, tier_overrides: { a: unlimited }",
         "algorithm: token_bucket, rate: 60/min, burst: 4, tier_overrides: { a: banned }", "rate: 0",
         "algorithm: token_bucket, rate: 60/min, burst: 4, warn_first: { count: 1, per: 1h }",
-        "algorithm: token_bucket, rate: 60/min, burst: 4, missing: deny"}) {
+        "algorithm: token_bucket, rate: 60/min, burst: 4, missing: deny",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, consistency: leased",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, consistency: { leased: { lease: 2s } }",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, consistency: approximate",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, consistency: { approximate: { sync: 2s } }"}) {
     digests.push_back(digest_of(limit(other)));
   }
   std::sort(digests.begin(), digests.end());

@@ -135,7 +135,9 @@ class Canonical {
     });
     put_enum(limit.on_store_failure);
     put(std::uint64_t{limit.local_share});
-    put_enum(limit.consistency);
+    put_enum(limit.consistency.kind);
+    if (limit.consistency.kind == Consistency::leased) put(limit.consistency.lease);
+    if (limit.consistency.kind == Consistency::approximate) put(limit.consistency.sync);
     put(limit.domain);
   }
 

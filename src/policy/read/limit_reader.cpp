@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "policy/read/policy_reader.h"
+#include "policy/words.h"
 #include "text/yaml/map_reader.h"
 
 namespace weir::policy {
@@ -226,6 +228,63 @@ std::optional<PenaltySpec> read_penalty(const text::Node& node, Problems& proble
   return PenaltySpec{node.at, *after, *within, *block};
 }
 
+struct TimeBounds {
+  Duration least;
+  Duration most;
+};
+
+constexpr TimeBounds lease_bounds{std::chrono::milliseconds{100}, std::chrono::seconds{60}};
+constexpr TimeBounds sync_bounds{std::chrono::milliseconds{20}, std::chrono::seconds{10}};
+
+std::optional<Written<Duration>> read_time(text::MapReader& map, std::string_view field, TimeBounds bounds) {
+  return map.value(field, text::Form::text, [&](std::string_view text) -> Result<Duration> {
+    auto time = text::parse_duration(text);
+    if (!time || (*time >= bounds.least && *time <= bounds.most)) return time;
+    return failure(in_quotes(text),
+                   fmt::format("too {}: at least {} and at most {}", *time < bounds.least ? "short" : "long",
+                               duration_text(bounds.least), duration_text(bounds.most)));
+  });
+}
+
+// { leased: { lease: 1s } } or { approximate: { sync: 100ms } }
+ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problems) {
+  ConsistencyChoice choice;
+  const std::size_t errors = problems.errors();
+  text::MapReader map(node, "consistency", problems);
+  map.refuse("exact", "it has no times: write 'consistency: exact'");
+  const text::Node* leased = map.find("leased");
+  const text::Node* approximate = map.find("approximate");
+  map.belongs(std::array<std::string_view, 1>{"sync"}, "to approximate: write { approximate: { sync: 100ms } }");
+  map.finish();
+  if (problems.errors() > errors) return choice;
+  if ((leased == nullptr) == (approximate == nullptr)) {
+    problems.error(node.at, "consistency takes one of leased and approximate");
+    return choice;
+  }
+  choice.kind = leased != nullptr ? Consistency::leased : Consistency::approximate;
+  text::MapReader times(leased != nullptr ? *leased : *approximate, name_of(choice.kind), problems);
+  if (leased != nullptr) {
+    if (const auto lease = read_time(times, "lease", lease_bounds)) choice.lease = lease->value;
+  } else {
+    if (const auto sync = read_time(times, "sync", sync_bounds)) choice.sync = sync->value;
+  }
+  times.finish();
+  return choice;
+}
+
+std::optional<Written<ConsistencyChoice>> read_consistency(text::MapReader& map) {
+  const text::Node* node = map.find("consistency");
+  if (node == nullptr) return {};
+  if (node->is_map()) return Written<ConsistencyChoice>{read_consistency_map(*node, map.problems()), node->at};
+  if (!node->is_scalar()) {
+    map.problems().error(node->at, "consistency has to be a word or a map, not {}", name_of(node->kind));
+    return {};
+  }
+  const auto word = map.choice("consistency", Consistency::approximate);
+  if (!word) return {};
+  return Written<ConsistencyChoice>{{.kind = word->value}, word->at};
+}
+
 void read_name(text::MapReader& map, const LimitPlace& place, LimitSpec& limit) {
   const auto* node = place.name ? map.find("name") : map.require("name");
   if (place.name) limit.name = *place.name;
@@ -275,7 +334,7 @@ void read_how(text::MapReader& map, LimitSpec& limit) {
   if (const auto* node = map.find("penalty")) limit.penalty = read_penalty(*node, problems);
   limit.on_store_failure = map.choice("on_store_failure", OnStoreFailure::closed).value_or(limit.on_store_failure);
   limit.local_share = map.value("local_share", text::Form::number, text::parse_share);
-  limit.consistency = map.choice("consistency", Consistency::approximate).value_or(limit.consistency);
+  limit.consistency = read_consistency(map).value_or(limit.consistency);
 }
 
 }  // namespace

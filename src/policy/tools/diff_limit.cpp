@@ -146,13 +146,27 @@ Choice meaning(OnStoreFailure choice) noexcept {
   return choices[static_cast<std::size_t>(choice)];
 }
 
-// A lease is held by one node while another may want it: never over, a little under.
-Choice meaning(Consistency consistency) noexcept {
-  static constexpr std::array<Choice, 3> choices{
-      {{1, "never one too many"},
-       {2, "never one too many, and a few less while slices lie with other nodes"},
-       {0, "a few too many may pass"}}};
-  return choices[static_cast<std::size_t>(consistency)];
+std::string text_of(const ConsistencyChoice& choice) {
+  if (choice.kind == Consistency::leased) return "leased for " + duration_text(choice.lease);
+  if (choice.kind == Consistency::approximate) return "approximate every " + duration_text(choice.sync);
+  return "exact";
+}
+
+std::string_view meaning(Consistency consistency) noexcept {
+  static constexpr std::array<std::string_view, 3> meanings{
+      "never one too many", "never one too many, and a few less while other nodes hold slices",
+      "up to a quarter too many may pass, and a few less while other nodes hold slices"};
+  return meanings[static_cast<std::size_t>(consistency)];
+}
+
+// Units that one node holds are denied to others: leased is exact or a little under, and the more so the longer the
+// lease. Approximate may be over as well as under.
+Direction consistency_direction(const ConsistencyChoice& was, const ConsistencyChoice& is) noexcept {
+  if (was.kind == Consistency::approximate || is.kind == Consistency::approximate) return Direction::different;
+  const auto held_for = [](const ConsistencyChoice& choice) {
+    return choice.kind == Consistency::leased ? choice.lease : Duration::zero();
+  };
+  return direction_of_more(held_for(was), held_for(is));
 }
 
 // Millionths, as the policy writes them: 0.5.
@@ -228,14 +242,20 @@ class LimitComparison {
   void compare_response() {
     compare_strictness("warn_first", was_.warn_first, is_.warn_first);
     compare_strictness("penalty", was_.penalty, is_.penalty);
-    compare_choice("on_store_failure", was_.on_store_failure, is_.on_store_failure);
+    if (was_.on_store_failure != is_.on_store_failure) {
+      const Choice was = meaning(was_.on_store_failure);
+      const Choice is = meaning(is_.on_store_failure);
+      tell(fmt::format("on_store_failure {} -> {}, {}", name_of(was_.on_store_failure), name_of(is_.on_store_failure),
+                       is.second),
+           direction_of_more(was.first, is.first));
+    }
     if (was_.local_share != is_.local_share) {
       const bool matters =
           was_.on_store_failure == OnStoreFailure::local && is_.on_store_failure == OnStoreFailure::local;
       tell(fmt::format("local_share {} -> {}", share_text(was_.local_share), share_text(is_.local_share)),
            matters ? direction_of_more(is_.local_share, was_.local_share) : Direction::neutral);
     }
-    compare_choice("consistency", was_.consistency, is_.consistency);
+    compare_consistency();
   }
 
   void compare_candidates() {
@@ -266,11 +286,17 @@ class LimitComparison {
          direction_of(is_as_strict(is, was), is_as_strict(was, is)));
   }
 
-  template <class Field>
-  void compare_choice(std::string_view field, Field was, Field is) {
+  void compare_consistency() {
+    const ConsistencyChoice& was = was_.consistency;
+    const ConsistencyChoice& is = is_.consistency;
     if (was == is) return;
-    tell(fmt::format("{} {} -> {}, {}", field, name_of(was), name_of(is), meaning(is).second),
-         direction_of_more(meaning(was).first, meaning(is).first));
+    std::string_view what = meaning(is.kind);
+    if (was.kind == is.kind && is.kind == Consistency::leased) {
+      what = is.lease > was.lease ? "nodes hold what they do not use for longer" : "nodes give back sooner";
+    } else if (was.kind == is.kind) {
+      what = is.sync > was.sync ? "nodes hear of each other later" : "nodes hear of each other sooner";
+    }
+    tell(fmt::format("consistency {} -> {}, {}", text_of(was), text_of(is), what), consistency_direction(was, is));
   }
 
   [[nodiscard]] std::vector<Group> groups(const TieredLimit& was, const TieredLimit& is) const {

@@ -92,7 +92,9 @@ bool holds_no_less(const CompiledLimit& a, const CompiledLimit& b) {
   const bool in_an_outage = a.on_store_failure == OnStoreFailure::closed ||
                             b.on_store_failure == OnStoreFailure::open ||
                             (a.on_store_failure == b.on_store_failure && a.local_share <= b.local_share);
-  return in_an_outage && (a.consistency != Consistency::approximate || b.consistency == Consistency::approximate);
+  const bool between_nodes =
+      a.consistency.kind != Consistency::approximate || b.consistency.kind == Consistency::approximate;
+  return in_an_outage && between_nodes;
 }
 
 bool same_routes(const CompiledLimit& a, const CompiledLimit& b) {
@@ -270,7 +272,7 @@ void lint_counting(const Subject& subject, Problems& problems) {
   lint_rules::raw_path(subject, problems);
   lint_rules::fixed_window_on_writes(subject, problems);
   lint_rules::odd_burst(subject, problems);
-  lint_rules::cannot_lease(subject, problems);
+  lint_rules::consistency(subject, problems);
   lint_rules::without_effect_in_shadow(subject, problems);
 }
 
@@ -283,7 +285,7 @@ void lint_limit(const Subject& subject, Problems& problems) {
 
 }  // namespace
 
-void lint(const PolicySpec& spec, const Ruleset& ruleset, Problems& problems) {
+void lint(const PolicySpec& spec, const Ruleset& ruleset, std::uint64_t nodes, Problems& problems) {
   // Both are in file order; descriptors have limits of their own in between.
   const lint_rules::RouteIndex index(ruleset);
   auto compiled = ruleset.limits.begin();
@@ -291,7 +293,12 @@ void lint(const PolicySpec& spec, const Ruleset& ruleset, Problems& problems) {
     compiled =
         std::find_if(compiled, ruleset.limits.end(), [](const CompiledLimit& limit) { return !limit.by_descriptor(); });
     if (compiled == ruleset.limits.end()) break;
-    lint_limit({.policy = spec, .ruleset = ruleset, .index = index, .written = written, .limit = *compiled++},
+    lint_limit({.policy = spec,
+                .ruleset = ruleset,
+                .index = index,
+                .written = written,
+                .limit = *compiled++,
+                .nodes = nodes},
                problems);
   }
   for (const DomainSpec& domain : spec.domains) {

@@ -15,12 +15,15 @@
 //   and over an hour of it. A slow rate with a small burst is fine, and so is a day's quota at once.
 // - a burst below what one second of the rate brings: who sends once a second can never reach the rate. Exactly one
 //   second's worth is the default of N/s, and just enough.
-// - `consistency: leased` for a sliding_window_log or a queue. A lease is a slice charged ahead and spent later. A log
-//   would date its requests too early, and so forget them too early; the turns of a queue are instants, and pass.
-//   Buckets can lease; so can the other windows, within one window.
+// - a consistency that is decided exactly all the same (consistency.h): of a queue or a log, in shadow, of a burst or
+//   limit that is too small for slices or, approximate, for the number of nodes.
+// - `consistency: approximate` where an error of at most 1 % is not promised: the burst or limit is too small for the
+//   number of nodes, or the window or time to fill too short for the sync.
 // - a limit that never decides: another denies first, always, or there is nobody whom it covers.
 // - warn_first or penalty with `mode: shadow`.
 #pragma once
+
+#include <cstdint>
 
 #include "policy/ruleset.h"
 #include "policy/spec.h"
@@ -28,7 +31,7 @@
 
 namespace weir::policy {
 
-// `ruleset` is what compile() made of `spec`.
-void lint(const PolicySpec& spec, const Ruleset& ruleset, Problems& problems);
+// `ruleset` is what compile() made of `spec`; `nodes` are those that share the store.
+void lint(const PolicySpec& spec, const Ruleset& ruleset, std::uint64_t nodes, Problems& problems);
 
 }  // namespace weir::policy

@@ -133,15 +133,6 @@ const RouteTemplate* written_route(const RouteTemplate& route, const RouteIndex&
   return found == nullptr ? nullptr : &found->route;
 }
 
-// The numbers for one tier, as written and as compiled.
-struct TierNumbers {
-  std::string who;
-  Mark at;
-  std::string rate;             // as it is written
-  std::uint64_t own_count = 0;  // what it brings in the period it is written with
-  Limit limit;
-};
-
 std::uint64_t in_a_second(const Limit& limit) {
   return core::multiply_divide_floor(limit.rate().count, 1'000'000,
                                      static_cast<std::uint64_t>(limit.rate().per.count()));
@@ -162,30 +153,6 @@ TierNumbers tier_numbers(std::string who, Mark at, const NumbersSpec& numbers, c
   if (written) return {std::move(who), at, rate_text(written->value), written->value.count, limit};
   // Tokens per second have no period of their own: a second, or as long as one token takes.
   return {std::move(who), at, rate_text(spelled), std::max<std::uint64_t>(in_a_second(limit), 1), limit};
-}
-
-// The limit's own, and those of the tiers.
-std::vector<TierNumbers> all_numbers(const Subject& subject) {
-  std::vector<TierNumbers> all;
-  const LimitSpec& written = subject.written;
-  const auto& names = subject.ruleset.tiers.names;
-  const auto& by_tier = subject.limit.live.by_tier;
-  const std::string name = "'" + subject.limit.name + "'";
-  bool own_seen = false;
-  for (std::size_t tier = 0; tier < std::min(names.size(), by_tier.size()); ++tier) {
-    if (!by_tier[tier]) continue;
-    const auto found = std::ranges::find_if(
-        written.tier_overrides, [&](const TierOverrideSpec& each) { return each.tier.value == names[tier]; });
-    if (found != written.tier_overrides.end()) {
-      all.push_back(tier_numbers(name + " for " + names[tier], place_of_burst(found->numbers, found->tier.at),
-                                 found->numbers, written.numbers, spelled(subject.limit.live, tier)));
-    } else if (!own_seen) {
-      own_seen = true;
-      all.push_back(tier_numbers(name, place_of_burst(written.numbers, written.at), written.numbers, written.numbers,
-                                 spelled(subject.limit.live, tier)));
-    }
-  }
-  return all;
 }
 
 void warn_if_far_above(const TierNumbers& tier, Problems& problems) {
@@ -212,6 +179,29 @@ void warn_if_below_a_second(const TierNumbers& tier, Problems& problems) {
 }
 
 }  // namespace
+
+std::vector<TierNumbers> all_numbers(const Subject& subject) {
+  std::vector<TierNumbers> all;
+  const LimitSpec& written = subject.written;
+  const auto& names = subject.ruleset.tiers.names;
+  const auto& by_tier = subject.limit.live.by_tier;
+  const std::string name = "'" + subject.limit.name + "'";
+  bool own_seen = false;
+  for (std::size_t tier = 0; tier < std::min(names.size(), by_tier.size()); ++tier) {
+    if (!by_tier[tier]) continue;
+    const auto found = std::ranges::find_if(
+        written.tier_overrides, [&](const TierOverrideSpec& each) { return each.tier.value == names[tier]; });
+    if (found != written.tier_overrides.end()) {
+      all.push_back(tier_numbers(name + " for " + names[tier], place_of_burst(found->numbers, found->tier.at),
+                                 found->numbers, written.numbers, spelled(subject.limit.live, tier)));
+    } else if (!own_seen) {
+      own_seen = true;
+      all.push_back(tier_numbers(name, place_of_burst(written.numbers, written.at), written.numbers, written.numbers,
+                                 spelled(subject.limit.live, tier)));
+    }
+  }
+  return all;
+}
 
 Mark place_of_key(const LimitSpec& written) {
   return written.consumer_key ? written.consumer_key->at : written.at;
@@ -332,27 +322,6 @@ void odd_burst(const Subject& subject, Problems& problems) {
     warn_if_far_above(tier, problems);
     warn_if_below_a_second(tier, problems);
   }
-}
-
-void cannot_lease(const Subject& subject, Problems& problems) {
-  const CompiledLimit& limit = subject.limit;
-  if (limit.consistency != Consistency::leased) return;
-  const auto& by_tier = limit.live.by_tier;
-  const bool is_queue = std::ranges::any_of(by_tier, [](const std::optional<Limit>& numbers) {
-    return numbers && numbers->algorithm() == Algorithm::leaky_bucket_queue;
-  });
-  std::string_view why;
-  if (limit.algorithm == PolicyAlgorithm::sliding_window_log) {
-    why = "a sliding_window_log, where each request counts from its own instant";
-  } else if (is_queue) {
-    why = "a queue, where each request has a turn of its own";
-  } else {
-    return;
-  }
-  problems.warning(subject.written.consistency.at,
-                   "'{}' is {}: none can be charged ahead, as leasing does; use 'consistency: exact', or "
-                   "another algorithm",
-                   limit.name, why);
 }
 
 void without_effect_in_shadow(const Subject& subject, Problems& problems) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -55,7 +56,20 @@ struct Subject {
   const RouteIndex& index;
   const LimitSpec& written;
   const CompiledLimit& limit;
+  std::uint64_t nodes;  // that share the store
 };
+
+// The numbers for one tier, as written and as compiled.
+struct TierNumbers {
+  std::string who;
+  Mark at;
+  std::string rate;             // as it is written
+  std::uint64_t own_count = 0;  // what it brings in the period it is written with
+  Limit limit;
+};
+
+// The limit's own, and those of the tiers that have others.
+[[nodiscard]] std::vector<TierNumbers> all_numbers(const Subject& subject);
 
 // lint_rules.cpp: whom a limit counts.
 void ip_alone(const Subject& subject, Problems& problems);
@@ -69,8 +83,10 @@ void unlabelled(const DescriptorSpec& descriptor, Problems& problems);
 void fixed_window_on_writes(const Subject& subject, Problems& problems);
 void unread_tiers(const Subject& subject, Problems& problems);
 void odd_burst(const Subject& subject, Problems& problems);
-void cannot_lease(const Subject& subject, Problems& problems);
 void without_effect_in_shadow(const Subject& subject, Problems& problems);
+
+// lint_consistency.cpp: how nodes count it together.
+void consistency(const Subject& subject, Problems& problems);
 
 // Where the key was written, or the limit.
 [[nodiscard]] Mark place_of_key(const LimitSpec& written);

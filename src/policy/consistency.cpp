@@ -1,0 +1,64 @@
+#include "policy/consistency.h"
+
+#include "core/rule.h"
+
+namespace weir::policy {
+namespace {
+
+// Of a limit, all nodes together may spend at most one in four unasked.
+constexpr std::uint64_t shares = 4;
+
+// A steady error of at most 1 % takes so many units for each node, and so many exchanges in a window.
+constexpr std::uint64_t units_a_node = 250;
+constexpr std::int64_t syncs_a_window = 10;
+
+std::uint64_t allowance_of(const Limit& numbers, std::uint64_t nodes) noexcept {
+  return numbers.capacity() / (shares * nodes);
+}
+
+WhyExact why_exact(const CompiledLimit& limit, const Limit& numbers, std::uint64_t nodes) noexcept {
+  if (limit.consistency.kind == Consistency::exact) return WhyExact::written;
+  if (numbers.algorithm() == Algorithm::leaky_bucket_queue) return WhyExact::queue;
+  if (numbers.algorithm() == Algorithm::sliding_window_log) return WhyExact::log;
+  if (limit.mode == Mode::shadow) return WhyExact::shadow;
+  if (numbers.capacity() < least_divided) return WhyExact::small;
+  const bool is_approximate = limit.consistency.kind == Consistency::approximate;
+  if (is_approximate && allowance_of(numbers, nodes) == 0) return WhyExact::no_allowance;
+  return WhyExact::not_exact;
+}
+
+}  // namespace
+
+EffectiveConsistency effective_consistency(const CompiledLimit& limit, const Limit& numbers,
+                                           std::uint64_t nodes) noexcept {
+  const WhyExact why = why_exact(limit, numbers, nodes);
+  return {why == WhyExact::not_exact ? limit.consistency.kind : Consistency::exact, why};
+}
+
+std::uint64_t largest_slice(const Limit& numbers) noexcept {
+  return numbers.capacity() / 2;
+}
+
+ApproximateBound approximate_bound(const Limit& numbers, std::uint64_t nodes) noexcept {
+  ApproximateBound bound;
+  const std::uint64_t limit = numbers.capacity();
+  bound.allowance = allowance_of(numbers, nodes);
+  bound.unasked = nodes * bound.allowance;
+  // The estimate takes in what was over in the window before: for it only the round figure is promised.
+  const bool is_estimate = numbers.algorithm() == Algorithm::sliding_window_counter;
+  bound.most = limit + (is_estimate ? limit / shares : bound.unasked);
+  bound.per = core::time_to_fill(numbers);
+  return bound;
+}
+
+SteadyError steady_error(const Limit& numbers, Duration sync, std::uint64_t nodes) noexcept {
+  SteadyError error;
+  error.least_limit = units_a_node * nodes;
+  error.is_large_enough = numbers.capacity() >= error.least_limit;
+  error.per = core::time_to_fill(numbers);
+  error.least_per = syncs_a_window * sync;
+  error.is_long_enough = error.per >= error.least_per;
+  return error;
+}
+
+}  // namespace weir::policy
