@@ -13,6 +13,7 @@
 #include "app/explanation_report.h"
 #include "app/options.h"
 #include "app/problem_report.h"
+#include "app/server_config.h"
 #include "app/terminal.h"
 #include "match/descriptors.h"
 #include "match/explain.h"
@@ -34,6 +35,9 @@ constexpr auto explain_footer =
     "\n"
     "A descriptor of Envoy's rate limit service is given by its domain and its entries.\n"
     "\n"
+    "Of a leased or approximate limit it shows what that comes to. How many nodes there are,\n"
+    "store.redis.nodes of --config says; without it, 64.\n"
+    "\n"
     "Examples:\n"
     "  weir explain policy.yaml --request 'POST /login' --ip 192.0.2.7\n"
     "  weir explain policy.yaml --request 'GET /api/v1/me' --header 'X-User-Id: alice'\n"
@@ -52,6 +56,7 @@ struct ExplainOptions {
   std::string tier;
   std::optional<std::uint64_t> cost;
   bool merges_domains = false;
+  std::string config;
   Format format = Format::text;
 };
 
@@ -121,9 +126,11 @@ int explain(const ExplainOptions& options) {
   query.tier = options.tier;
   if (options.cost) query.cost = Cost{*options.cost};
 
+  const auto nodes = node_count(options.config);
+  if (!nodes) return give_up(nodes.error().message());
   const auto matcher = match::Matcher::create(ruleset);
   if (!matcher) return give_up(matcher.error().message());
-  const ExplainedQuery explained{*ruleset, query, match::explain(**matcher, query)};
+  const ExplainedQuery explained{*ruleset, query, match::explain(**matcher, query), *nodes};
   print(options.format == Format::json ? explanation_json(explained) : explanation_text(explained, Paint(stdout)));
   return ok;
 }
@@ -147,6 +154,7 @@ Command explain_command(CLI::App& weir) {
   add_text(*line, "--tier", options->tier, "TIER", "The tier, likewise");
   line->add_option("--cost", options->cost, "The cost, likewise")->type_name("N")->option_text("N");
   add_descriptor(*line, options->descriptor);
+  add_file(*line, "--config", options->config, "The weir.yaml that says how many nodes there are (store.redis.nodes)");
   add_choice(*line, "--format", options->format, explain_formats, "How to show it (default: text)");
   line->callback([=] { check_descriptor(options->descriptor, {{"--request", request->count() > 0}}); });
   return {line, [options] { return explain(*options); }};

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "policy/consistency.h"
 #include "policy/words.h"
 #include "text/json_writer.h"
 
@@ -43,12 +46,73 @@ std::string caller_text(const ExplainedQuery& explained) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
+std::string_view exact_text(policy::WhyExact why) {
+  switch (why) {
+    case policy::WhyExact::shadow:
+      return "what is only watched has no slices";
+    case policy::WhyExact::queue:
+      return "a queue has no slices";
+    case policy::WhyExact::log:
+      return "a log has no slices";
+    case policy::WhyExact::small:
+      return "it is too small for slices";
+    case policy::WhyExact::no_allowance:
+      return "it is below 4 for each node";
+    case policy::WhyExact::written:
+    case policy::WhyExact::not_exact:
+      break;
+  }
+  return "";
+}
+
+// `64 nodes by default`
+std::string nodes_text(const NodeCount& nodes) {
+  return fmt::format("{} {}", counted(nodes.nodes, "node"), printable(nodes.origin));
+}
+
+std::string approximate_text(const Limit& numbers, Duration sync, const NodeCount& nodes) {
+  const policy::ApproximateBound bound = policy::approximate_bound(numbers, nodes.nodes);
+  const std::string parts =
+      fmt::format("{} + {} x {}", numbers.capacity(), counted(nodes.nodes, "node"), bound.allowance);
+  const std::string per = policy::duration_text(std::chrono::ceil<std::chrono::milliseconds>(bound.per));
+  std::string most;
+  if (numbers.algorithm() == Algorithm::fixed_window) {
+    most = fmt::format("at most {} in a window (limit {})", bound.most, parts);
+  } else if (numbers.algorithm() == Algorithm::sliding_window_counter) {
+    most = fmt::format("its estimate is at most {} (1.25 x limit {})", bound.most, numbers.capacity());
+  } else {
+    most = fmt::format("at most {0} at once (burst {1}), and {0} more in each {2}", bound.most, parts, per);
+  }
+  return fmt::format("approximate: {}, exchanged every {}; {}", most, policy::duration_text(sync), nodes_text(nodes));
+}
+
+// What the limit's consistency comes to; nothing if it is exact and says so.
+std::string consistency_text(const CompiledLimit& limit, const Limit& numbers, const NodeCount& nodes) {
+  const auto [kind, why] = policy::effective_consistency(limit, numbers, nodes.nodes);
+  switch (kind) {
+    case policy::Consistency::leased:
+      return fmt::format("leased: never over; slices of up to {} units for {}", policy::largest_slice(numbers),
+                         policy::duration_text(limit.consistency.lease));
+    case policy::Consistency::approximate:
+      return approximate_text(numbers, limit.consistency.sync, nodes);
+    case policy::Consistency::exact:
+      break;
+  }
+  if (why == policy::WhyExact::written) return "";
+  const std::string by = why == policy::WhyExact::no_allowance ? ", " + nodes_text(nodes) : "";
+  return fmt::format("{}, but decided exactly: {}{}", name_of(limit.consistency.kind), exact_text(why), by);
+}
+
 // What else there is to say about a limit that covers the request.
 std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitExplanation& part) {
   const CompiledLimit& limit = limit_of(explained, part);
   std::vector<std::string> notes;
   const std::size_t tier = explained.explanation.caller.tier;
   if (limit.mode == policy::Mode::shadow) notes.emplace_back("shadow: counted, never denies");
+  if (part.numbers) {
+    std::string consistency = consistency_text(limit, *part.numbers, explained.nodes);
+    if (!consistency.empty()) notes.push_back(std::move(consistency));
+  }
   if (limit.candidate) {
     const auto algorithm = name_of(limit.candidate_algorithm.value_or(limit.algorithm));
     notes.push_back(
@@ -146,6 +210,22 @@ void write_numbers(text::JsonWriter& json, std::string_view name, const policy::
               "per_microseconds", static_cast<std::uint64_t>(limit->rate().per.count()), "capacity", limit->capacity());
 }
 
+void write_consistency(text::JsonWriter& json, const CompiledLimit& limit, const Limit& numbers, std::uint64_t nodes) {
+  const policy::Consistency kind = policy::effective_consistency(limit, numbers, nodes).kind;
+  const auto microseconds = [](Duration time) { return static_cast<std::uint64_t>(time.count()); };
+  json.begin_object("consistency");
+  json.fields("written", name_of(limit.consistency.kind), "decided", name_of(kind));
+  if (kind == policy::Consistency::leased) {
+    json.fields("lease_microseconds", microseconds(limit.consistency.lease), "largest_slice",
+                policy::largest_slice(numbers));
+  } else if (kind == policy::Consistency::approximate) {
+    const policy::ApproximateBound bound = policy::approximate_bound(numbers, nodes);
+    json.fields("sync_microseconds", microseconds(limit.consistency.sync), "nodes", nodes, "allowance",
+                bound.allowance, "most", bound.most, "per_microseconds", microseconds(bound.per));
+  }
+  json.end_object();
+}
+
 void write_limit(text::JsonWriter& json, const ExplainedQuery& explained, const LimitExplanation& part) {
   const CompiledLimit& limit = limit_of(explained, part);
   json.begin_object();
@@ -155,6 +235,7 @@ void write_limit(text::JsonWriter& json, const ExplainedQuery& explained, const 
     json.fields("consumer", part.consumer, "cost", part.cost.units(), "mode", name_of(limit.mode));
     const std::size_t tier = explained.explanation.caller.tier;
     write_numbers(json, "numbers", limit.live, tier);
+    if (part.numbers) write_consistency(json, limit, *part.numbers, explained.nodes.nodes);
     if (limit.candidate) write_numbers(json, "candidate", *limit.candidate, tier);
   } else {
     if (part.bans) json.fields("banned", true, "numbers", "banned");

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "app/server_config.h"
 #include "app/terminal.h"
 #include "match/descriptors.h"
 #include "match/explain.h"
@@ -15,6 +16,7 @@ struct ExplainedQuery {
   const policy::Ruleset& ruleset;
   const match::Query& query;
   const match::Explanation& explanation;
+  const NodeCount& nodes;
 };
 
 [[nodiscard]] std::string explanation_text(const ExplainedQuery& explained, const Paint& paint);

@@ -9,6 +9,7 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/problem_report.h"
+#include "app/server_config.h"
 #include "app/terminal.h"
 #include "policy/load.h"
 #include "policy/words.h"
@@ -22,7 +23,8 @@ constexpr std::array<Word<Format>, 3> lint_formats{
 constexpr auto lint_footer =
     "FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or a file (or a directory of files) of\n"
     "envoyproxy/ratelimit. Every mistake is shown as FILE:LINE:COLUMN. What is valid but probably not\n"
-    "meant is a warning.\n"
+    "meant is a warning. Warnings about approximate limits depend on how many nodes there are: by\n"
+    "store.redis.nodes of a --config, or else 64.\n"
     "\n"
     "Examples:\n"
     "  weir lint policy.yaml\n"
@@ -35,6 +37,7 @@ struct LintOptions {
   bool is_strict = false;
   bool lists = false;
   bool merges_domains = false;
+  std::string config;
   Format format = Format::text;
 };
 
@@ -51,10 +54,13 @@ std::string list_of(const policy::Ruleset& ruleset) {
 }
 
 int lint(const LintOptions& options) {
+  const auto nodes = node_count(options.config);
+  if (!nodes) return give_up(nodes.error().message());
   std::vector<CheckedFile> files;
   std::string lists;
   for (const std::string& file : options.files) {
-    const policy::Loaded loaded = policy::load_path(file, {.merge_domains = options.merges_domains});
+    const policy::Loaded loaded =
+        policy::load_path(file, {.merge_domains = options.merges_domains, .nodes = nodes->nodes});
     files.push_back({file, loaded.problems});
     if (loaded.ruleset && options.lists) lists += list_of(*loaded.ruleset);
   }
@@ -74,6 +80,7 @@ Command lint_command(CLI::App& weir) {
   line->add_flag("--strict", options->is_strict, "Fail on warnings too");
   line->add_flag("--list", options->lists, "Also list each limit and route with its algorithm (text only)");
   add_merge_domains(*line, options->merges_domains);
+  add_file(*line, "--config", options->config, "The weir.yaml that says how many nodes there are (store.redis.nodes)");
   add_choice(*line, "--format", options->format, lint_formats, "How to show them (default: text)");
   return {line, [options] { return lint(*options); }};
 }

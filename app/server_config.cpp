@@ -37,6 +37,14 @@ Result<server::Config> server_config(const std::string& flag) {
   return failure(found.file->string(), "cannot be read");
 }
 
+Result<NodeCount> node_count(const std::string& flag) {
+  if (flag.empty()) return NodeCount{};
+  const auto config = server_config(flag);
+  if (!config) return tl::unexpected<Error>(config.error());
+  if (!config->store.redis) return NodeCount{};
+  return NodeCount{config->store.redis->nodes, "by " + flag};
+}
+
 std::filesystem::path secrets_directory(const server::Config& config) {
   constexpr auto service_state = "/var/lib/weir";
   const std::filesystem::path& directory = config.state.directory;

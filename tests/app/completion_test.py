@@ -46,7 +46,8 @@ class Bash(ProgramTest):
         self.assertEqual(self.complete("--v"), ["--version"])
 
     def test_options_of_a_command(self):
-        self.assertEqual(self.complete("lint", "-"), ["--format", "--help", "--list", "--merge-domains", "--strict", "-h"])
+        self.assertEqual(self.complete("lint", "-"), ["--config", "--format", "--help", "--list", "--merge-domains",
+                                                       "--strict", "-h"])
         self.assertEqual(self.complete("lint", "policy.yaml", "--s"), ["--strict"])
         self.assertEqual(self.complete("simulate", "--re"), ["--reorder", "--report"])
 

@@ -105,6 +105,86 @@ limits:
         self.assertIn("No limit covers it.", run("explain", RATELIMIT, "--request", "POST /login").stdout)
 
 
+class Consistencies(ProgramTest):
+    CONFIG = "version: 1\nstore: { redis: { urls: redis://127.0.0.1, nodes: 4 } }\n"
+
+    def note(self, numbers, *arguments, tier="default"):
+        """What is said about a limit with these fields, or nothing."""
+        policy = self.file("version: 1\ntiers: { from: { header: X-Plan } }\n"
+                           f"limits: [{{ name: a, consumer_key: ip, {numbers} }}]\n")
+        shown = run("explain", policy, "--request", "/", "--tier", tier, *arguments).stdout
+        notes = [line.strip() for line in shown.splitlines() if line.startswith("     ")]
+        return "\n".join(note for note in notes if not note.startswith("shadow"))
+
+    def with_four(self, numbers):
+        config = self.file(self.CONFIG, "weir.yaml")
+        return self.note(numbers, "--config", config).removesuffix(f"; 4 nodes by {config}")
+
+    def test_exact_is_not_mentioned(self):
+        self.assertEqual(self.note("algorithm: gcra, rate: 100/s"), "")
+
+    def test_leased(self):
+        self.assertEqual(self.note("algorithm: gcra, rate: 100/s, consistency: leased"),
+                         "leased: never over; slices of up to 50 units for 1 s")
+        self.assertEqual(self.note("algorithm: fixed_window, rate: 99/s, consistency: { leased: { lease: 250ms } }"),
+                         "leased: never over; slices of up to 49 units for 250 ms")
+
+    def test_the_bound_of_each_algorithm(self):
+        self.assertEqual(self.with_four("algorithm: fixed_window, rate: 1000/min, consistency: approximate"),
+                         "approximate: at most 1248 in a window (limit 1000 + 4 nodes x 62), exchanged every 100 ms")
+        self.assertEqual(self.with_four("algorithm: sliding_window, rate: 1000/min, consistency: approximate"),
+                         "approximate: its estimate is at most 1250 (1.25 x limit 1000), exchanged every 100 ms")
+        self.assertEqual(self.with_four("algorithm: gcra, rate: 70/s, burst: 1000, "
+                                        "consistency: { approximate: { sync: 1s } }"),
+                         "approximate: at most 1248 at once (burst 1000 + 4 nodes x 62), and 1248 more in each 14286 ms, "
+                         "exchanged every 1 s")
+
+    def test_without_a_config_there_are_64_nodes(self):
+        self.assertEqual(self.note("algorithm: fixed_window, rate: 1000/min, consistency: approximate"),
+                         "approximate: at most 1192 in a window (limit 1000 + 64 nodes x 3), exchanged every 100 ms; "
+                         "64 nodes by default")
+        local = self.file("version: 1\nstore: local\n", "weir.yaml")
+        self.assertIn("64 nodes by default", self.note("algorithm: fixed_window, rate: 1000/min, "
+                                                       "consistency: approximate", "--config", local))
+
+    def test_what_is_decided_exactly_all_the_same(self):
+        for numbers, why in [
+                ("algorithm: sliding_window_log, rate: 100/s", "a log has no slices"),
+                ("algorithm: leaky_bucket, rate: 100/s, queue: 100", "a queue has no slices"),
+                ("algorithm: gcra, rate: 100/s, mode: shadow", "what is only watched has no slices"),
+                ("algorithm: gcra, rate: 7/s", "it is too small for slices")]:
+            self.assertEqual(self.note(numbers + ", consistency: leased"), "leased, but decided exactly: " + why)
+        self.assertEqual(self.note("algorithm: gcra, rate: 255/s, consistency: approximate"),
+                         "approximate, but decided exactly: it is below 4 for each node, 64 nodes by default")
+
+    def test_a_tier_has_its_own_numbers(self):
+        numbers = "algorithm: gcra, rate: 7/s, tier_overrides: { pro: { burst: 70 } }, consistency: leased"
+        self.assertIn("decided exactly", self.note(numbers))
+        self.assertEqual(self.note(numbers, tier="pro"), "leased: never over; slices of up to 35 units for 1 s")
+
+    def test_json(self):
+        def found(numbers):
+            policy = self.file(f"version: 1\nlimits: [{{ name: a, consumer_key: ip, {numbers} }}]\n")
+            config = self.file(self.CONFIG, "weir.yaml")
+            return self.json("explain", policy, "--request", "/", "--config", config, "--format",
+                             "json")["limits"][0]["consistency"]
+        self.assertEqual(found("algorithm: gcra, rate: 100/s"), {"written": "exact", "decided": "exact"})
+        self.assertEqual(found("algorithm: gcra, rate: 7/s, consistency: leased"),
+                         {"written": "leased", "decided": "exact"})
+        self.assertEqual(found("algorithm: gcra, rate: 100/s, consistency: leased"),
+                         {"written": "leased", "decided": "leased", "lease_microseconds": 1_000_000,
+                          "largest_slice": 50})
+        self.assertEqual(found("algorithm: fixed_window, rate: 1000/s, consistency: approximate"),
+                         {"written": "approximate", "decided": "approximate", "sync_microseconds": 100_000, "nodes": 4,
+                          "allowance": 62, "most": 1248, "per_microseconds": 1_000_000})
+
+    def test_a_mistake_in_the_config(self):
+        config = self.file("version: 1\nstore: { redis: { urls: redis://a, nodes: 0 } }\n", "weir.yaml")
+        ran = run("explain", POLICY, "--request", "/", "--config", config)
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("weir.yaml: 2:43: nodes '0': too small: at least 1; --config FILE names another\n", ran.stderr)
+
+
 class Descriptors(ProgramTest):
     POLICY = """
 domain: edge

@@ -59,6 +59,13 @@ limits:
         self.assertEqual(ran.stdout.splitlines()[1:], ["shop/a: domain shop: fixed_window 5/day",
                                                         "shop/b: domain shop: fixed_window 5/day"])
 
+    def test_a_config_says_how_many_nodes_there_are(self):
+        policy = self.file("version: 1\nlimits: [{ name: a, consumer_key: ip, algorithm: fixed_window, "
+                           "rate: 1000/min, consistency: approximate }]\n")
+        config = self.file("version: 1\nstore: { redis: { urls: redis://127.0.0.1, nodes: 4 } }\n", "weir.yaml")
+        self.assertIn("promised from 16000 on, 250 for each of 64 nodes; ", run("lint", policy).stdout)
+        self.expect("lint", policy, "--config", config, out=f"{policy}: ok\n")
+
     def test_strict_fails_on_warnings(self):
         self.golden("lint_policy.txt", "lint", "--strict", POLICY, code=1)
 
