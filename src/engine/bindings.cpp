@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "policy/consistency.h"
 #include "store/outage/outage_store.h"
 #include "table/together.h"
 
@@ -127,6 +128,7 @@ Result<std::shared_ptr<Bindings>> Bindings::create(std::shared_ptr<const policy:
   auto bindings = std::make_shared<Bindings>();
   bindings->matcher_ = std::move(*matcher);
   bindings->shared_keys_ = options.shared_keys;
+  bindings->slice_holder_ = options.slice_holder;
   if (options.shared_keys) bindings->throttle_name_ = options.shared_keys->name({});
   if (auto opened = bindings->open_tables(options, previous, saved); !opened) return tl::unexpected(opened.error());
   bindings->bind_limits(previous);
@@ -193,7 +195,27 @@ void Bindings::bind_limits(const Bindings* previous) {
   }
 }
 
-BoundLimit Bindings::bind(const policy::CompiledLimit& limit) const {
+Bindings::~Bindings() {
+  for (const auto& slices : slices_) slices->retire();
+}
+
+// With the numbers as they are in force.
+void Bindings::lease(const policy::CompiledLimit& limit, TierStates& live) {
+  if (!shared_keys_ || !slice_holder_) return;
+  for (std::size_t tier = 0; tier < live.size(); ++tier) {
+    if (!live[tier]) continue;
+    const Limit& numbers = *limit.live.by_tier[tier];
+    const auto effective = policy::effective_consistency(limit, numbers, policy::default_nodes);
+    if (effective.kind != policy::Consistency::leased) continue;
+    slices_.push_back(std::make_shared<store::SliceTable>(store::SliceTable::Options{.rule = live[tier]->rule,
+                                                                                     .capacity = numbers.capacity(),
+                                                                                     .lease = limit.consistency.lease,
+                                                                                     .holder = slice_holder_}));
+    live[tier]->slices = slices_.back().get();
+  }
+}
+
+BoundLimit Bindings::bind(const policy::CompiledLimit& limit) {
   BoundLimit bound;
   bound.source = &limit;
   bound.live = tier_states(limit.live, [&](const Limit& numbers, std::size_t tier) {
@@ -211,6 +233,7 @@ BoundLimit Bindings::bind(const policy::CompiledLimit& limit) const {
   if (shared_keys_) {
     bound_reach(bound.live);
     bound_reach(bound.candidate);
+    lease(limit, bound.live);
   }
   const auto of_purpose = [&](Purpose purpose, const Limit& numbers) {
     store::States counted = states(store::state_id(limit.name, purpose, numbers), numbers);

@@ -15,6 +15,7 @@
 #include "engine/distinct.h"
 #include "match/matcher.h"
 #include "policy/ruleset.h"
+#include "store/leased/slice_table.h"
 #include "store/local/tables.h"
 #include "store/shared_keys.h"
 #include "store/store.h"
@@ -58,7 +59,14 @@ class Bindings {
     table::HashKey hash_key;
     // How states are called on a shared store. None: all states are this process's own.
     std::shared_ptr<const store::SharedKeys> shared_keys = nullptr;
+    // Who holds slices of leased limits on it. None: they are decided exactly.
+    std::shared_ptr<store::SliceHolder> slice_holder = nullptr;
   };
+
+  Bindings() = default;
+  Bindings(const Bindings&) = delete;
+  Bindings& operator=(const Bindings&) = delete;
+  ~Bindings();  // slices of these limits go back
 
   // `previous` may be null. Its states are taken over; after Tables::move_states, if that is due. `saved` may be null.
   static Result<std::shared_ptr<Bindings>> create(std::shared_ptr<const policy::Ruleset> ruleset,
@@ -78,13 +86,17 @@ class Bindings {
   // The counters for limits that a request brings along; null if `window` is no unit that it can be in.
   [[nodiscard]] const store::States* override_states(const policy::Domain& domain, Duration window) const noexcept;
 
+  // The slices of leased limits that this process holds; of a limit, one for each of its tiers.
+  [[nodiscard]] const std::vector<std::shared_ptr<store::SliceTable>>& slices() const noexcept { return slices_; }
+
   // How many rows the counters have.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 
  private:
   Result<void> open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved);
   void bind_limits(const Bindings* previous);
-  [[nodiscard]] BoundLimit bind(const policy::CompiledLimit& limit) const;
+  void lease(const policy::CompiledLimit& limit, TierStates& live);
+  [[nodiscard]] BoundLimit bind(const policy::CompiledLimit& limit);
   [[nodiscard]] store::States states(const store::StateId& id, const Limit& limit) const;
 
   std::shared_ptr<const match::Matcher> matcher_;
@@ -93,6 +105,8 @@ class Bindings {
   std::map<store::StateId, store::SharedName> shared_names_;
   std::map<store::StateId, store::States> overrides_;
   store::SharedName throttle_name_;
+  std::shared_ptr<store::SliceHolder> slice_holder_;
+  std::vector<std::shared_ptr<store::SliceTable>> slices_;
   std::vector<BoundLimit> limits_;
   std::size_t rows_ = 0;
 };

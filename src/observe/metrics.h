@@ -63,4 +63,7 @@ void append_metrics(MetricsPage& page, const MetricsSources& sources);
 void append_store_metrics(MetricsPage& page, std::span<const store::StoreCounts* const> loops,
                           const engine::StorePathTotals& paths);
 
+// The slices of leased limits; nothing where there are none.
+void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings);
+
 }  // namespace weir::observe

@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "observe/metrics.h"
+#include "store/leased/leased_store.h"
 
 namespace weir::observe {
 namespace {
@@ -115,6 +119,45 @@ void append_store_metrics(MetricsPage& page, Loops loops, const engine::StorePat
   append_breakers(page, loops);
   append_traffic(page, loops);
   append_servers(page, loops);
+}
+
+void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
+  if (bindings.slices().empty()) return;
+  const auto now = store::LeasedStore::boot_time();
+  std::vector<std::pair<std::string_view, store::SliceTable::Out>> out;
+  for (const engine::BoundLimit& limit : bindings.limits()) {
+    store::SliceTable::Out of_limit;
+    bool is_leased = false;
+    for (const auto& states : limit.live) {
+      if (!states || states->slices == nullptr) continue;
+      is_leased = true;
+      const auto of_tier = states->slices->out(now);
+      of_limit.slices += of_tier.slices;
+      of_limit.units += of_tier.units;
+    }
+    if (is_leased) out.emplace_back(limit.source->name, of_limit);
+  }
+  page.family("weir_lease_slices", gauge, "Consumers of which this node holds a slice.");
+  for (const auto& [limit, held] : out) page.sample({{"limit", limit}}, held.slices);
+  page.family("weir_lease_units", gauge, "Units that this node may spend without asking the store.");
+  for (const auto& [limit, held] : out) page.sample({{"limit", limit}}, held.units);
+
+  const store::SliceCounts& counts = bindings.slices().front()->counts();
+  const auto value = [](const store::SliceCounts::Count& count) { return count.load(std::memory_order_relaxed); };
+  page.family("weir_lease_messages_total", counter, "Messages about slices: all, and of these renewals and returns.");
+  page.sample({{"kind", "all"}}, value(counts.messages));
+  page.sample({{"kind", "renewal"}}, value(counts.renewals));
+  page.sample({{"kind", "return"}}, value(counts.returns));
+  page.single("weir_lease_unanswered_total", counter, "Messages about slices that the store did not answer.",
+              value(counts.unanswered));
+  page.family("weir_lease_units_total", counter,
+              "What became of units: granted to this node, reported as used, given back, or lapsed and charged.");
+  page.sample({{"outcome", "granted"}}, value(counts.granted));
+  page.sample({{"outcome", "reported"}}, value(counts.reported));
+  page.sample({{"outcome", "returned"}}, value(counts.returned));
+  page.sample({{"outcome", "lapsed"}}, value(counts.lapsed));
+  page.single("weir_lease_denied_by_held_total", counter,
+              "Denials while other nodes held units that would have been enough.", value(counts.denied_by_held));
 }
 
 }  // namespace weir::observe

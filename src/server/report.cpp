@@ -123,6 +123,7 @@ void Server::append_store_metrics(observe::MetricsPage& page) const {
   std::vector<const store::StoreCounts*> loops;
   for (const auto& counts : store_counts_) loops.push_back(counts.get());
   observe::append_store_metrics(page, loops, engine_->store_paths());
+  observe::append_slice_metrics(page, *engine_->bindings());
 }
 
 // Every loop has connections of its own to the same servers: what is told is of the loop that has it worst.

@@ -112,7 +112,8 @@ Result<void> Server::restore_states() {
   }
   const engine::Engine::Options options{.memory_budget = policy_memory(config_),
                                         .hash_key = table::HashKey::random(),
-                                        .shared_keys = shared_limits_ ? shared_limits_->keys : nullptr};
+                                        .shared_keys = shared_limits_ ? shared_limits_->keys : nullptr,
+                                        .slice_holder = shared_limits_ ? store::SliceHolder::random() : nullptr};
   if (!config_.state.snapshot_every) {
     auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
     if (!engine) return tl::unexpected(engine.error());
@@ -259,6 +260,23 @@ void Server::announce_stop() {
   log_->info("stopping in " + policy::duration_text(config_.grace) + ": until then all is answered, but not ready");
 }
 
+// Other nodes can have them at once then, and need not wait for them to lapse.
+void Server::give_back_slices() {
+  if (store_counts_.empty()) return;
+  const auto deadline = net::Moment::clock::now() + std::chrono::milliseconds(500);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    (*loops_)[i].run([&] { workers_[i]->give_back_slices(); });
+  }
+  const auto are_back = [&] {
+    bool all = true;
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      (*loops_)[i].run([&] { all = all && workers_[i]->slices_are_back(); });
+    }
+    return all;
+  };
+  while (!are_back() && net::Moment::clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 void Server::stop() {
   health_.set_serving(false);
   refuse_requests();
@@ -273,6 +291,7 @@ void Server::stop() {
   }
   if (cut > 0) log_->warning(std::to_string(cut) + " connections were cut off: they were not idle in time");
   listeners_.clear();
+  give_back_slices();
   loops_->stop();
   save();
   log_->info("stopped");

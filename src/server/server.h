@@ -108,6 +108,7 @@ class Server final : private frontend::AdminBackend {
 
   [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Tally& tally) const;
   void append_store_metrics(observe::MetricsPage& page) const;
+  void give_back_slices();
   [[nodiscard]] frontend::AdminStatus::Store store_status() const;
 
   // AdminBackend, from the loops.

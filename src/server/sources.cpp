@@ -100,11 +100,10 @@ bool FileWatch::changed() {
 std::vector<text::Problem> misfits(const policy::Ruleset& ruleset, const StoreConfig& store, const std::string& file) {
   text::Problems problems(file);
   if (!store.redis) return {};
-  // The only place that refuses them: as long as the stores for them are not wired.
   for (const policy::CompiledLimit& limit : ruleset.limits) {
-    if (limit.consistency.kind == policy::Consistency::exact) continue;
+    if (limit.consistency.kind != policy::Consistency::approximate) continue;
     problems.error(limit.at, fmt::format("limit {}: 'consistency: {}' is not there yet for limits in Redis: write "
-                                         "'consistency: exact', or leave it out",
+                                         "'consistency: leased' or 'exact'",
                                          text::in_quotes(limit.name), name_of(limit.consistency.kind)));
   }
   return problems.sorted();

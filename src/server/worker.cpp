@@ -1,5 +1,7 @@
 #include "server/worker.h"
 
+#include <chrono>
+
 namespace weir::server {
 namespace {
 
@@ -17,13 +19,18 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
     : recorder_(context.names, context.log, loop.index()),
       redis_(context.redis == nullptr ? nullptr
                                       : std::make_unique<store::redis::RedisStore>(loop, *context.redis, *counts)),
-      store_(redis_ ? std::make_unique<store::OutageStore>(*redis_, context.clock, context.redis->timeout,
-                                                           context.engine.has_charges())
-                    : nullptr),
+      outage_(redis_ ? std::make_unique<store::OutageStore>(*redis_, context.clock, context.redis->timeout,
+                                                            context.engine.has_charges())
+                     : nullptr),
+      store_(outage_ ? std::make_unique<store::LeasedStore>(*outage_) : nullptr),
+      slices_timer_(loop),
       context_(context.engine, context.clock, options.settings,
                {.observer = &recorder_, .store = store_.get(), .throttle = throttle_table_of(protocols)}),
       protocols_(protocols) {
-  if (store_) store_->hold_with([this] { return context_.evaluator().hold(); });
+  if (outage_) {
+    outage_->hold_with([this] { return context_.evaluator().hold(); });
+    watch_slices();
+  }
   for (std::size_t i = 0; i < protocols.size(); ++i) {
     frontends_.push_back(
         protocols[i]->make_frontend({context_, context.health, context.backend}, *options.frontends[i]));
@@ -33,6 +40,21 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
 // Redis answers what is in flight, to sessions that need the rest for it.
 Worker::~Worker() {
   redis_.reset();
+}
+
+// Rarely where nothing is leased.
+void Worker::watch_slices() {
+  const auto pause = std::chrono::milliseconds(store_->has_slices() ? 25 : 250);
+  slices_timer_.set(net::Moment::clock::now() + pause, [this] {
+    store_->tick();
+    watch_slices();
+  });
+}
+
+void Worker::give_back_slices() {
+  if (!store_) return;
+  slices_timer_.cancel();
+  store_->give_back_all();
 }
 
 void Worker::change(const WorkerOptions& options) {

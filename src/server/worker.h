@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "frontend/loop_context.h"
+#include "net/timer.h"
 #include "observe/recorder.h"
 #include "server/protocols.h"
+#include "store/leased/leased_store.h"
 #include "store/outage/outage_store.h"
 #include "store/redis/redis_store.h"
 #include "store/store_counts.h"
@@ -46,12 +48,20 @@ class Worker {
   // By the number of the protocol.
   [[nodiscard]] frontend::Frontend& frontend(std::size_t protocol) noexcept { return *frontends_[protocol]; }
 
+  // Slices of leased limits go back to the store; said to be done when they are, or there are none.
+  void give_back_slices();
+  [[nodiscard]] bool slices_are_back() const noexcept { return !store_ || store_->idle(); }
+
   [[nodiscard]] const observe::Recorder& recorder() const noexcept { return recorder_; }
 
  private:
+  void watch_slices();
+
   observe::Recorder recorder_;
   std::unique_ptr<store::redis::RedisStore> redis_;  // null: all states are this process's own
-  std::unique_ptr<store::OutageStore> store_;        // around it
+  std::unique_ptr<store::OutageStore> outage_;       // around it
+  std::unique_ptr<store::LeasedStore> store_;        // around both
+  net::Timer slices_timer_;
   frontend::LoopContext context_;
   const std::vector<std::unique_ptr<Protocol>>& protocols_;
   std::vector<std::unique_ptr<frontend::Frontend>> frontends_;

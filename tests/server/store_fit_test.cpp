@@ -34,12 +34,10 @@ TEST(Consistency, IsIgnoredInThisProcess) {
   EXPECT_EQ(said_of({}), Lines{});
 }
 
-TEST(Consistency, OtherThanExactIsRefusedInRedisLimitByLimit) {
+TEST(Consistency, ApproximateIsRefusedInRedis) {
   EXPECT_EQ(said_of({.redis = RedisConfig{}}),
-            (Lines{"policy.yaml:4:5: limit 'leased': 'consistency: leased' is not there yet for limits in Redis: write "
-                   "'consistency: exact', or leave it out",
-                   "policy.yaml:5:5: limit 'loose': 'consistency: approximate' is not there yet for limits in Redis: "
-                   "write 'consistency: exact', or leave it out"}));
+            (Lines{"policy.yaml:5:5: limit 'loose': 'consistency: approximate' is not there yet for limits in Redis: "
+                   "write 'consistency: leased' or 'exact'"}));
 }
 
 }  // namespace

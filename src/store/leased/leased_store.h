@@ -39,6 +39,8 @@ class LeasedStore final : public Store {
   // shortest lease.
   void tick();
 
+  [[nodiscard]] bool has_slices() const noexcept { return !tables_.empty(); }
+
   // All slices that were used here go back, and no more are taken. Done when it is idle.
   void give_back_all();
   [[nodiscard]] bool idle() const noexcept { return in_flight_ == 0; }

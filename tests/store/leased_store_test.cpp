@@ -1,0 +1,319 @@
+// Slices of a limit on several nodes, over a store in memory and clocks of the test.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/leased/leased_store.h"
+#include "tests/store/memory_store.h"
+#include "weir/limit.h"
+
+namespace weir::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration lease = 1s;
+
+// A process with one limit on a shared store.
+class Node final : public Callback {
+ public:
+  Node(MemoryStore& shared, const Limit& limit, std::uint64_t id)
+      : shared_(shared),
+        holder_(std::make_shared<SliceHolder>(id)),
+        table_(std::make_shared<SliceTable>(SliceTable::Options{.rule = core::compile(limit),
+                                                                .capacity = limit.capacity(),
+                                                                .lease = lease,
+                                                                .most_keys = 16,
+                                                                .holder = holder_})),
+        store_(shared, [this] { return shared_.now.time_since_epoch().count() - skew_; }) {
+    states_.rule = table_->rule();
+    states_.slices = table_.get();
+    exact_.rule = core::compile(limit);
+  }
+
+  void answered(Group& group) override {
+    ++answers;
+    last = group;
+  }
+
+  // Of the leased limit, and with `beside` of a second, exact one in the same group.
+  bool ask(std::uint64_t cost = 1, std::uint64_t beside = 0, Operation operation = Operation::decide) {
+    Group& group = *groups_.emplace_back(std::make_unique<Group>());
+    group.operation = operation;
+    group.callback = this;
+    group.checks.push_back(check(states_, "k", cost));
+    if (beside > 0) group.checks.push_back(check(exact_, "exact", beside));
+    store_.submit(group);
+    return last.admitted;
+  }
+
+  std::uint64_t admitted_of(std::uint64_t requests) {
+    std::uint64_t admitted = 0;
+    for (std::uint64_t i = 0; i < requests; ++i) admitted += ask() ? 1 : 0;
+    return admitted;
+  }
+
+  [[nodiscard]] std::uint64_t rest() const { return table_->rest(key, ticks()); }
+  [[nodiscard]] SliceTable::Ticks ticks() const { return shared_.now.time_since_epoch().count() - skew_; }
+  [[nodiscard]] SliceCounts& counts() { return holder_->counts; }
+  LeasedStore& store() { return store_; }
+  SliceTable& table() { return *table_; }
+  void tick() {
+    for (int i = 0; i < 16; ++i) {
+      shared_.now += lease / 128;
+      store_.tick();
+    }
+  }
+
+  static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
+  Group last;
+  std::size_t answers = 0;
+
+ private:
+  static Check check(const States& states, std::string name, std::uint64_t cost) {
+    Check check = check_of(std::move(name), states.rule, cost);
+    check.states = &states;
+    check.hash = key;
+    return check;
+  }
+
+  MemoryStore& shared_;
+  const std::int64_t skew_ = 1'000'000'000;
+  std::shared_ptr<SliceHolder> holder_;
+  std::shared_ptr<SliceTable> table_;
+  LeasedStore store_;
+  States states_;
+  States exact_;
+  std::vector<std::unique_ptr<Group>> groups_;
+};
+
+Limit bucket(std::uint64_t rate, std::uint64_t burst) {
+  return *Limit::token_bucket({{rate, 1s}, burst});
+}
+
+TEST(Leased, MostDecisionsNeedNoTrip) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 1'000), 1);
+  EXPECT_EQ(node.admitted_of(100), 100U);
+  shared.failing = Failure::away;  // what is decided now is decided here
+  const std::uint64_t rest = node.rest();
+  EXPECT_GT(rest, 20U);
+  EXPECT_EQ(node.admitted_of(rest), rest);
+  EXPECT_EQ(node.last.checks[0].path, Path::slice);
+  EXPECT_FALSE(node.ask());
+  EXPECT_EQ(node.last.failure, Failure::away);
+}
+
+TEST(Leased, TheLimitIsNeverPassedByAnyNumberOfNodes) {
+  for (const Limit& limit :
+       {bucket(1, 1'000), *Limit::gcra({{1, 1s}, 1'000}), *Limit::leaky_bucket(BucketNumbers{{1, 1s}, 1'000}),
+        *Limit::fixed_window({1'000, 1h}), *Limit::sliding_window_counter({1'000, 1h})}) {
+    MemoryStore shared;
+    std::vector<std::unique_ptr<Node>> nodes;
+    for (std::uint64_t id = 1; id <= 4; ++id) nodes.push_back(std::make_unique<Node>(shared, limit, id));
+    std::uint64_t admitted = 0;
+    for (int round = 0; round < 1'000; ++round) {
+      for (auto& node : nodes) admitted += node->admitted_of(1);
+    }
+    EXPECT_LE(admitted, 1'000U);
+    EXPECT_GE(admitted, 990U) << "what is out is soon spent";
+  }
+}
+
+// Charged ahead and clamped, as the obvious design has it, two bursts would pass here.
+TEST(Leased, ASliceThatLapsesIsCharged) {
+  MemoryStore shared;
+  const Limit limit = bucket(1, 1'000);
+  Node gone(shared, limit, 1);
+  gone.admitted_of(200);
+  const std::uint64_t out = gone.rest();
+  ASSERT_GT(out, 0U);
+  Node other(shared, limit, 2);
+  EXPECT_LE(other.admitted_of(2'000), 1'000 - 200 - out);
+  shared.now += lease;
+  EXPECT_LE(other.admitted_of(2'000), 1U + 1U) << "what lapsed counts as used; a second refills one";
+}
+
+TEST(Leased, WhatNobodySpendsGoesBack) {
+  MemoryStore shared;
+  const Limit limit = bucket(1, 1'000);
+  Node idle(shared, limit, 1);
+  idle.admitted_of(200);
+  ASSERT_GT(idle.rest(), 0U);
+  shared.now += lease / 2;
+  idle.tick();
+  EXPECT_EQ(idle.rest(), 0U);
+  EXPECT_GE(idle.counts().returns, 1U);
+  Node other(shared, limit, 2);
+  EXPECT_EQ(other.admitted_of(2'000), 800U);
+}
+
+TEST(Leased, AtAReloadAndAtTheEndAllGoesBack) {
+  MemoryStore shared;
+  const Limit limit = bucket(1, 1'000);
+  Node reloaded(shared, limit, 1);
+  Node stopped(shared, limit, 2);
+  reloaded.admitted_of(100);
+  stopped.admitted_of(100);
+  reloaded.table().retire();
+  reloaded.tick();
+  stopped.store().give_back_all();
+  EXPECT_TRUE(stopped.store().idle());
+  EXPECT_EQ(reloaded.rest() + stopped.rest(), 0U);
+  Node other(shared, limit, 3);
+  EXPECT_EQ(other.admitted_of(2'000), 800U);
+}
+
+TEST(Leased, ASliceIsSpentForThreeQuartersOfItsTime) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 1'000), 1);
+  node.admitted_of(100);
+  ASSERT_GT(node.rest(), 0U);
+  shared.failing = Failure::away;
+  shared.now += lease * 3 / 4 - 1us;
+  EXPECT_TRUE(node.ask());
+  shared.now += 1us;
+  EXPECT_FALSE(node.ask());
+  EXPECT_EQ(node.last.failure, Failure::away);
+}
+
+// While a message is in flight only what it keeps is spent, and the answer's total is less what was spent meanwhile.
+TEST(Leased, WhatIsSpentWhileAMessageIsInFlightIsNotSpentAgain) {
+  MemoryStore shared;
+  const Limit limit = bucket(1, 1'000);
+  Node node(shared, limit, 1);
+  std::uint64_t admitted = node.admitted_of(50);
+  shared.holds = true;
+  for (int i = 0; i < 2'000; ++i) {
+    const std::size_t before = node.answers;
+    node.ask();
+    admitted += node.answers > before && node.last.admitted ? 1 : 0;
+  }
+  shared.holds = false;
+  while (shared.waiting() > 0) {
+    const std::size_t before = node.answers;
+    shared.deliver();
+    admitted += node.answers > before && node.last.admitted ? 1 : 0;
+  }
+  admitted += node.admitted_of(2'000);
+  EXPECT_EQ(admitted, 1'000U);
+}
+
+TEST(Leased, AMessageThatIsLostCostsAtMostWhatItGranted) {
+  MemoryStore shared;
+  const Limit limit = bucket(1, 1'000);
+  Node node(shared, limit, 1);
+  std::uint64_t admitted = node.admitted_of(50);
+  shared.holds = true;
+  while (shared.waiting() == 0) admitted += node.ask() ? 1 : 0;
+  shared.fail(Failure::timeout);
+  shared.holds = false;
+  EXPECT_EQ(node.counts().unanswered, 1U);
+  admitted += node.admitted_of(3'000);
+  shared.now += lease;
+  admitted += node.admitted_of(3'000);
+  EXPECT_LE(admitted, 1'000U + 2U);
+}
+
+TEST(Leased, BesideAnExactLimitAllOrNothingHolds) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 100), 1);
+  ASSERT_TRUE(node.ask(1, 90));
+  node.admitted_of(20);
+  const std::uint64_t rest = node.rest();
+  ASSERT_GT(rest, 0U);
+  EXPECT_FALSE(node.ask(1, 20)) << "the exact limit has 10 left";
+  EXPECT_EQ(node.rest(), rest) << "what was spent is back";
+  EXPECT_EQ(node.last.checks.size(), 2U);
+  EXPECT_FALSE(node.last.checks[1].decision.admitted);
+  EXPECT_TRUE(node.ask(1, 10));
+  EXPECT_EQ(node.rest(), rest - 1);
+}
+
+TEST(Leased, ALookTellsWhatThisNodeCouldAdmit) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 1'000), 1);
+  node.admitted_of(100);
+  EXPECT_TRUE(node.ask(0, 0, Operation::look));
+  EXPECT_EQ(node.last.checks[0].decision.remaining, 900U);
+  Node other(shared, bucket(1, 1'000), 2);
+  EXPECT_TRUE(other.ask(0, 0, Operation::look));
+  EXPECT_EQ(other.last.checks[0].decision.remaining, 900U - node.rest()) << "what the first holds is not to be had";
+}
+
+TEST(Leased, WhatIsForgottenIsNotSpent) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 1'000), 1);
+  node.admitted_of(100);
+  node.ask(0, 0, Operation::forget);
+  EXPECT_EQ(node.rest(), 0U);
+  EXPECT_EQ(node.admitted_of(2'000), 1'000U);
+}
+
+// A lone client that returns at `retry_after` is admitted, one microsecond earlier it is not.
+TEST(Leased, TheWaitOfALoneClientIsTrue) {
+  MemoryStore shared;
+  Node node(shared, bucket(10, 100), 1);
+  EXPECT_EQ(node.admitted_of(200), 100U);
+  const Duration wait = *node.last.checks[0].decision.retry_after;
+  EXPECT_EQ(wait, 100ms);
+  const Instant told = shared.now;
+  shared.now = told + wait - 1us;
+  EXPECT_FALSE(node.ask());
+  shared.now = told + wait;
+  EXPECT_TRUE(node.ask());
+}
+
+TEST(Leased, ADenialIsRememberedForAMoment) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 8), 1);
+  node.admitted_of(20);
+  const std::uint64_t asked = node.counts().messages;
+  shared.failing = Failure::away;
+  EXPECT_FALSE(node.ask());
+  EXPECT_EQ(node.last.failure, Failure::none) << "decided here";
+  shared.now += lease / 64;
+  EXPECT_FALSE(node.ask());
+  EXPECT_EQ(node.last.failure, Failure::away);
+  EXPECT_EQ(node.counts().messages, asked);
+}
+
+TEST(Leased, MoreKeysThanThereIsRoomForAreDecidedByTheStore) {
+  MemoryStore shared;
+  const Limit limit = bucket(1, 100);
+  SliceTable table({.rule = core::compile(limit), .capacity = 100, .most_keys = 4,
+                    .holder = std::make_shared<SliceHolder>(std::uint64_t{7})});
+  for (std::uint64_t key = 0; key < 8; ++key) {
+    EXPECT_EQ(table.take({key << 40}, Cost{4}, 0).answer, SliceTable::Answer::ask);
+    EXPECT_EQ(table.ask({key << 40}, "k", 0).has_value(), key < 4) << key;
+  }
+}
+
+// Granted, and then reported, given back, lapsed, or still there.
+TEST(Leased, UnitsAreConserved) {
+  MemoryStore shared;
+  const Limit limit = bucket(100, 1'000);
+  Node one(shared, limit, 1);
+  Node other(shared, limit, 2);
+  for (int round = 0; round < 50; ++round) {
+    one.admitted_of(30);
+    other.admitted_of(static_cast<std::uint64_t>(round % 7));
+    shared.now += 100ms;
+    one.store().tick();
+    other.store().tick();
+  }
+  one.store().give_back_all();
+  other.store().give_back_all();
+  for (Node* node : {&one, &other}) {
+    const SliceCounts& counts = node->counts();
+    EXPECT_EQ(counts.granted, counts.reported + counts.returned + counts.lapsed);
+    EXPECT_GT(counts.granted, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace weir::store
