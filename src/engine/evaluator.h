@@ -17,7 +17,6 @@
 #include "engine/bindings.h"
 #include "engine/counters.h"
 #include "engine/evaluation_batch.h"
-#include "engine/observer.h"
 #include "engine/verdict.h"
 #include "match/descriptors.h"
 #include "match/matcher.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <climits>
 
-#include "match/segment_hash.h"
 #include "policy/route_template.h"
 #include "text/characters.h"
 

@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cstring>
 
-#include "match/segment_hash.h"
 
 namespace weir::match {
 

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "match/route_tree.h"
-#include "match/segment_hash.h"
 
 namespace weir::match {
 namespace {

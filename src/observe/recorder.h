@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "engine/evaluation_batch.h"
-#include "engine/observer.h"
 #include "observe/consumer_names.h"
 #include "observe/decision_log.h"
 #include "observe/denied_most.h"

@@ -18,7 +18,6 @@
 #include <variant>
 
 #include "core/until_more.h"
-#include "table/aes_hash.h"
 #include "table/charge.h"
 #include "table/locked_state.h"
 #include "table/table.h"
@@ -26,15 +25,16 @@
 namespace weir::table {
 
 template <class A, class Payload>
-Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const Ask& ask, Instant now) noexcept {
-  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
+Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const HashedRequest& request,
+                  Instant now) noexcept {
+  const Slot slot = cells.find_or_claim(request.key, core::micros(now));
   Decision decision;
   {
     LockedState<A, Payload> locked(limit, cells, slot, now);
-    decision = peek_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
-    if (ask.wants_more_after) {
+    decision = peek_state<A>(limit, locked.state(), request.cost, request.max_wait, now);
+    if (request.wants_more_after) {
       decision.more_after =
-          core::until_more_if_charged<A>(limit, locked.state(), ask.cost, decision, ask.max_wait, now);
+          core::until_more_if_charged<A>(limit, locked.state(), request.cost, decision, request.max_wait, now);
     }
   }
   cells.give_up_if_fresh(slot);
@@ -45,16 +45,16 @@ Decision peek_one(const typename A::Limit& limit, Cells<Payload>& cells, const A
 // Any key, any cost: what is seldom.
 template <class A, class Payload>
 [[gnu::noinline]] Decision decide_any(Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
-                                      const Ask& ask, Instant now) noexcept {
-  if (!can_charge(limit, ask.cost)) return peek_one<A>(limit, cells, ask, now);
-  const Slot slot = cells.find_or_claim(ask.key, core::micros(now));
+                                      const HashedRequest& request, Instant now) noexcept {
+  if (!can_charge(limit, request.cost)) return peek_one<A>(limit, cells, request, now);
+  const Slot slot = cells.find_or_claim(request.key, core::micros(now));
   Decision decision;
   {
     LockedState<A, Payload> locked(limit, cells, slot, now);
-    decision = decide_state<A>(limit, locked.state(), ask.cost, ask.max_wait, now);
+    decision = decide_state<A>(limit, locked.state(), request.cost, request.max_wait, now);
     if (decision.admitted) locked.keep();
-    if (ask.wants_more_after) {
-      decision.more_after = core::until_more_after<A>(limit, locked.state(), decision, ask.max_wait, now);
+    if (request.wants_more_after) {
+      decision.more_after = core::until_more_after<A>(limit, locked.state(), decision, request.max_wait, now);
     }
   }
   if (!decision.admitted) cells.give_up_if_fresh(slot);
@@ -168,17 +168,19 @@ template <class Answer, class A, class Payload>
 }
 
 template <class A, class Payload>
-[[gnu::noinline]] Decision decide_one(Table& table, const typename A::Limit& limit, const Ask& ask,
+[[gnu::noinline]] Decision decide_one(Table& table, const typename A::Limit& limit, const HashedRequest& request,
                                       Instant now) noexcept {
   if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
-    return decide_any<A>(table, limit, table.cells<Payload>(), ask, now);  // the only one that asks how long one waits
+    // The only one that asks how long one waits.
+    return decide_any<A>(table, limit, table.cells<Payload>(), request, now);
   } else {
     if constexpr (core::more_after_needs_state<A>) {
-      if (ask.wants_more_after) return decide_any<A>(table, limit, table.cells<Payload>(), ask, now);
+      if (request.wants_more_after) return decide_any<A>(table, limit, table.cells<Payload>(), request, now);
     }
-    Decision decision = decide_hashed<Decision, A, Payload>(table, limit, ask.key, ask.cost, now);
-    if (ask.wants_more_after) {
-      decision.more_after = core::until_more_after<A>(limit, {}, decision, ask.max_wait, now);  // the state has no part
+    Decision decision = decide_hashed<Decision, A, Payload>(table, limit, request.key, request.cost, now);
+    if (request.wants_more_after) {
+      // The state has no part in it.
+      decision.more_after = core::until_more_after<A>(limit, {}, decision, request.max_wait, now);
     }
     return decision;
   }

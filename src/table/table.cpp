@@ -84,15 +84,15 @@ std::uint64_t Table::estimated_entries(Instant now) const noexcept {
   return wide_ ? wide_->estimate_live(micros) : log_->estimate_live(micros);
 }
 
-Decision Table::decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
+Decision Table::decide(const core::Rule& rule, const HashedRequest& request, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& /*cells*/) {
-    return decide_one<A, Payload>(*this, of.limit, ask, now);
+    return decide_one<A, Payload>(*this, of.limit, request, now);
   });
 }
 
-Decision Table::peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept {
+Decision Table::peek(const core::Rule& rule, const HashedRequest& request, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-    return peek_one<A>(of.limit, cells, ask, now);
+    return peek_one<A>(of.limit, cells, request, now);
   });
 }
 

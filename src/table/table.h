@@ -31,8 +31,8 @@
 
 namespace weir::table {
 
-// One key's question to its limit. `max_wait` is how long its caller can wait for a turn (queues only).
-struct Ask {
+// A request for one key, which is hashed already. `max_wait` is how long its caller can wait for a turn (queues only).
+struct HashedRequest {
   KeyHash key;
   Cost cost{1};
   Duration max_wait = Duration::max();
@@ -55,8 +55,8 @@ class Table {
   // Whether this table can keep states of `rule`: the same algorithm, and numbers that fit.
   [[nodiscard]] bool holds(const core::Rule& rule) const noexcept;
 
-  Decision decide(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
-  [[nodiscard]] Decision peek(const core::Rule& rule, const Ask& ask, Instant now) noexcept;
+  Decision decide(const core::Rule& rule, const HashedRequest& request, Instant now) noexcept;
+  [[nodiscard]] Decision peek(const core::Rule& rule, const HashedRequest& request, Instant now) noexcept;
 
   // From a key to its answer in one go, for who asks about one rule again and again: the way is chosen once. An Answer
   // is a Decision, or a bool for who asks only whether.

@@ -114,11 +114,10 @@ class Query {
     const Check& check = checks_[i];
     Part& part = parts_[i];
     with(i, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>& cells) {
-      part.place = cells.locate(check.ask.key);
-      part.slot =
-          Slot{.first = part.overflows ? cells.overflow_bucket(cells.overflow_index(check.ask.key)) : part.place.home,
-               .held = 1,
-               .segment = part.place.shape.segment()};
+      part.place = cells.locate(check.request.key);
+      std::byte* const first =
+          part.overflows ? cells.overflow_bucket(cells.overflow_index(check.request.key)) : part.place.home;
+      part.slot = Slot{.first = first, .held = 1, .segment = part.place.shape.segment()};
     });
   }
 
@@ -129,11 +128,11 @@ class Query {
     return with(i, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>& cells) {
       locks_.lock(part.slot.first);
       if (part.overflows) {
-        Cells<Payload>::settle_overflow(part.slot, cells.overflow_index(check.ask.key));
+        Cells<Payload>::settle_overflow(part.slot, cells.overflow_index(check.request.key));
         return true;
       }
       if (!cells.still_there(part.place)) return false;
-      const std::uint64_t tag = Cells<Payload>::tag_of(check.ask.key);
+      const std::uint64_t tag = Cells<Payload>::tag_of(check.request.key);
       const auto lock_next = [&](Slot& slot, unsigned n) {
         locks_.lock(slot.first + n * bucket_bytes);
         slot.held = n + 1;
@@ -182,9 +181,9 @@ class Query {
 
   // A log is too long to copy. Charged together at one instant, costs count as their sum.
   [[nodiscard]] Cost cost_up_to(std::size_t i) const noexcept {
-    std::uint64_t cost = checks_[i].ask.cost.units();
+    std::uint64_t cost = checks_[i].request.cost.units();
     for (std::size_t j = 0; j < i; ++j) {
-      if (same_cell(i, j) && __builtin_add_overflow(cost, checks_[j].ask.cost.units(), &cost)) {
+      if (same_cell(i, j) && __builtin_add_overflow(cost, checks_[j].request.cost.units(), &cost)) {
         return Cost{std::numeric_limits<std::uint64_t>::max()};
       }
     }
@@ -192,17 +191,17 @@ class Query {
   }
 
   Decision judge_one(std::size_t i) noexcept {
-    const Ask& ask = checks_[i].ask;
+    const HashedRequest& request = checks_[i].request;
     return with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>&) {
       if constexpr (std::is_same_v<Payload, LogPayload>) {
         return peek(i, cost_up_to(i));
       } else {
         Payload& copy = copy_for<Payload>(i);
         auto state = Packing<A, Payload>::unpack(of.limit, copy, core::micros(now_));
-        Decision decision = decide_state<A>(of.limit, state, ask.cost, ask.max_wait, now_);
-        if (decision.admitted && ask.cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
-        if (ask.wants_more_after) {
-          decision.more_after = core::until_more_after<A>(of.limit, state, decision, ask.max_wait, now_);
+        Decision decision = decide_state<A>(of.limit, state, request.cost, request.max_wait, now_);
+        if (decision.admitted && request.cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
+        if (request.wants_more_after) {
+          decision.more_after = core::until_more_after<A>(of.limit, state, decision, request.max_wait, now_);
         }
         return decision;
       }
@@ -213,7 +212,7 @@ class Query {
     with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
       if constexpr (std::is_same_v<Payload, LogPayload>) {
         LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
-        std::ignore = A::decide(of.limit, locked.state(), checks_[i].ask.cost, now_);
+        std::ignore = A::decide(of.limit, locked.state(), checks_[i].request.cost, now_);
       } else if (parts_[i].leader == i) {
         Cells<Payload>::payload(parts_[i].slot) = copy_of<Payload>(i);
       }
@@ -222,12 +221,12 @@ class Query {
 
   Decision peek(std::size_t i, Cost cost) noexcept {
     return with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-      const Ask& ask = checks_[i].ask;
+      const HashedRequest& request = checks_[i].request;
       LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
-      Decision decision = peek_state<A>(of.limit, locked.state(), cost, ask.max_wait, now_);
-      if (ask.wants_more_after) {
+      Decision decision = peek_state<A>(of.limit, locked.state(), cost, request.max_wait, now_);
+      if (request.wants_more_after) {
         decision.more_after =
-            core::until_more_if_charged<A>(of.limit, locked.state(), cost, decision, ask.max_wait, now_);
+            core::until_more_if_charged<A>(of.limit, locked.state(), cost, decision, request.max_wait, now_);
       }
       return decision;
     });
@@ -247,7 +246,7 @@ class Query {
 bool decide_together(std::span<const Check> checks, Instant now, std::span<Decision> decisions) noexcept {
   assert(checks.size() <= most_together && decisions.size() == checks.size());
   if (checks.size() == 1) {
-    decisions[0] = checks[0].table->decide(*checks[0].rule, checks[0].ask, now);
+    decisions[0] = checks[0].table->decide(*checks[0].rule, checks[0].request, now);
     return decisions[0].admitted;
   }
   Query query(checks, now);

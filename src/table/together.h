@@ -14,7 +14,7 @@ namespace weir::table {
 struct Check {
   Table* table;
   const core::Rule* rule;
-  Ask ask;
+  HashedRequest request;
 };
 
 inline constexpr std::size_t most_together = 64;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/engine/every_kind.h"
 #include "tests/engine/store_fixture.h"
 
 namespace weir::engine {
@@ -29,52 +30,12 @@ INSTANTIATE_TEST_SUITE_P(Stores, EqualVerdictsTest,
                          testing::Values(Where::memory, Where::redis, Where::outage_up, Where::outage_down),
                          store_name);
 
-constexpr auto every_kind_of_limit = R"(
-version: 1
-limits:
-  - name: a
-    consumer_key: ip
-    algorithm: token_bucket
-    rate: 10/min
-    burst: 4
-    warn_first: { count: 2, per: 1h }
-    candidate: { algorithm: sliding_window_log, rate: 3/min }
-  - { name: s1, consumer_key: ip, algorithm: gcra, rate: 1/min, mode: shadow }
-  - name: b
-    routes: [/x]
-    consumer_key: global
-    algorithm: sliding_window_counter
-    rate: 9/min
-    candidate: { rate: 2/min }
-  - { name: s2, routes: [/x], consumer_key: global, algorithm: fixed_window, rate: 1/min, mode: shadow }
-  - name: c
-    consumer_key: ip
-    algorithm: fixed_window
-    rate: 20/min
-    penalty: { after: 3, within: 1min, block: 2min }
-    candidate: { algorithm: token_bucket, rate: 5/min, burst: 50 }
-  - { name: q, routes: [/x], consumer_key: ip, algorithm: leaky_bucket, rate: 30/min, queue: 3 }
-)";
-
-struct Step {
-  unsigned client;
-  bool to_x;
-  unsigned cost;
-  unsigned wait_ms;
-  unsigned kind;
-};
-
 TEST_P(EqualVerdictsTest, OfRequests) {
   load_both(every_kind_of_limit);  // states go on from trace to trace, in both alike
   const bool holds = rc::check([&] {
-    const auto steps = *rc::gen::container<std::vector<Step>>(
-        rc::gen::construct<Step>(rc::gen::inRange(1U, 4U), rc::gen::arbitrary<bool>(), rc::gen::inRange(0U, 5U),
-                                 rc::gen::inRange(0U, 20'000U), rc::gen::inRange(0U, 10U)));
-    for (const Step& step : steps) {
+    for (const Step& step : *steps()) {
       advance(std::chrono::milliseconds{step.wait_ms});
-      Request request = Request::to(step.to_x ? "GET /x" : "GET /y")
-                            .from("203.0.113." + std::to_string(step.client))
-                            .costing(step.cost);
+      Request request = step.request();
       request.peek = step.kind == 0;
       if (step.kind == 1) request.max_wait = 1s;
       const Asked asked(request);
@@ -167,10 +128,7 @@ TEST_P(EqualVerdictsTest, OfCommands) {
   load_both(every_kind_of_limit);
   const auto table = *store::ThrottleTable::create(std::size_t{4} << 20, {1, 2});
   const bool holds = rc::check([&] {
-    const auto steps = *rc::gen::container<std::vector<Step>>(
-        rc::gen::construct<Step>(rc::gen::inRange(1U, 4U), rc::gen::arbitrary<bool>(), rc::gen::inRange(0U, 5U),
-                                 rc::gen::inRange(0U, 20'000U), rc::gen::inRange(0U, 10U)));
-    for (const Step& step : steps) {
+    for (const Step& step : *steps()) {
       advance(std::chrono::milliseconds{step.wait_ms});
       const Limit limit = *Limit::gcra({{7, std::chrono::minutes(1)}, step.to_x ? 5U : 8U});
       const std::string key = "key" + std::to_string(step.client);

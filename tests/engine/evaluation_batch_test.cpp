@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "engine/observer.h"
 #include "tests/engine/shared_engine.h"
 
 namespace weir::engine {

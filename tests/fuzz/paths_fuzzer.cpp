@@ -11,7 +11,6 @@
 
 #include "match/path.h"
 #include "match/route_tree.h"
-#include "match/segment_hash.h"
 #include "policy/route_template.h"
 #include "tests/match/path_readers.h"
 #include "tests/match/route_oracle.h"

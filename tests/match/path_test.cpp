@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <string>
 
-#include "match/segment_hash.h"
 
 namespace weir::match {
 namespace {

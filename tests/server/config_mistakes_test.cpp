@@ -1,40 +1,17 @@
 // One file per mistake in weir.yaml, with all that is said about it; and files in which there is none.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "server/config.h"
+#include "tests/expected_lines.h"
 
 namespace weir::server {
 namespace {
 
-using Lines = std::vector<std::string>;
-using Files = std::vector<std::filesystem::path>;
-
 Files files_in(std::string_view folder) {
-  Files files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(WEIR_SOURCE_DIR) / "tests/server" / folder)) {
-    files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-// The comments at the top: `# expect: LINE:COLUMN: message`.
-Lines expected_in(const std::filesystem::path& path) {
-  constexpr std::string_view prefix = "# expect: ";
-  std::ifstream file(path);
-  Lines expected;
-  for (std::string line; std::getline(file, line) && line.starts_with(prefix);) {
-    expected.push_back(line.substr(prefix.size()));
-  }
-  return expected;
+  return files_of(std::filesystem::path(WEIR_SOURCE_DIR) / "tests/server" / folder);
 }
 
 Lines said_of(const LoadedConfig& loaded) {

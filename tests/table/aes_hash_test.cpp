@@ -1,5 +1,4 @@
-#include "table/aes_hash.h"
-
+// The hash of AES rounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -22,7 +22,7 @@ std::unique_ptr<Table> table_for(const core::Rule& widest, std::size_t budget = 
   return std::move(*Table::create(widest, budget, {1, 2}));
 }
 
-Ask once(const Table& table, const std::string& key) {
+HashedRequest once(const Table& table, const std::string& key) {
   return {table.hash(key)};
 }
 
@@ -30,16 +30,16 @@ TEST(CarryOver, WhoHasUsedAllWaitsForOneTokenOfTheNewRate) {
   const core::Rule after = gcra(1, 1s, 3);
   for (const core::Rule& before : {gcra(1, 1h, 3), gcra(10'007, 8'760h, 3)}) {
     const auto table = table_for(before);
-    const Ask ask = once(*table, "alice");
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(table->decide(before, ask, noon).admitted);
+    const HashedRequest request = once(*table, "alice");
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(table->decide(before, request, noon).admitted);
     table->carry_over(after, SetClock(noon + 10s));
-    const Decision denied = table->decide(after, ask, noon + 10s);
+    const Decision denied = table->decide(after, request, noon + 10s);
     EXPECT_FALSE(denied.admitted);
     EXPECT_EQ(denied.retry_after, Duration{1s});
     EXPECT_EQ(denied.reset_after, Duration{3s});
-    EXPECT_FALSE(table->decide(after, ask, noon + 11s - 1us).admitted);
-    EXPECT_TRUE(table->decide(after, ask, noon + 11s).admitted);
-    EXPECT_FALSE(table->decide(after, ask, noon + 11s).admitted);
+    EXPECT_FALSE(table->decide(after, request, noon + 11s - 1us).admitted);
+    EXPECT_TRUE(table->decide(after, request, noon + 11s).admitted);
+    EXPECT_FALSE(table->decide(after, request, noon + 11s).admitted);
   }
 }
 
@@ -49,13 +49,13 @@ TEST(CarryOver, WhatLiesWithinTheNewTimeToFillStaysAsItIs) {
   const auto table = table_for(before);
   const auto untouched = table_for(before);
   for (std::uint64_t used = 0; used <= 9; ++used) {  // nine tokens of before are less than four seconds
-    const Ask ask{table->hash(std::to_string(used)), Cost{used}};
-    EXPECT_EQ(table->decide(before, ask, noon), untouched->decide(before, ask, noon));
+    const HashedRequest request{table->hash(std::to_string(used)), Cost{used}};
+    EXPECT_EQ(table->decide(before, request, noon), untouched->decide(before, request, noon));
   }
   table->carry_over(after, SetClock(noon));
   for (std::uint64_t used = 0; used <= 9; ++used) {
-    const Ask ask{table->hash(std::to_string(used)), Cost{0}};
-    EXPECT_EQ(table->peek(after, ask, noon), untouched->peek(after, ask, noon)) << used;
+    const HashedRequest request{table->hash(std::to_string(used)), Cost{0}};
+    EXPECT_EQ(table->peek(after, request, noon), untouched->peek(after, request, noon)) << used;
   }
 }
 
@@ -89,11 +89,11 @@ TEST(CarryOver, GivesNothingToWhoHasUsedAllOfTheNewNumbersMeanwhile) {
   const core::Rule before = gcra(1, 1h, 3);
   const core::Rule after = gcra(1, 1s, 3);
   const auto table = table_for(before);
-  const Ask ask = once(*table, "alice");
+  const HashedRequest request = once(*table, "alice");
   const Instant later = noon + 2ms;  // one look at the clock after it began
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table->decide(after, ask, later).admitted);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table->decide(after, request, later).admitted);
   table->carry_over(after, GoingClock());
-  EXPECT_EQ(table->decide(after, ask, later).retry_after, Duration{1s});
+  EXPECT_EQ(table->decide(after, request, later).retry_after, Duration{1s});
 }
 
 TEST(CarryOver, LeavesWindowsAlone) {
@@ -101,11 +101,11 @@ TEST(CarryOver, LeavesWindowsAlone) {
     const core::Rule rule = core::compile(named.limit);
     if (named.limit.algorithm() < Algorithm::fixed_window) continue;
     const auto table = table_for(rule);
-    const Ask ask = once(*table, "alice");
-    (void)table->decide(rule, ask, noon);
-    const Decision before = table->peek(rule, ask, noon);
+    const HashedRequest request = once(*table, "alice");
+    (void)table->decide(rule, request, noon);
+    const Decision before = table->peek(rule, request, noon);
     table->carry_over(rule, SetClock(noon));
-    EXPECT_EQ(table->peek(rule, ask, noon), before) << named.name;
+    EXPECT_EQ(table->peek(rule, request, noon), before) << named.name;
   }
 }
 

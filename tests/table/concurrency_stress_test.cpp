@@ -104,7 +104,7 @@ TEST(ConcurrentQueries, AreAllOrNothing) {
         const std::size_t t = random() % 3;
         const std::size_t key = random() % 8;
         accounts.emplace_back(t, key);
-        checks.push_back({&tables[t]->table(), &tables[t]->rule(), tables[t]->ask(std::to_string(key))});
+        checks.push_back({&tables[t]->table(), &tables[t]->rule(), tables[t]->request(std::to_string(key))});
       }
       std::array<Decision, 4> decisions;
       if (!decide_together(checks, noon, decisions)) continue;
@@ -126,8 +126,8 @@ TEST(ConcurrentQueries, GoOnWhileTheirTablesGrowAndSplit) {
   in_parallel([&](int thread) {
     for (int i = 0; i < 60'000; ++i) {
       const std::string key = std::to_string((i * 7 + thread * 11) % 60'000);
-      const std::array checks = {Check{&user.table(), &user.rule(), user.ask(key)},
-                                 Check{&route.table(), &route.rule(), route.ask("r" + key)}};
+      const std::array checks = {Check{&user.table(), &user.rule(), user.request(key)},
+                                 Check{&route.table(), &route.rule(), route.request("r" + key)}};
       std::array<Decision, 2> decisions;
       admitted += decide_together(checks, noon, decisions) ? 1 : 0;
     }

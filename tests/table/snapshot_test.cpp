@@ -110,7 +110,7 @@ TEST_P(Snapshot, WithMoreStatesThanTheBudgetHoldsGivesNobodyMoreThanWasLeft) {
   ASSERT_TRUE(restored.has_value()) << restored.error().message();
   EXPECT_GT((*restored)->overflowed(), 0U);
   for (int key = 0; key < 60'000; ++key) {
-    const Ask look{.key = (*restored)->hash(name_of(key)), .cost = Cost{0}};
+    const HashedRequest look{.key = (*restored)->hash(name_of(key)), .cost = Cost{0}};
     ASSERT_LE((*restored)->peek(rule_, look, noon + 2ms).remaining, table.left(name_of(key), noon + 2ms)) << key;
   }
 }

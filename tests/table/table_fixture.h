@@ -63,10 +63,10 @@ class LimitedTable {
       : rule_(core::compile(limit)), table_(*Table::create(rule_, budget, HashKey{1, 2, hash})) {}
 
   Decision decide(const std::string& key, Instant now, std::uint64_t cost = 1) {
-    return table_->decide(rule_, ask(key, cost), now);
+    return table_->decide(rule_, request(key, cost), now);
   }
   Decision peek(const std::string& key, Instant now, std::uint64_t cost = 1) {
-    return table_->peek(rule_, ask(key, cost), now);
+    return table_->peek(rule_, request(key, cost), now);
   }
   std::uint64_t left(const std::string& key, Instant now) { return peek(key, now, 0).remaining; }
   void refund(const std::string& key, std::uint64_t cost, const Decision& charge, Instant now) {
@@ -74,7 +74,7 @@ class LimitedTable {
   }
   void reset(const std::string& key, Instant now) { table_->reset(rule_, table_->hash(key), now); }
 
-  [[nodiscard]] Ask ask(const std::string& key, std::uint64_t cost = 1) const {
+  [[nodiscard]] HashedRequest request(const std::string& key, std::uint64_t cost = 1) const {
     return {.key = table_->hash(key), .cost = Cost{cost}};
   }
   [[nodiscard]] const core::Rule& rule() const { return rule_; }

@@ -21,7 +21,7 @@ class Together : public testing::Test {
   bool decide(const std::vector<Part>& parts, Instant now = noon) {
     std::vector<Check> checks;
     for (const Part& part : parts) {
-      checks.push_back({&part.table->table(), &part.table->rule(), part.table->ask(part.key, part.cost)});
+      checks.push_back({&part.table->table(), &part.table->rule(), part.table->request(part.key, part.cost)});
     }
     decisions.assign(parts.size(), Decision{});
     return decide_together(checks, now, decisions);
@@ -85,9 +85,9 @@ TEST_F(Together, ManyNewKeysOfOneTableEachGetACellOfTheirOwn) {
 
 TEST_F(Together, AQueueThatIsTooLongForOneCallerChargesNothingElsewhere) {
   LimitedTable queue{*Limit::leaky_bucket(QueueNumbers{.rate = {10, 1s}, .queue = 6}), mebibyte};
-  std::array checks = {Check{&by_user.table(), &by_user.rule(), by_user.ask("ann")},
-                       Check{&queue.table(), &queue.rule(), queue.ask("sms")}};
-  checks[1].ask.max_wait = 100ms;
+  std::array checks = {Check{&by_user.table(), &by_user.rule(), by_user.request("ann")},
+                       Check{&queue.table(), &queue.rule(), queue.request("sms")}};
+  checks[1].request.max_wait = 100ms;
   std::array<Decision, 2> made;
   EXPECT_TRUE(decide_together(checks, noon, made));
   EXPECT_TRUE(decide_together(checks, noon, made));

@@ -16,12 +16,12 @@ bool is_for_tables(const Check& check) noexcept {
   return check.path == Path::store || check.path == Path::share;
 }
 
-table::Ask ask_of(const Check& check, Cost cost) noexcept {
+table::HashedRequest request_of(const Check& check, Cost cost) noexcept {
   return {check.hash, cost, check.max_wait, check.wants_more_after};
 }
 
 Decision peek(const Check& check, Cost cost, Instant now) noexcept {
-  return check.states->table->peek(*check.rule, ask_of(check, cost), now);
+  return check.states->table->peek(*check.rule, request_of(check, cost), now);
 }
 
 // The usual group: one limit, to be charged.
@@ -30,7 +30,7 @@ void decide_one(Group& group, Check& check) noexcept {
     const auto& gcra = std::get<core::RuleOf<core::Gcra>>(*check.rule);
     check.decision = check.states->throttle->decide(gcra.limit, check.hash, check.cost, group.now);
   } else {
-    check.decision = check.states->table->decide(*check.rule, ask_of(check, check.cost), group.now);
+    check.decision = check.states->table->decide(*check.rule, request_of(check, check.cost), group.now);
   }
   group.admitted = check.decision.admitted;
 }
@@ -76,7 +76,7 @@ void TableDecider::decide_together(Group& group) {
   checks_.clear();
   for (const Check& check : group.checks) {
     if (!is_for_tables(check) || check.role != Check::Role::charge) continue;
-    checks_.push_back({check.states->table, check.rule, ask_of(check, check.cost)});
+    checks_.push_back({check.states->table, check.rule, request_of(check, check.cost)});
   }
   if (decisions_.size() < checks_.size()) decisions_.resize(checks_.size());
   group.admitted = table::decide_together(checks_, group.now, std::span(decisions_).first(checks_.size()));
