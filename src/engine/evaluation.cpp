@@ -1,6 +1,7 @@
 #include "engine/evaluation.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "match/consumer.h"
@@ -103,11 +104,6 @@ void Evaluation::begin_outcome(std::size_t i) {
                .text_end = consumer_texts_.size()};
   if (candidate != nullptr || (!is_live && live != nullptr)) has_followers_ = true;
   if (is_live && live != nullptr) add_live(i);
-}
-
-void Evaluation::add_live(std::size_t i) {
-  too_many_ = too_many_ || live_.size() == table::most_together;
-  if (!too_many_) live_.push_back(static_cast<std::uint32_t>(i));
 }
 
 void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
@@ -310,6 +306,7 @@ void Evaluation::read_live() {
 
 // What was not asked, the store being away, is no live limit any more.
 void Evaluation::read_paths(const Group& group) {
+  if (paths_ == nullptr && group.decided && group.failure == store::Failure::none) return;  // the store decided all
   std::size_t kept = 0;
   for (std::size_t c = 0; c < live_.size(); ++c) {
     const Check& check = group.checks[c];
@@ -452,7 +449,7 @@ void Evaluation::conclude(bool admits) {
   if (is_descriptors_) {
     verdict_.admitted = admits;
   } else if (admits) {
-    verdict_ = admitted_verdict(live_outcomes(), reason_, deniers_.last);
+    new (&verdict_) Verdict(admitted_verdict(live_outcomes(), reason_, deniers_.last));  // not copied
   } else if (reason_ == Reason::store_away) {
     verdict_ = store_away_verdict();
   } else {

@@ -110,7 +110,10 @@ class Evaluation final : private store::Callback {
   void answered(store::Group& group) override;
   void start(const Bindings& bindings, Instant now, std::size_t outcomes);
   void begin_outcome(std::size_t i);
-  void add_live(std::size_t i);
+  void add_live(std::size_t i) {
+    if (live_.size() == match::most_limits) too_many_ = true;
+    if (!too_many_) live_.push_back(static_cast<std::uint32_t>(i));
+  }
   void step();
 
   void ask_live();

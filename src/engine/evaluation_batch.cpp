@@ -11,6 +11,14 @@ namespace weir::engine {
 EvaluationBatch::Item::Item(EvaluationBatch& batch)
     : evaluation(batch, batch.evaluator_.store_, batch.evaluator_.is_shared_ ? &batch.evaluator_.paths_ : nullptr) {}
 
+EvaluationBatch::Throttle::Throttle(EvaluationBatch& batch) {
+  store::Check& check = group.checks.emplace_back();
+  check.states = &batch.evaluator_.throttle_;
+  check.rule = &rule;
+  group.fallback = store::Fallback::share;
+  group.callback = &batch;
+}
+
 void EvaluationBatch::clear() noexcept {
   used_ = throttles_used_ = 0;
   order_.clear();
@@ -52,15 +60,10 @@ void EvaluationBatch::add_reset(const DescriptorName& name) {
 
 void EvaluationBatch::add_throttle(table::KeyHash hash, std::string_view key, const core::Gcra::Limit& limit,
                                    Cost quantity) {
-  if (throttles_used_ == throttles_.size()) {
-    Throttle& fresh = throttles_.emplace_back();
-    fresh.rule.emplace<core::RuleOf<core::Gcra>>();
-    fresh.group.checks.resize(1);
-    fresh.group.fallback = store::Fallback::share;
-  }
+  if (throttles_used_ == throttles_.size()) throttles_.push_back(std::make_unique<Throttle>(*this));
   order_.push_back({true, static_cast<std::uint32_t>(throttles_used_)});
-  Throttle& throttle = throttles_[throttles_used_++];
-  std::get<core::RuleOf<core::Gcra>>(throttle.rule).limit = limit;
+  Throttle& throttle = *throttles_[throttles_used_++];
+  throttle.limit = limit;
   store::Check& check = throttle.group.checks[0];
   check.hash = hash;
   check.cost = quantity;
@@ -79,16 +82,20 @@ bool EvaluationBatch::submit(std::span<const Instant> times) {
   return submit(times.empty() ? Instant{} : times.back(), times);
 }
 
+// CL.THROTTLE in this process's own memory has nothing to do with a policy, nor with a reload of it.
 bool EvaluationBatch::submit(Instant now, std::span<const Instant> times) {
-  const std::lock_guard guard(evaluator_.busy_);
-  bindings_ = evaluator_.bindings_;
-  if (evaluator_.observer_ != nullptr) begun_ = evaluator_.observer_->begin();
+  Evaluator::Hold hold;
+  if (used_ > 0 || evaluator_.is_shared_) {
+    hold = evaluator_.hold();
+    bindings_ = evaluator_.bindings_;
+    if (evaluator_.observer_ != nullptr) begun_ = evaluator_.observer_->begin();
+  }
   open_ = order_.size();
   submitting_ = true;
   std::size_t prepared = 0;
   for (const Entry& entry : order_) {
     if (entry.is_throttle) {
-      begin(throttles_[entry.number], now);
+      begin(*throttles_[entry.number], now);
     } else {
       begin(*items_[entry.number], times.empty() ? now : times[entry.number]);
     }
@@ -97,17 +104,14 @@ bool EvaluationBatch::submit(Instant now, std::span<const Instant> times) {
   flush();
   submitting_ = false;
   if (open_ > 0) return false;
-  conclude(now);
+  if (used_ > 0) conclude(now);
   return true;
 }
 
 void EvaluationBatch::begin(Throttle& throttle, Instant now) {
   store::Check& check = throttle.group.checks[0];
-  check.states = &evaluator_.throttle_;
-  check.rule = &throttle.rule;
   check.path = store::Path::store;
   if (evaluator_.is_shared_) bindings_->shared_keys()->write(bindings_->throttle_name(), throttle.key, check.key);
-  throttle.group.callback = this;
   throttle.group.failure = store::Failure::none;
   throttle.group.deadline.reset();
   throttle.group.now = now;

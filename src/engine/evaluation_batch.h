@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/algorithm/buckets.h"
@@ -100,7 +101,7 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   // Whether the policy has their domain.
   [[nodiscard]] bool is_known_domain(std::size_t i) const noexcept { return items_[i]->evaluation.is_known_domain(); }
   [[nodiscard]] const Decision& throttle(std::size_t i) const noexcept {
-    return throttles_[i].group.checks[0].decision;
+    return throttles_[i]->group.checks[0].decision;
   }
 
  private:
@@ -121,7 +122,10 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
     Evaluation evaluation;
   };
   struct Throttle {
-    core::Rule rule;
+    explicit Throttle(EvaluationBatch& batch);
+
+    core::Rule rule{core::RuleOf<core::Gcra>{}};
+    core::Gcra::Limit& limit = std::get<core::RuleOf<core::Gcra>>(rule).limit;
     std::string_view key;
     store::Group group;
   };
@@ -152,7 +156,7 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   std::shared_ptr<const Bindings> bindings_;
   std::vector<std::unique_ptr<Item>> items_;  // only grow; those in use come first
   std::size_t used_ = 0;
-  std::vector<Throttle> throttles_;
+  std::vector<std::unique_ptr<Throttle>> throttles_;  // the same
   std::size_t throttles_used_ = 0;
   std::vector<Entry> order_;
   std::vector<store::Group*> to_submit_;

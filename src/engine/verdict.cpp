@@ -71,16 +71,18 @@ Verdict admitted_verdict(const LiveOutcomes& outcomes, Reason reason, std::size_
   Verdict verdict;
   verdict.admitted = true;
   verdict.reason = reason;
+  const Outcome* decides = nullptr;
   for (std::size_t c = 0; c < outcomes.size(); ++c) {
     const Outcome& outcome = outcomes[c];
     verdict.delay = std::max(verdict.delay, outcome.decision.delay);
-    const bool decides = reason == Reason::warned
-                             ? c == warned
-                             : verdict.limit == Verdict::no_limit || is_tighter(outcome.decision, verdict.decision);
-    if (!decides) continue;
-    verdict.limit = outcome.limit;
-    verdict.decision = outcome.decision;
+    const bool is_it = reason == Reason::warned
+                           ? c == warned
+                           : decides == nullptr || is_tighter(outcome.decision, decides->decision);
+    if (is_it) decides = &outcome;
   }
+  if (decides == nullptr) return verdict;
+  verdict.limit = decides->limit;
+  verdict.decision = decides->decision;
   return verdict;
 }
 

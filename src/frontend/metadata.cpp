@@ -74,10 +74,9 @@ void append_field(std::string& out, std::string_view name, const MetadataValue& 
 // A double, as eight bytes from the least significant on.
 void append_double(std::string& out, std::uint32_t field, double number) {
   constexpr std::uint32_t eight_bytes = 1;  // the wire type
-  char* to = wire::protobuf::room_in(out, 1 + sizeof number);
-  *to++ = static_cast<char>(field << 3U | eight_bytes);
+  out.push_back(static_cast<char>(field << 3U | eight_bytes));
   auto bits = std::bit_cast<std::uint64_t>(number);
-  for (std::size_t i = 0; i < sizeof number; ++i, bits >>= 8U) *to++ = static_cast<char>(bits & 0xFFU);
+  for (std::size_t i = 0; i < sizeof number; ++i, bits >>= 8U) out.push_back(static_cast<char>(bits & 0xFFU));
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the policy's file may be

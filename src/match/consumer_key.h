@@ -10,6 +10,7 @@
 
 #include "policy/vocabulary.h"
 #include "text/address.h"
+#include "text/characters.h"
 
 namespace weir::match {
 
@@ -29,9 +30,7 @@ inline char* put_sized(char* to, std::string_view text) noexcept {
 }
 
 inline void append_sized(std::string& to, std::string_view text) {
-  const std::size_t at = to.size();
-  to.resize(at + sized(text));
-  put_sized(to.data() + at, text);
+  text::append_written(to, sized(text), [&](char* at) { put_sized(at, text); });
 }
 
 // Takes the first text off `from`, which append_sized wrote.
@@ -49,9 +48,18 @@ inline constexpr std::string_view shared_text = "all without a key";
 
 inline constexpr std::string_view between_parts = " + ";
 
+// Of any kind but a header.
+inline void append_value(std::string& key, policy::KeyPart::Kind kind, std::string_view value) {
+  text::append_written(key, 1 + sized(value), [&](char* to) {
+    *to = static_cast<char>(kind);
+    put_sized(to + 1, value);
+  });
+}
+
 inline void append_part(std::string& key, const policy::KeyPart& part, std::string_view value) {
+  if (part.kind != policy::KeyPart::Kind::header) return append_value(key, part.kind, value);
   key.push_back(static_cast<char>(part.kind));
-  if (part.kind == policy::KeyPart::Kind::header) append_sized(key, part.header);
+  append_sized(key, part.header);
   append_sized(key, value);
 }
 
@@ -68,7 +76,7 @@ inline void append_address(std::string& key, const policy::Identity& identity, c
   char bytes[17];
   bytes[0] = static_cast<char>(prefix);
   std::memcpy(bytes + 1, network.bytes.data(), 16);
-  append_part(key, {policy::KeyPart::Kind::ip, {}}, {bytes, is_v6 ? std::size_t{17} : std::size_t{5}});
+  append_value(key, policy::KeyPart::Kind::ip, {bytes, is_v6 ? std::size_t{17} : std::size_t{5}});
 }
 
 }  // namespace weir::match

@@ -56,11 +56,10 @@ const Descriptor* find_level(std::span<const Descriptor> level, const Descriptor
 }
 
 void append_pair(std::string& key, char kind, std::string_view name, std::string_view value) {
-  const std::size_t at = key.size();
-  key.resize(at + 1 + sized(name) + sized(value));
-  char* const to = key.data() + at;
-  *to = kind;
-  put_sized(put_sized(to + 1, name), value);
+  text::append_written(key, 1 + sized(name) + sized(value), [&](char* to) {
+    *to = kind;
+    put_sized(put_sized(to + 1, name), value);
+  });
 }
 
 // Of what there is, as much as a message holds.

@@ -158,7 +158,7 @@ void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched)
 
   // In file order. Of several routes of one limit the first is the most specific; where each route has counters of
   // its own, all of them count, since the server may see any.
-  std::ranges::sort(scratch.candidates_);
+  if (!std::ranges::is_sorted(scratch.candidates_)) std::ranges::sort(scratch.candidates_);
   std::uint32_t last = no_limit;
   std::size_t live = 0;
   for (const auto& [limit, order, route] : scratch.candidates_) {

@@ -72,9 +72,9 @@ class Table {
 
   // Brings the key's bucket on its way into the cache.
   void prefetch(KeyHash key) const noexcept {
-    if (narrow_) narrow_->prefetch(key);
-    if (wide_) wide_->prefetch(key);
-    if (log_) log_->prefetch(key);
+    if (narrow_) return narrow_->prefetch(key);
+    if (wide_) return wide_->prefetch(key);
+    log_->prefetch(key);
   }
 
   void refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept;

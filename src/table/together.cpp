@@ -1,13 +1,12 @@
 #include "table/together.h"
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -65,11 +64,11 @@ class Query {
   }
 
   // Decides all checks on copies, in order: a key that occurs again sees what came before.
-  bool judge(std::span<Decision> decisions) noexcept {
+  bool judge() noexcept {
     bool admitted = true;
     for (std::size_t i = 0; i < checks_.size(); ++i) {
-      decisions[i] = judge_one(i);
-      admitted = admitted && decisions[i].admitted;
+      judge_one(i);
+      admitted = admitted && checks_[i].decision->admitted;
     }
     return admitted;
   }
@@ -79,9 +78,9 @@ class Query {
   }
 
   // The limits that would have admitted are not charged: what is left in them is what was.
-  void leave_uncharged(std::span<Decision> decisions) noexcept {
+  void leave_uncharged() noexcept {
     for (std::size_t i = 0; i < checks_.size(); ++i) {
-      if (decisions[i].admitted) decisions[i] = peek(i, Cost{0});
+      if (checks_[i].decision->admitted) *checks_[i].decision = peek(i, Cost{0});
     }
   }
 
@@ -100,14 +99,21 @@ class Query {
     return checks_[i].table->with(*checks_[i].rule, std::forward<Work>(work));
   }
 
+  // Each is put at its place among those before it: they are few.
   bool try_lock_cells() noexcept {
     std::array<std::uint8_t, most_together> order;
-    const std::span in_order(order.data(), checks_.size());
-    std::iota(in_order.begin(), in_order.end(), std::uint8_t{0});
-    for (std::size_t i = 0; i < checks_.size(); ++i) locate(i);
-    std::sort(in_order.begin(), in_order.end(),
-              [&](auto a, auto b) { return std::less<>{}(parts_[a].slot.first, parts_[b].slot.first); });
-    return std::all_of(in_order.begin(), in_order.end(), [&](auto i) { return lock_cell(i); });
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      locate(i);
+      std::size_t at = i;
+      for (; at > 0 && std::less<>{}(parts_[i].slot.first, parts_[order[at - 1]].slot.first); --at) {
+        order[at] = order[at - 1];
+      }
+      order[at] = static_cast<std::uint8_t>(i);
+    }
+    for (std::size_t at = 0; at < checks_.size(); ++at) {
+      if (!lock_cell(order[at])) return false;
+    }
+    return true;
   }
 
   void locate(std::size_t i) noexcept {
@@ -190,20 +196,20 @@ class Query {
     return Cost{cost};
   }
 
-  Decision judge_one(std::size_t i) noexcept {
+  void judge_one(std::size_t i) noexcept {
     const HashedRequest& request = checks_[i].request;
-    return with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>&) {
+    Decision& decision = *checks_[i].decision;
+    with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>&) {
       if constexpr (std::is_same_v<Payload, LogPayload>) {
-        return peek(i, cost_up_to(i));
+        decision = peek(i, cost_up_to(i));
       } else {
         Payload& copy = copy_for<Payload>(i);
         auto state = Packing<A, Payload>::unpack(of.limit, copy, core::micros(now_));
-        Decision decision = decide_state<A>(of.limit, state, request.cost, request.max_wait, now_);
+        new (&decision) Decision(decide_state<A>(of.limit, state, request.cost, request.max_wait, now_));  // not copied
         if (decision.admitted && request.cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
         if (request.wants_more_after) {
           decision.more_after = core::until_more_after<A>(of.limit, state, decision, request.max_wait, now_);
         }
-        return decision;
       }
     });
   }
@@ -243,19 +249,20 @@ class Query {
 
 }  // namespace
 
-bool decide_together(std::span<const Check> checks, Instant now, std::span<Decision> decisions) noexcept {
-  assert(checks.size() <= most_together && decisions.size() == checks.size());
+bool decide_together(std::span<const Check> checks, Instant now) noexcept {
+  assert(checks.size() <= most_together);
   if (checks.size() == 1) {
-    decisions[0] = checks[0].table->decide(*checks[0].rule, checks[0].request, now);
-    return decisions[0].admitted;
+    const Check& only = checks[0];
+    new (only.decision) Decision(only.table->decide(*only.rule, only.request, now));
+    return only.decision->admitted;
   }
   Query query(checks, now);
   query.lock_cells();
-  const bool admitted = query.judge(decisions);
+  const bool admitted = query.judge();
   if (admitted) {
     query.charge();
   } else {
-    query.leave_uncharged(decisions);
+    query.leave_uncharged();
   }
   query.unlock_cells();
   return admitted;

@@ -6,19 +6,37 @@
 
 #include <arpa/inet.h>
 
+#include "text/characters.h"
+
 namespace weir::text {
 namespace {
 
 constexpr std::array<std::uint8_t, 12> v4_in_v6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr unsigned v4_in_v6_bits = 96;
 
+// Four numbers up to 255, without zeros in front.
+bool read_v4(std::string_view text, Address& address) noexcept {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i > 0 && (at == text.size() || text[at++] != '.')) return false;
+    const std::size_t begin = at;
+    unsigned number = 0;
+    for (; at < text.size() && at < begin + 3 && is_digit(text[at]); ++at) {
+      number = number * 10 + static_cast<unsigned>(text[at] - '0');
+    }
+    if (at == begin || number > 255 || (text[begin] == '0' && at > begin + 1)) return false;
+    address.bytes[i] = static_cast<std::uint8_t>(number);
+  }
+  return at == text.size();
+}
+
 // As written: ::ffff:1.2.3.4 is an IPv6 address.
 std::optional<Address> parse_as_written(std::string_view text) noexcept {
+  Address address;
+  if (read_v4(text, address)) return address;
   std::array<char, INET6_ADDRSTRLEN> terminated{};
   if (text.empty() || text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) return {};
   std::copy(text.begin(), text.end(), terminated.begin());
-  Address address;
-  if (inet_pton(AF_INET, terminated.data(), address.bytes.data()) == 1) return address;
   address.family = Address::Family::v6;
   if (inet_pton(AF_INET6, terminated.data(), address.bytes.data()) == 1) return address;
   return {};
@@ -53,6 +71,7 @@ std::optional<Address> Address::parse(std::string_view text) noexcept {
 
 Address Address::network(unsigned prefix) const noexcept {
   Address result = *this;
+  if (prefix >= bits()) return result;
   for (unsigned byte = 0; byte < bits() / 8; ++byte) {
     const unsigned before = byte * 8;
     const unsigned kept = prefix <= before ? 0 : std::min(prefix - before, 8U);
@@ -93,7 +112,13 @@ Result<AddressRange> AddressRange::parse(std::string_view text) {
 }
 
 bool AddressRange::contains(const Address& address) const noexcept {
-  return address.family == network.family && address.network(prefix) == network;
+  if (address.family != network.family) return false;
+  const unsigned whole = prefix / 8;
+  for (unsigned byte = 0; byte < whole; ++byte) {
+    if (address.bytes[byte] != network.bytes[byte]) return false;
+  }
+  const unsigned rest = prefix % 8;
+  return rest == 0 || (address.bytes[whole] ^ network.bytes[whole]) >> (8 - rest) == 0;
 }
 
 std::string AddressRange::text() const {

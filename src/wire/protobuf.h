@@ -11,7 +11,7 @@
 //
 // Fields are appended to a buffer of the caller. As in proto3, what has its default value is left to the caller to
 // leave out. Allocates only where the buffer grows. Where a message is written often, its size is found first
-// (`*_size`), room is made once, and the fields are put there (`put_*`, which give where they ended).
+// (`*_size`), and the fields are put there (`put_*`, which give where they ended) and appended at once.
 #pragma once
 
 #include <bit>
@@ -88,6 +88,7 @@ class Reader {
 };
 
 constexpr std::size_t varint_size(std::uint64_t value) noexcept {
+  if (value < 0x80) return 1;  // nearly always
   return (static_cast<std::size_t>(std::bit_width(value | 1U)) * 9 + 64) / 64;
 }
 
@@ -124,26 +125,20 @@ inline char* put_bytes(char* to, std::uint32_t field, std::string_view bytes) no
   return to + bytes.size();
 }
 
-// Room for `size` bytes at the end of `out`.
-inline char* room_in(std::string& out, std::size_t size) {
-  const std::size_t at = out.size();
-  out.resize(at + size);
-  return out.data() + at;
-}
-
 inline void append_number(std::string& out, std::uint32_t field, std::uint64_t value) {
-  put_number(room_in(out, number_size(field, value)), field, value);
+  text::append_written(out, number_size(field, value), [&](char* to) { put_number(to, field, value); });
 }
 
 inline void append_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
-  put_bytes(room_in(out, bytes_size(field, bytes.size())), field, bytes);
+  text::append_written(out, bytes_size(field, bytes.size()), [&](char* to) { put_bytes(to, field, bytes); });
 }
 
 // `write` appends the fields of the message inside. Its size is known only then; one byte is kept for it, which is
 // enough for most.
 template <class Write>
 void append_message(std::string& out, std::uint32_t field, const Write& write) {
-  put_varint(room_in(out, varint_size(std::uint64_t{field} << 3U)), std::uint64_t{field} << 3U | 2U);
+  text::append_written(out, varint_size(std::uint64_t{field} << 3U),
+                       [&](char* to) { put_varint(to, std::uint64_t{field} << 3U | 2U); });
   const std::size_t at = out.size();
   out.push_back('\0');
   write();

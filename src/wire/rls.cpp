@@ -65,7 +65,6 @@ using protobuf::number_size;
 using protobuf::put_bytes;
 using protobuf::put_number;
 using protobuf::put_size;
-using protobuf::room_in;
 
 std::uint64_t held_to_32_bits(std::uint64_t number) noexcept {
   return std::min<std::uint64_t>(number, UINT32_MAX);
@@ -210,18 +209,20 @@ void RateLimitResponse::status(const DescriptorStatus& status) {
   if (status.current_limit) size += bytes_size(2, limit.size);
   if (status.duration_until_reset) size += bytes_size(4, duration_size);
 
-  char* to = put_size(room_in(out_, bytes_size(2, size)), 2, size);
-  to = put_number(to, 1, code);
-  if (status.current_limit) to = limit.put(put_size(to, 2, limit.size));
-  to = put_unless_zero(to, 3, remaining);
-  if (status.duration_until_reset) put_unless_zero(put_size(to, 4, duration_size), 1, seconds);
+  text::append_written(out_, bytes_size(2, size), [&](char* to) {
+    to = put_number(put_size(to, 2, size), 1, code);
+    if (status.current_limit) to = limit.put(put_size(to, 2, limit.size));
+    to = put_unless_zero(to, 3, remaining);
+    if (status.duration_until_reset) put_unless_zero(put_size(to, 4, duration_size), 1, seconds);
+  });
 }
 
 void RateLimitResponse::response_header(std::string_view name, std::string_view value) {
   const std::size_t size = bytes_size(1, name.size()) + bytes_size(2, value.size());
-  char* to = put_size(room_in(out_, bytes_size(3, size)), 3, size);
-  to = put_lower(put_size(to, 1, name.size()), name);
-  put_bytes(to, 2, value);
+  text::append_written(out_, bytes_size(3, size), [&](char* to) {
+    to = put_lower(put_size(put_size(to, 3, size), 1, name.size()), name);
+    put_bytes(to, 2, value);
+  });
 }
 
 void RateLimitResponse::raw_body(std::string_view body) {

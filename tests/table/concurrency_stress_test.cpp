@@ -99,15 +99,16 @@ TEST(ConcurrentQueries, AreAllOrNothing) {
     std::mt19937 random(static_cast<unsigned>(thread));
     for (int i = 0; i < 8'000; ++i) {
       std::vector<Check> checks;
+      std::array<Decision, 4> decisions;
       std::vector<std::pair<std::size_t, std::size_t>> accounts;
       for (int part = 0; part < 4; ++part) {
         const std::size_t t = random() % 3;
         const std::size_t key = random() % 8;
         accounts.emplace_back(t, key);
-        checks.push_back({&tables[t]->table(), &tables[t]->rule(), tables[t]->request(std::to_string(key))});
+        checks.push_back({&tables[t]->table(), &tables[t]->rule(), tables[t]->request(std::to_string(key)),
+                          &decisions[checks.size()]});
       }
-      std::array<Decision, 4> decisions;
-      if (!decide_together(checks, noon, decisions)) continue;
+      if (!decide_together(checks, noon)) continue;
       for (const auto& [t, key] : accounts) ++charged[t][key];
     }
   });
@@ -126,10 +127,10 @@ TEST(ConcurrentQueries, GoOnWhileTheirTablesGrowAndSplit) {
   in_parallel([&](int thread) {
     for (int i = 0; i < 60'000; ++i) {
       const std::string key = std::to_string((i * 7 + thread * 11) % 60'000);
-      const std::array checks = {Check{&user.table(), &user.rule(), user.request(key)},
-                                 Check{&route.table(), &route.rule(), route.request("r" + key)}};
       std::array<Decision, 2> decisions;
-      admitted += decide_together(checks, noon, decisions) ? 1 : 0;
+      const std::array checks = {Check{&user.table(), &user.rule(), user.request(key), &decisions[0]},
+                                 Check{&route.table(), &route.rule(), route.request("r" + key), &decisions[1]}};
+      admitted += decide_together(checks, noon) ? 1 : 0;
     }
   });
   EXPECT_EQ(admitted, 60'000U * 3);

@@ -20,11 +20,12 @@ class Together : public testing::Test {
 
   bool decide(const std::vector<Part>& parts, Instant now = noon) {
     std::vector<Check> checks;
-    for (const Part& part : parts) {
-      checks.push_back({&part.table->table(), &part.table->rule(), part.table->request(part.key, part.cost)});
-    }
     decisions.assign(parts.size(), Decision{});
-    return decide_together(checks, now, decisions);
+    for (const Part& part : parts) {
+      checks.push_back({&part.table->table(), &part.table->rule(), part.table->request(part.key, part.cost),
+                        &decisions[checks.size()]});
+    }
+    return decide_together(checks, now);
   }
 
   LimitedTable by_user{*Limit::gcra({.rate = {100, 1min}, .burst = 5}), mebibyte};
@@ -85,14 +86,14 @@ TEST_F(Together, ManyNewKeysOfOneTableEachGetACellOfTheirOwn) {
 
 TEST_F(Together, AQueueThatIsTooLongForOneCallerChargesNothingElsewhere) {
   LimitedTable queue{*Limit::leaky_bucket(QueueNumbers{.rate = {10, 1s}, .queue = 6}), mebibyte};
-  std::array checks = {Check{&by_user.table(), &by_user.rule(), by_user.request("ann")},
-                       Check{&queue.table(), &queue.rule(), queue.request("sms")}};
-  checks[1].request.max_wait = 100ms;
   std::array<Decision, 2> made;
-  EXPECT_TRUE(decide_together(checks, noon, made));
-  EXPECT_TRUE(decide_together(checks, noon, made));
+  std::array checks = {Check{&by_user.table(), &by_user.rule(), by_user.request("ann"), &made[0]},
+                       Check{&queue.table(), &queue.rule(), queue.request("sms"), &made[1]}};
+  checks[1].request.max_wait = 100ms;
+  EXPECT_TRUE(decide_together(checks, noon));
+  EXPECT_TRUE(decide_together(checks, noon));
   EXPECT_EQ(made[1].delay, 100ms);
-  EXPECT_FALSE(decide_together(checks, noon, made));
+  EXPECT_FALSE(decide_together(checks, noon));
   EXPECT_EQ(made[1].retry_after, 100ms);
   EXPECT_EQ(by_user.left("ann", noon), 3U);
 }

@@ -49,12 +49,16 @@ void write_verdict(const engine::Verdict& verdict, const policy::Ruleset& rulese
 
 }  // namespace
 
-std::size_t ThrottleLimits::set_of(const BucketNumbers& numbers) noexcept {
-  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
-  std::uint64_t mixed = numbers.burst * spread;
-  mixed = (mixed ^ numbers.rate.count) * spread;
-  mixed = (mixed ^ static_cast<std::uint64_t>(numbers.rate.per.count())) * spread;
-  return static_cast<std::size_t>(mixed >> 32) % sets;
+const ThrottleLimits::Read* ThrottleLimits::read_anew(std::span<const std::string_view> arguments) {
+  const auto parsed = wire::resp::parse_throttle(arguments);
+  if (!parsed) return nullptr;
+  const auto limit = get(parsed->numbers);
+  if (!limit) return nullptr;
+  last_ = {*limit, parsed->quantity};
+  const auto numbers = arguments.subspan(2);
+  last_count_ = numbers.size();
+  std::ranges::copy(numbers, last_texts_.begin());
+  return &last_;
 }
 
 Result<const core::Gcra::Limit*> ThrottleLimits::get(const BucketNumbers& numbers) {
@@ -64,6 +68,7 @@ Result<const core::Gcra::Limit*> ThrottleLimits::get(const BucketNumbers& number
   }
   const Result<Limit> checked = Limit::gcra(numbers);
   if (!checked) return failure("Cell error", "Store error: " + checked.error().message());
+  last_count_ = 0;  // it may be the one that goes
   const std::size_t place = std::exchange(set.next, (set.next + 1) % places);
   return &set.kept[place].emplace(Kept{numbers, core::Gcra::Limit(*checked)}).limit;
 }
@@ -94,23 +99,12 @@ std::string_view read_options(std::span<const std::string_view> words, match::Na
   return {};
 }
 
-engine::EvaluationBatch& CommandBatch::next(LoopContext& context, Kind kind, Reply reply) {
-  if (!evaluation_) evaluation_ = context.evaluator().new_batch();
-  commands_.push_back({kind, reply});
-  return *evaluation_;
-}
-
 void CommandBatch::add(LoopContext& context, const match::NamedQuery& ask, Reply reply) {
   next(context, Kind::verdict, reply).add(ask);
 }
 
 void CommandBatch::add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply) {
   next(context, Kind::reset, reply).add_reset(ask);
-}
-
-void CommandBatch::add_throttle(LoopContext& context, table::KeyHash hash, std::string_view key,
-                                const core::Gcra::Limit& limit, Cost quantity, Reply reply) {
-  next(context, Kind::throttle, reply).add_throttle(hash, key, limit, quantity);
 }
 
 void CommandBatch::submit(const net::Link& link) {
@@ -123,7 +117,7 @@ void CommandBatch::answer(wire::resp::Protocol protocol, ThrottleCounts& counts,
   std::size_t number = 0;
   std::size_t throttles = 0;
   std::uint64_t limited = 0;
-  for (const Command& command : commands_) {
+  for (const Command& command : std::span(commands_).first(size_)) {
     if (command.kind != Kind::throttle) {
       if (command.reply == Reply::sent) write(command, number, protocol, reply);
       ++number;
@@ -131,7 +125,7 @@ void CommandBatch::answer(wire::resp::Protocol protocol, ThrottleCounts& counts,
     }
     const Decision& decision = evaluation_->throttle(throttles++);
     if (!decision.admitted) ++limited;
-    if (command.reply == Reply::sent) append_throttle_reply(out, wire::resp::throttle_reply(decision));
+    if (command.reply == Reply::sent) wire::resp::append_throttle_reply(out, decision);
   }
   counts.allowed.raise(throttles - limited);
   counts.limited.raise(limited);
@@ -147,8 +141,8 @@ void CommandBatch::write(const Command& command, std::size_t number, wire::resp:
 }
 
 void CommandBatch::clear() noexcept {
-  commands_.clear();
-  evaluation_.reset();
+  size_ = 0;
+  if (evaluation_) evaluation_->in_flight() ? evaluation_.reset() : evaluation_->clear();
   submitted_ = false;
 }
 

@@ -38,6 +38,15 @@ namespace weir::frontend {
 // than to decide by it. A fixed number of them; a new one takes the place of another. One per loop.
 class ThrottleLimits {
  public:
+  struct Read {
+    const core::Gcra::Limit* limit = nullptr;
+    Cost quantity;
+  };
+  // What a command asks by; null: something is wrong with it. Stays until the next call.
+  [[nodiscard]] const Read* read(std::span<const std::string_view> arguments) {
+    return is_last(arguments) ? &last_ : read_anew(arguments);
+  }
+
   // Stays until the next call. The message of an error is the reply's text.
   [[nodiscard]] Result<const core::Gcra::Limit*> get(const BucketNumbers& numbers);
 
@@ -54,9 +63,27 @@ class ThrottleLimits {
     std::size_t next = 0;  // whose place is taken next
   };
 
-  [[nodiscard]] static std::size_t set_of(const BucketNumbers& numbers) noexcept;
+  // Whether a command has the same numbers behind its key as the last that was read.
+  [[nodiscard]] bool is_last(std::span<const std::string_view> arguments) const noexcept {
+    if (arguments.size() != last_count_ + 2 || last_count_ == 0) return false;
+    for (std::size_t i = 0; i < last_count_; ++i) {
+      if (arguments[i + 2] != last_texts_[i]) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] const Read* read_anew(std::span<const std::string_view> arguments);
+  [[nodiscard]] static std::size_t set_of(const BucketNumbers& numbers) noexcept {
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+    std::uint64_t mixed = numbers.burst * spread;
+    mixed = (mixed ^ numbers.rate.count) * spread;
+    mixed = (mixed ^ static_cast<std::uint64_t>(numbers.rate.per.count())) * spread;
+    return static_cast<std::size_t>(mixed >> 32) % sets;
+  }
 
   std::vector<Set> sets_ = std::vector<Set>(sets);
+  Read last_;
+  std::array<std::string, 4> last_texts_;  // its numbers, as they were written
+  std::size_t last_count_ = 0;             // 0: there is none
 };
 
 // What WEIR.CHECK, WEIR.PEEK or WEIR.RESET asks, but for its options. `arguments` is the whole command: at least three.
@@ -78,8 +105,10 @@ class CommandBatch {
   void add(LoopContext& context, const match::NamedQuery& ask, Reply reply);
   void add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply);
   void add_throttle(LoopContext& context, table::KeyHash hash, std::string_view key, const core::Gcra::Limit& limit,
-                    Cost quantity, Reply reply);
-  [[nodiscard]] bool full() const noexcept { return commands_.size() == most; }
+                    Cost quantity, Reply reply) {
+    next(context, Kind::throttle, reply).add_throttle(hash, key, limit, quantity);
+  }
+  [[nodiscard]] bool full() const noexcept { return size_ == most; }
 
   // Once. The link is resumed when it is done, unless it is done at once.
   void submit(const net::Link& link);
@@ -99,11 +128,16 @@ class CommandBatch {
     Reply reply;
   };
 
-  engine::EvaluationBatch& next(LoopContext& context, Kind kind, Reply reply);
+  engine::EvaluationBatch& next(LoopContext& context, Kind kind, Reply reply) {
+    if (!evaluation_) evaluation_ = context.evaluator().new_batch();
+    commands_[size_++] = {kind, reply};
+    return *evaluation_;
+  }
   void write(const Command& command, std::size_t number, wire::resp::Protocol protocol,
              wire::resp::ReplyWriter& reply) const;
 
-  std::vector<Command> commands_;
+  std::array<Command, most> commands_;  // the first size_ of them
+  std::size_t size_ = 0;
   engine::EvaluationBatchPtr evaluation_;
   bool submitted_ = false;
 };

@@ -1,8 +1,6 @@
 #include "frontend/resp/session.h"
 
-#include <algorithm>
 #include <atomic>
-#include <functional>
 
 #include "frontend/resp/argument.h"
 #include "wire/resp/throttle.h"
@@ -21,11 +19,6 @@ std::string address_of(const net::Peer& peer) {
   if (peer.unix_socket) return "unix:0";
   const bool is_v6 = peer.address.find(':') != std::string::npos;
   return (is_v6 ? '[' + peer.address + ']' : peer.address) + ':' + std::to_string(peer.port);
-}
-
-bool lies_within(std::string_view part, std::string_view whole) noexcept {
-  const std::less_equal<const char*> not_behind;
-  return not_behind(whole.data(), part.data()) && not_behind(part.data() + part.size(), whole.data() + whole.size());
 }
 
 }  // namespace
@@ -48,7 +41,7 @@ std::size_t RespFrontend::Session::on_input(std::span<char> bytes, net::Output& 
       unread.remove_prefix(step.consumed);
       break;
     }
-    if (!take(step.status, unread, out)) break;
+    if (!take(step.status, out)) break;
     unread.remove_prefix(step.consumed);
     if (step.status == CommandParser::Status::command) ++commands;
   }
@@ -57,22 +50,21 @@ std::size_t RespFrontend::Session::on_input(std::span<char> bytes, net::Output& 
   return bytes.size() - unread.size();
 }
 
-bool RespFrontend::Session::take(CommandParser::Status status, std::string_view unread, net::Output& out) {
+bool RespFrontend::Session::take(CommandParser::Status status, net::Output& out) {
   const bool is_command = status == CommandParser::Status::command;
   const Arguments arguments = parser_.arguments();
-  if (is_command && !transaction_ && batch(arguments, unread, out)) return true;
+  const Lies lies = parser_.in_place() ? Lies::in_input : Lies::in_parser;
+  if (is_command && !transaction_ && batch(arguments, lies, out)) return true;
   if (is_command && transaction_ && can_run(arguments)) return run_transaction(out);
   if (!answer_batch(out)) return false;
   is_command ? execute(arguments, out) : end(status, out);
   return true;
 }
 
-bool RespFrontend::Session::batch(Arguments arguments, std::string_view unread, net::Output& out) {
+bool RespFrontend::Session::batch(Arguments arguments, Lies lies, net::Output& out) {
   if (is_stranger() || !add_to_batch(arguments)) return false;
   if (replies_ == Replies::skip_next) replies_ = Replies::on;
-  const bool all_stays =
-      std::ranges::all_of(arguments, [&](std::string_view each) { return lies_within(each, unread); });
-  if (batch_->full() || !all_stays) (void)answer_batch(out);
+  if (batch_->full() || lies == Lies::in_parser) (void)answer_batch(out);
   return true;
 }
 
@@ -97,11 +89,9 @@ bool RespFrontend::Session::add_to_batch(Arguments arguments) {
 bool RespFrontend::Session::add_throttle(Arguments arguments) {
   if (arguments.size() < 2) return false;
   const table::KeyHash hash = frontend_.context_.evaluator().seek_throttle(arguments[1]);
-  const auto asked = wire::resp::parse_throttle(arguments);
-  if (!asked) return false;
-  const auto limit = frontend_.throttle_limits_.get(asked->numbers);
-  if (!limit) return false;
-  open_batch().add_throttle(frontend_.context_, hash, asked->key, **limit, asked->quantity, wanted_reply());
+  const ThrottleLimits::Read* const read = frontend_.throttle_limits_.read(arguments);
+  if (read == nullptr) return false;
+  open_batch().add_throttle(frontend_.context_, hash, arguments[1], *read->limit, read->quantity, wanted_reply());
   return true;
 }
 

@@ -57,9 +57,10 @@ class RespFrontend::Session final : public net::Session {
   enum class Rights : std::uint8_t { none, ask, reset };
   enum class Replies : std::uint8_t { on, off, skip_next, skip_this };
 
-  // Adds a command on limits to the batch. False: it is another command, or something is wrong with it. What does not
-  // lie in `unread` is gone with the parser's next step, so the batch is submitted at once then.
-  [[nodiscard]] bool batch(Arguments arguments, std::string_view unread, net::Output& out);
+  // Adds a command on limits to the batch. False: it is another command, or something is wrong with it. What lies in
+  // the parser is gone with its next step, so the batch is submitted at once then.
+  enum class Lies : std::uint8_t { in_parser, in_input };
+  [[nodiscard]] bool batch(Arguments arguments, Lies lies, net::Output& out);
   [[nodiscard]] bool add_to_batch(Arguments arguments);
   [[nodiscard]] bool add_throttle(Arguments arguments);
   // False: the batch is in flight, and the output is paused.
@@ -71,7 +72,7 @@ class RespFrontend::Session final : public net::Session {
   }
 
   // The input. False: it is not done with, and is taken again.
-  [[nodiscard]] bool take(wire::resp::CommandParser::Status status, std::string_view unread, net::Output& out);
+  [[nodiscard]] bool take(wire::resp::CommandParser::Status status, net::Output& out);
   void execute(Arguments arguments, net::Output& output);
   void dispatch(Arguments arguments, Writer& reply);
   void dispatch(const Command& command, Arguments arguments, Writer& reply);

@@ -85,7 +85,7 @@ bool RespFrontend::Session::run_transaction(net::Output& out) {
   for (; !transaction.over(); transaction.advance()) {
     if (out.full() || out.paused()) return false;
     const Arguments arguments = transaction.current();
-    if (batch(arguments, transaction.bytes(), out)) continue;
+    if (batch(arguments, Lies::in_input, out)) continue;
     if (!answer_batch(out)) return false;
     const std::size_t begin = out.bytes().size();
     Writer reply(out.bytes(), protocol_);

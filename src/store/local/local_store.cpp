@@ -1,7 +1,6 @@
 #include "store/local/local_store.h"
 
-#include <algorithm>
-#include <tuple>
+#include <new>
 #include <variant>
 
 #include "store/local/throttle_table.h"
@@ -24,42 +23,40 @@ Decision peek(const Check& check, Cost cost, Instant now) noexcept {
   return check.states->table->peek(*check.rule, request_of(check, cost), now);
 }
 
-// The usual group: one limit, to be charged.
+// The usual group: one limit, to be charged. The decision is made where it will be, and not copied.
 void decide_one(Group& group, Check& check) noexcept {
   if (check.states->throttle != nullptr) {
-    const auto& gcra = std::get<core::RuleOf<core::Gcra>>(*check.rule);
-    check.decision = check.states->throttle->decide(gcra.limit, check.hash, check.cost, group.now);
+    const auto* const gcra = std::get_if<core::RuleOf<core::Gcra>>(check.rule);
+    new (&check.decision) Decision(check.states->throttle->decide(gcra->limit, check.hash, check.cost, group.now));
   } else {
-    check.decision = check.states->table->decide(*check.rule, request_of(check, check.cost), group.now);
+    new (&check.decision)
+        Decision(check.states->table->decide(*check.rule, request_of(check, check.cost), group.now));
   }
   group.admitted = check.decision.admitted;
 }
 
-// Whether what is no table's to charge lets the group pass: its guards, and limits that are closed.
-bool may_pass(Group& group) noexcept {
-  bool passes = true;
-  for (Check& check : group.checks) {
-    if (check.path == Path::closed) passes = false;
-    if (!is_for_tables(check) || check.role != Check::Role::guard) continue;
-    check.decision = peek(check, check.cost, group.now);
-    passes = passes && check.decision.admitted;
-  }
-  return passes;
+// Whether what is no table's to charge lets the group pass: a guard, or a limit that is open or closed.
+bool lets_pass(Check& check, Instant now) noexcept {
+  if (!is_for_tables(check)) return check.path != Path::closed;
+  check.decision = peek(check, check.cost, now);
+  return check.decision.admitted;
+}
+
+bool is_charged(const Check& check) noexcept {
+  return check.role == Check::Role::charge && is_for_tables(check);
 }
 
 // Where something denies what would have been charged, the others say what is left uncharged.
 void look(Group& group, bool passes) noexcept {
   group.admitted = passes;
   for (Check& check : group.checks) {
-    if (!is_for_tables(check) || check.role == Check::Role::guard) continue;
+    if (!is_charged(check)) continue;
     check.decision = peek(check, check.cost, group.now);
     group.admitted = group.admitted && check.decision.admitted;
   }
   if (group.operation == Operation::look) return;
   for (Check& check : group.checks) {
-    if (is_for_tables(check) && check.role == Check::Role::charge && check.decision.admitted) {
-      check.decision = peek(check, Cost{0}, group.now);
-    }
+    if (is_charged(check) && check.decision.admitted) check.decision = peek(check, Cost{0}, group.now);
   }
 }
 
@@ -73,29 +70,28 @@ void forget(Group& group) noexcept {
 }  // namespace
 
 void TableDecider::decide_together(Group& group) {
-  checks_.clear();
-  for (const Check& check : group.checks) {
-    if (!is_for_tables(check) || check.role != Check::Role::charge) continue;
-    checks_.push_back({check.states->table, check.rule, request_of(check, check.cost)});
-  }
-  if (decisions_.size() < checks_.size()) decisions_.resize(checks_.size());
-  group.admitted = table::decide_together(checks_, group.now, std::span(decisions_).first(checks_.size()));
-  auto decision = decisions_.begin();
+  if (checks_.size() < group.checks.size()) checks_.resize(group.checks.size());
+  std::size_t charged = 0;
+  bool passes = true;
   for (Check& check : group.checks) {
-    if (is_for_tables(check) && check.role == Check::Role::charge) check.decision = *decision++;
+    if (is_charged(check)) {
+      checks_[charged++] = {check.states->table, check.rule, request_of(check, check.cost), &check.decision};
+    } else {
+      passes = lets_pass(check, group.now) && passes;
+    }
   }
+  if (!passes || group.operation == Operation::look) return look(group, passes);
+  group.admitted = table::decide_together(std::span(checks_).first(charged), group.now);
 }
 
 void TableDecider::decide(Group& group) {
   group.decided = true;
   switch (group.operation) {
-    case Operation::decide: {
-      const bool is_plain = group.checks.size() == 1 && group.checks[0].role == Check::Role::charge;
-      if (is_plain && is_for_tables(group.checks[0])) return decide_one(group, group.checks[0]);
-      return may_pass(group) ? decide_together(group) : look(group, false);
-    }
+    case Operation::decide:
+      if (group.checks.size() == 1 && is_charged(group.checks[0])) return decide_one(group, group.checks[0]);
+      return decide_together(group);
     case Operation::look:
-      return look(group, may_pass(group));
+      return decide_together(group);
     case Operation::settle: {
       const Check& check = group.checks[0];
       check.states->table->settle(*check.rule, check.hash, *group.settlement, group.now);

@@ -20,8 +20,7 @@ class TableDecider {
  private:
   void decide_together(Group& group);
 
-  std::vector<table::Check> checks_;
-  std::vector<Decision> decisions_;
+  std::vector<table::Check> checks_;  // only grow
 };
 
 class LocalStore final : public Store {

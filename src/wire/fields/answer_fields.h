@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string_view>
 
+#include "text/decimal.h"
 #include "weir/time.h"
 
 namespace weir::wire {
@@ -44,9 +44,9 @@ class FieldText {
   }
 
   void append_integer(std::uint64_t number) noexcept {
-    const auto written =
-        std::to_chars(text_.data() + size_, text_.data() + capacity, std::min(number, largest_field_integer));
-    if (written.ec == std::errc{}) size_ = static_cast<std::size_t>(written.ptr - text_.data());
+    const std::uint64_t held = std::min(number, largest_field_integer);
+    if (capacity - size_ < text::digits_of(held)) return;
+    size_ = static_cast<std::size_t>(text::put_number(text_.data() + size_, held) - text_.data());
   }
 
  private:

@@ -23,6 +23,12 @@ class ByteSet {
   }
   [[nodiscard]] constexpr bool has(char c) const noexcept { return has_[static_cast<std::uint8_t>(c)]; }
 
+  [[nodiscard]] constexpr bool has_all(std::string_view text) const noexcept {
+    bool all = true;
+    for (const char c : text) all &= has(c);
+    return all;
+  }
+
   // How many bytes at the front of `text` are members.
   [[nodiscard]] constexpr std::size_t run(std::string_view text) const noexcept {
     std::size_t length = 0;
@@ -44,18 +50,28 @@ constexpr bool is_control(char c) noexcept {
   return (byte < 0x20 && byte != '\t') || byte == 0x7F;
 }
 
+#ifdef __SSE2__
+// Which of sixteen bytes are control characters: a bit for each.
+inline unsigned control_bits(const char* bytes) noexcept {
+  const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+  const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1F)), block);
+  const __m128i tab = _mm_cmpeq_epi8(block, _mm_set1_epi8('\t'));
+  const __m128i del = _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7F));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(_mm_andnot_si128(tab, low), del)));
+}
+#endif
+
 // The place of the first control character from `from` on, `to` if there is none before it.
 inline std::size_t find_control(const char* bytes, std::size_t from, std::size_t to) noexcept {
 #ifdef __SSE2__
-  const __m128i last_control = _mm_set1_epi8(0x1F);
-  const __m128i tab = _mm_set1_epi8('\t');
-  const __m128i del = _mm_set1_epi8(0x7F);
+  const std::size_t begin = from;
   for (; from + 16 <= to; from += 16) {
-    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + from));
-    const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(block, last_control), block);
-    const __m128i found = _mm_or_si128(_mm_andnot_si128(_mm_cmpeq_epi8(block, tab), low), _mm_cmpeq_epi8(block, del));
-    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(found));
-    if (mask != 0) return from + static_cast<std::size_t>(std::countr_zero(mask));
+    const unsigned bits = control_bits(bytes + from);
+    if (bits != 0) return from + static_cast<std::size_t>(std::countr_zero(bits));
+  }
+  if (from < to && begin + 16 <= to) {  // the last sixteen reach back into those before
+    const unsigned bits = control_bits(bytes + to - 16);
+    return bits == 0 ? to : to - 16 + static_cast<std::size_t>(std::countr_zero(bits));
   }
 #endif
   while (from < to && !is_control(bytes[from])) ++from;

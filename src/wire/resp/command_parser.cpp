@@ -107,6 +107,7 @@ CommandParser::Step CommandParser::next(std::string_view unread) {
   if (refused_ != Status::need_more) return {refused_, 0};
   for (std::size_t skipped = 0;;) {
     if (expected_ == 0) arguments_.clear();
+    unquoted_.clear();
     if (unread.empty()) return {Status::need_more, skipped};
     const Step step = take_command(unread);
     const std::size_t consumed = skipped + step.consumed;

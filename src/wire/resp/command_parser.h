@@ -71,6 +71,9 @@ class CommandParser {
   // Of the last command. Views of its bytes and of the parser: void once the bytes go or next() is called.
   [[nodiscard]] std::span<const std::string_view> arguments() const noexcept { return arguments_; }
 
+  // Whether they are all views of its bytes, and none of the parser.
+  [[nodiscard]] bool in_place() const noexcept { return unquoted_.empty(); }
+
   // As to be sent: `ERR Protocol error: ...`. May hold any byte, so send it by ReplyWriter::error.
   [[nodiscard]] std::string_view error() const noexcept { return error_; }
 

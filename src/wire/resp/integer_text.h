@@ -2,13 +2,13 @@
 // Pure; callable from anywhere.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
 
+#include "text/decimal.h"
 #include "wire/ascii.h"
 
 namespace weir::wire::resp {
@@ -35,11 +35,12 @@ inline constexpr std::size_t longest_integer_text = 20;
 
 // Writes `number` and a line's end at `to`, which has room for longest_integer_text + 2. Returns the end.
 inline char* write_integer_line(char* to, std::int64_t number) noexcept {
-  if (number >= 0 && number < 10) {
-    *to++ = static_cast<char>('0' + number);
-  } else {
-    to = std::to_chars(to, to + longest_integer_text, number).ptr;
+  auto magnitude = static_cast<std::uint64_t>(number);
+  if (number < 0) {
+    *to++ = '-';
+    magnitude = 0 - magnitude;
   }
+  to = text::put_number(to, magnitude);
   *to++ = '\r';
   *to++ = '\n';
   return to;

@@ -37,8 +37,9 @@ inline std::optional<std::int64_t> parse_number(std::string_view text) noexcept 
   if (text.empty() || text.size() > never_too_large) return parse_any_number(text);
   std::int64_t number = 0;
   for (const char c : text) {
-    if (!is_digit(c)) return parse_any_number(text);
-    number = number * 10 + (c - '0');
+    const unsigned digit = static_cast<std::uint8_t>(c) - unsigned{'0'};
+    if (digit > 9) return parse_any_number(text);
+    number = number * 10 + digit;
   }
   return number;
 }
@@ -59,13 +60,16 @@ Result<ThrottleArguments> parse_throttle(std::span<const std::string_view> argum
   }
   std::array<std::int64_t, 4> numbers{0, 0, 0, 1};
   const auto texts = arguments.subspan(2);
+  std::int64_t least = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto number = parse_number(texts[i]);
     if (!number) return refusal("Couldn't parse as integer: ", texts[i]);
     numbers[i] = *number;
+    least = std::min(least, *number);
   }
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (numbers[i] < 0) return refusal("Negative numbers are not supported: ", texts[i]);
+  if (least < 0) {
+    const auto negative = std::ranges::find_if(numbers, [](std::int64_t number) { return number < 0; });
+    return refusal("Negative numbers are not supported: ", texts[static_cast<std::size_t>(negative - numbers.begin())]);
   }
   const auto [max_burst, count, period, quantity] = numbers;
   if (count == 0 || period == 0) return refusal("Zero rates are not supported");
@@ -97,6 +101,10 @@ void append_throttle_reply(std::string& out, const ThrottleReply& reply) {
     end = write_integer_line(end, number);
   }
   out.append(room.data(), end);
+}
+
+void append_throttle_reply(std::string& out, const Decision& decision) {
+  append_throttle_reply(out, throttle_reply(decision));
 }
 
 }  // namespace weir::wire::resp

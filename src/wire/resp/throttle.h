@@ -42,5 +42,6 @@ struct ThrottleReply {
 
 // The same in both versions of the protocol.
 void append_throttle_reply(std::string& out, const ThrottleReply& reply);
+void append_throttle_reply(std::string& out, const Decision& decision);
 
 }  // namespace weir::wire::resp
