@@ -49,16 +49,22 @@ void write_verdict(const engine::Verdict& verdict, const policy::Ruleset& rulese
 
 }  // namespace
 
-const ThrottleLimits::Read* ThrottleLimits::read_anew(std::span<const std::string_view> arguments) {
+const ThrottleLimits::Read* ThrottleLimits::read_into(Written& written, std::span<const std::string_view> arguments) {
   const auto parsed = wire::resp::parse_throttle(arguments);
   if (!parsed) return nullptr;
   const auto limit = get(parsed->numbers);
   if (!limit) return nullptr;
-  last_ = {*limit, parsed->quantity};
+  written.read = {**limit, parsed->quantity};
+  written.count = 0;
+  std::size_t end = 0;
   const auto numbers = arguments.subspan(2);
-  last_count_ = numbers.size();
-  std::ranges::copy(numbers, last_texts_.begin());
-  return &last_;
+  for (std::size_t i = 0; i < numbers.size(); end += numbers[i++].size()) {
+    if (end + numbers[i].size() > written.texts.size()) return &written.read;  // too long to keep
+    numbers[i].copy(written.texts.data() + end, numbers[i].size());
+    written.sizes[i] = static_cast<std::uint8_t>(numbers[i].size());
+  }
+  written.count = numbers.size();
+  return &written.read;
 }
 
 Result<const core::Gcra::Limit*> ThrottleLimits::get(const BucketNumbers& numbers) {
@@ -68,7 +74,6 @@ Result<const core::Gcra::Limit*> ThrottleLimits::get(const BucketNumbers& number
   }
   const Result<Limit> checked = Limit::gcra(numbers);
   if (!checked) return failure("Cell error", "Store error: " + checked.error().message());
-  last_count_ = 0;  // it may be the one that goes
   const std::size_t place = std::exchange(set.next, (set.next + 1) % places);
   return &set.kept[place].emplace(Kept{numbers, core::Gcra::Limit(*checked)}).limit;
 }

@@ -39,12 +39,15 @@ namespace weir::frontend {
 class ThrottleLimits {
  public:
   struct Read {
-    const core::Gcra::Limit* limit = nullptr;
+    core::Gcra::Limit limit;
     Cost quantity;
   };
-  // What a command asks by; null: something is wrong with it. Stays until the next call.
+  // What a command asks by; null: something is wrong with it. Stays until the next call. Numbers that are written as in
+  // a command before are not parsed again.
   [[nodiscard]] const Read* read(std::span<const std::string_view> arguments) {
-    return is_last(arguments) ? &last_ : read_anew(arguments);
+    if (arguments.size() < 5 || arguments.size() > 6) return nullptr;
+    Written& written = written_[place_of(arguments.subspan(2))];
+    return written.has(arguments.subspan(2)) ? &written.read : read_into(written, arguments);
   }
 
   // Stays until the next call. The message of an error is the reply's text.
@@ -53,6 +56,7 @@ class ThrottleLimits {
  private:
   static constexpr std::size_t sets = 64;
   static constexpr std::size_t places = 4;  // of a set
+  static constexpr std::size_t remembered = 32;
 
   struct Kept {
     BucketNumbers numbers;
@@ -63,15 +67,27 @@ class ThrottleLimits {
     std::size_t next = 0;  // whose place is taken next
   };
 
-  // Whether a command has the same numbers behind its key as the last that was read.
-  [[nodiscard]] bool is_last(std::span<const std::string_view> arguments) const noexcept {
-    if (arguments.size() != last_count_ + 2 || last_count_ == 0) return false;
-    for (std::size_t i = 0; i < last_count_; ++i) {
-      if (arguments[i + 2] != last_texts_[i]) return false;
+  // The numbers of a command as they were written, one behind the other.
+  struct Written {
+    [[nodiscard]] bool has(std::span<const std::string_view> numbers) const noexcept {
+      if (numbers.size() != count) return false;
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < count; at += sizes[i++]) {
+        if (numbers[i] != std::string_view(texts.data() + at, sizes[i])) return false;
+      }
+      return true;
     }
-    return true;
+
+    std::size_t count = 0;  // 0: none
+    std::array<std::uint8_t, 4> sizes;
+    std::array<char, 64> texts;
+    Read read;
+  };
+  [[nodiscard]] static std::size_t place_of(std::span<const std::string_view> numbers) noexcept {
+    const std::size_t count = numbers[1].empty() ? 0U : numbers[1].front() & 0xFU;
+    return (numbers[0].size() + 3 * numbers[1].size() + 5 * numbers[2].size() + 7 * count) % remembered;
   }
-  [[nodiscard]] const Read* read_anew(std::span<const std::string_view> arguments);
+  [[nodiscard]] const Read* read_into(Written& written, std::span<const std::string_view> arguments);
   [[nodiscard]] static std::size_t set_of(const BucketNumbers& numbers) noexcept {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
     std::uint64_t mixed = numbers.burst * spread;
@@ -81,9 +97,7 @@ class ThrottleLimits {
   }
 
   std::vector<Set> sets_ = std::vector<Set>(sets);
-  Read last_;
-  std::array<std::string, 4> last_texts_;  // its numbers, as they were written
-  std::size_t last_count_ = 0;             // 0: there is none
+  std::vector<Written> written_ = std::vector<Written>(remembered);
 };
 
 // What WEIR.CHECK, WEIR.PEEK or WEIR.RESET asks, but for its options. `arguments` is the whole command: at least three.

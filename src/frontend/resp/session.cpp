@@ -91,7 +91,7 @@ bool RespFrontend::Session::add_throttle(Arguments arguments) {
   const table::KeyHash hash = frontend_.context_.evaluator().seek_throttle(arguments[1]);
   const ThrottleLimits::Read* const read = frontend_.throttle_limits_.read(arguments);
   if (read == nullptr) return false;
-  open_batch().add_throttle(frontend_.context_, hash, arguments[1], *read->limit, read->quantity, wanted_reply());
+  open_batch().add_throttle(frontend_.context_, hash, arguments[1], read->limit, read->quantity, wanted_reply());
   return true;
 }
 
