@@ -55,6 +55,21 @@ const Descriptor* find_level(std::span<const Descriptor> level, const Descriptor
   return wildcard != nullptr ? wildcard : any;
 }
 
+// Puts `rest` into the first order that leads to a limit below `level`. False if there is none.
+bool put_in_order(std::span<const Descriptor> level, std::span<DescriptorEntry> rest) {
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const Descriptor* const found = find_level(level, rest[i]);
+    if (found == nullptr) continue;
+    std::rotate(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(i),
+                rest.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    const bool leads =
+        rest.size() == 1 ? found->limit || found->unlimited : put_in_order(found->children, rest.subspan(1));
+    if (leads) return true;
+    std::rotate(rest.begin(), rest.begin() + 1, rest.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  return false;
+}
+
 void append_pair(std::string& key, char kind, std::string_view name, std::string_view value) {
   text::append_written(key, 1 + sized(name) + sized(value), [&](char* to) {
     *to = kind;
@@ -115,6 +130,11 @@ const Descriptor* match_descriptor(const policy::Domain& domain, std::span<const
   }
   const bool configured = found != nullptr && (found->limit || found->unlimited);
   return configured ? found : nullptr;
+}
+
+const Descriptor* match_unordered(const policy::Domain& domain, std::span<DescriptorEntry> entries, std::string& key) {
+  std::ranges::sort(entries, {}, &DescriptorEntry::key);
+  return put_in_order(domain.descriptors, entries) ? match_descriptor(domain, entries, key) : nullptr;
 }
 
 void write_descriptor_key(std::span<const DescriptorEntry> entries, std::string& key) {

@@ -35,6 +35,11 @@ struct DescriptorQuery {
 [[nodiscard]] const policy::Descriptor* match_descriptor(const policy::Domain& domain,
                                                          std::span<const DescriptorEntry> entries, std::string& key);
 
+// The same for entries that have no order, as those of a quota bucket: they are put into the first one, by the order of
+// their keys, for which something is configured.
+[[nodiscard]] const policy::Descriptor* match_unordered(const policy::Domain& domain,
+                                                        std::span<DescriptorEntry> entries, std::string& key);
+
 // The key of a tuple as it is.
 void write_descriptor_key(std::span<const DescriptorEntry> entries, std::string& key);
 
