@@ -57,15 +57,35 @@ class HttpProtocol final : public Protocol {
   }
 };
 
+// What Envoys enforce by themselves is assigned by all loops together.
 class RlsProtocol final : public Protocol {
  public:
   using Protocol::Protocol;
   [[nodiscard]] std::any options(const FrontendOptions& from) const override { return rls_options(from); }
 
+  void append_metrics(observe::MetricsPage& page) const override {
+    using Type = observe::MetricsPage::Type;
+    const frontend::Quotas::Figures figures = quotas_->figures();
+    page.family("weir_quota_streams", Type::gauge, "Envoys that are connected to the quota service.");
+    page.sample({}, figures.streams);
+    page.family("weir_quota_buckets", Type::gauge, "Buckets that Envoys report to the quota service.");
+    page.sample({}, figures.buckets);
+    page.family("weir_quota_states", Type::gauge, "Limits, by consumer, that the quota service divides.");
+    page.sample({}, figures.states);
+    page.family("weir_quota_assignments_total", Type::counter, "Assignments that were new or changed.");
+    page.sample({}, figures.assignments);
+    page.family("weir_quota_renewals_total", Type::counter, "Assignments that were told again as they were.");
+    page.sample({}, figures.renewals);
+    page.family("weir_quota_refused_total", Type::counter, "Reports of buckets for which there was no room.");
+    page.sample({}, figures.refused);
+  }
+
  private:
   std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
-    return std::make_unique<frontend::RlsFrontend>(with.context, with.health, rls_options(options));
+    return std::make_unique<frontend::RlsFrontend>(with.context, with.health, rls_options(options), quotas_);
   }
+
+  const std::shared_ptr<frontend::Quotas> quotas_ = std::make_shared<frontend::Quotas>();
 };
 
 // CL.THROTTLE has no limits of the policy, so it has states and figures of its own.

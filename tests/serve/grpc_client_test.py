@@ -26,6 +26,7 @@ limits:
 DESCRIPTORS = (ROOT / "examples" / "envoy" / "descriptors.yaml").read_text()
 PROTOS = ROOT / "src" / "frontend" / "rls" / "proto"
 SERVICE = "envoy.service.ratelimit.v3.RateLimitService"
+QUOTA_SERVICE = "envoy.service.rate_limit_quota.v3.RateLimitQuotaService"
 ORDER = {"method": "POST", "path": "/orders/1", "user": "alice"}
 TOKEN = "0123456789abcdef" * 2
 
@@ -175,7 +176,7 @@ class Reflection(GrpcTest):
 
     def test_services_are_listed(self):
         listed = self.reflected.get_services()
-        self.assertLessEqual({SERVICE, "grpc.health.v1.Health"}, set(listed))
+        self.assertLessEqual({SERVICE, QUOTA_SERVICE, "grpc.health.v1.Health"}, set(listed))
 
     def test_a_client_without_protos_can_ask(self):
         method = descriptor_pool.DescriptorPool(self.reflected).FindServiceByName(SERVICE).methods_by_name[

@@ -16,8 +16,6 @@ using engine::Verdict;
 using wire::rls::Code;
 using wire::rls::RateLimitResponse;
 
-constexpr std::string_view query_domain = "weir";
-
 static_assert(wire::rls::RateLimitRequest::most_descriptors == table::most_together);
 
 // Answers are made a few at a time, and then written: so the code of each step is still in the processor's cache for
@@ -109,6 +107,18 @@ std::string_view fault_of(const wire::rls::RateLimitRequest& request) noexcept {
 
 }  // namespace
 
+void read_query(std::span<const wire::rls::Entry> entries, match::Query& query, std::vector<Header>& headers) {
+  headers.clear();
+  for (const wire::rls::Entry& entry : entries) {
+    if (std::string_view* const place = place_of(query, entry.key)) {
+      *place = entry.value;
+    } else {
+      headers.push_back({entry.key, entry.value});
+    }
+  }
+  query.headers = headers;
+}
+
 std::unique_ptr<CallBatch> RateLimitService::new_batch() {
   auto batch = batches_.take();
   batch->evaluation = context_.evaluator().new_batch();
@@ -142,14 +152,7 @@ void RateLimitService::add_queries(CallBatch& batch) {
     const std::uint64_t hits = descriptor.is_negative_hits ? 0 : request_.hits_of(descriptor);
     match::Query query{.max_wait = Duration::zero(), .peek = hits == 0, .wants_more_after = true};
     if (hits != 1) query.cost = Cost{hits};
-    headers_.clear();
-    for (const wire::rls::Entry& entry : request_.entries_of(descriptor)) {
-      if (std::string_view* const place = place_of(query, entry.key)) {
-        *place = entry.value;
-      } else {
-        headers_.push_back({entry.key, entry.value});
-      }
-    }
+    read_query(request_.entries_of(descriptor), query, headers_);
     query.headers = batch.memory.keep(std::span<const Header>(headers_));
     batch.evaluation->add(query);
     batch.gives_back.push_back(descriptor.is_negative_hits);

@@ -28,6 +28,12 @@
 
 namespace weir::frontend {
 
+// In this domain descriptors are queries.
+inline constexpr std::string_view query_domain = "weir";
+
+// Fills a query from the entries of a descriptor; `headers` keeps what it views.
+void read_query(std::span<const wire::rls::Entry> entries, match::Query& query, std::vector<Header>& headers);
+
 // Calls of one read, and the exchanges that they are answered to.
 struct CallBatch {
   struct Call {
@@ -71,9 +77,9 @@ class RateLimitService {
 
   LoopContext& context_;
   wire::rls::RateLimitRequest request_;
-  std::vector<match::DescriptorEntry> entries_;                    // of the request
+  std::vector<match::DescriptorEntry> entries_;                      // of the request
   std::array<match::DescriptorQuery, table::most_together> asks_{};  // of the request
-  std::vector<Header> headers_;                                    // of a query
+  std::vector<Header> headers_;                                      // of a query
   Pool<CallBatch> batches_;
   std::string body_;  // of a denial
   UnevaluatedCounts counts_;

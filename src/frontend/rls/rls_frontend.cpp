@@ -15,10 +15,13 @@ namespace {
 using wire::http2::Fault;
 using wire::http2::Field;
 
-enum class Method : std::uint8_t { should_rate_limit, health_check, health_watch, reflect, unknown };
+enum class Method : std::uint8_t { should_rate_limit, stream_quotas, health_check, health_watch, reflect, unknown };
 
 Method method_of(std::string_view path) noexcept {
   if (path == "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit") return Method::should_rate_limit;
+  if (path == "/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas") {
+    return Method::stream_quotas;
+  }
   if (path == "/grpc.health.v1.Health/Check") return Method::health_check;
   if (path == "/grpc.health.v1.Health/Watch") return Method::health_watch;
   if (path == "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo") return Method::reflect;
@@ -81,7 +84,7 @@ class RlsFrontend::Session final : public net::Session {
 
  private:
   // Of exchanges that go on after their first message: Exchange::note.
-  enum Note : std::uint32_t { nothing, watched, reflected, evaluated };
+  enum Note : std::uint32_t { nothing, watched, reflected, evaluated, has_quotas };
   // An end is announced first; what the client sent before it knew of that is still served.
   enum class Stage : std::uint8_t { open, announced, closed };
 
@@ -96,6 +99,10 @@ class RlsFrontend::Session final : public net::Session {
   [[nodiscard]] bool accept(Exchange& exchange);
   [[nodiscard]] bool knows_token(const Exchange& exchange) const noexcept;
   void reflect_on(Exchange& exchange);
+  void open_quotas(Exchange& exchange);
+  void read_quotas(const Exchange& exchange);
+  void tell_quotas();
+  void end_quotas(std::unique_ptr<QuotaCall>& call);
   void end_streams();
   [[nodiscard]] std::uint64_t unanswered() const noexcept;
   void write(net::Output& out, bool alive = true);
@@ -104,7 +111,8 @@ class RlsFrontend::Session final : public net::Session {
   net::Link link_;
   wire::http2::Server server_;
   HealthService health_;
-  std::vector<std::unique_ptr<CallBatch>> in_flight_;  // their exchanges are kept
+  std::vector<std::unique_ptr<CallBatch>> in_flight_;  // their exchanges are kept, as are those of
+  std::vector<std::unique_ptr<QuotaCall>> quota_calls_;
   bool peer_done_ = false;
   Stage stage_ = Stage::open;
   std::size_t longest_message_;
@@ -184,6 +192,7 @@ void RlsFrontend::Session::on_end(net::Output& out) {
 void RlsFrontend::Session::on_tick(net::Moment now, net::Output& out) {
   server_.expire(now, frontend_.options_.request_patience);
   health_.tell(watched);
+  tell_quotas();
   if (stage_ == Stage::announced) {
     stage_ = Stage::closed;
     end_streams();
@@ -206,13 +215,16 @@ bool RlsFrontend::Session::idle() const {
 
 void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
   if (exchange.note() == reflected) return reflect_on(exchange);
+  if (exchange.note() == has_quotas) return read_quotas(exchange);
   if (exchange.answered() || exchange.note() == evaluated) return;
   const Method method = method_of(exchange.field(Field::path));
   if (method == Method::should_rate_limit) return serve_rate_limit(exchange, batch);
   const bool whole = exchange.complete() || exchange.fault() != Fault::none;
-  if (!whole && method != Method::reflect) return;
+  const bool is_stream = method == Method::reflect || method == Method::stream_quotas;
+  if (!whole && !is_stream) return;
   frontend_.calls_.raise();
   if (!accept(exchange)) return;
+  if (method == Method::stream_quotas) return open_quotas(exchange);
   if (method == Method::reflect) {
     exchange.set_note(reflected);
     return reflect_on(exchange);
@@ -289,6 +301,37 @@ void RlsFrontend::Session::reflect_on(Exchange& exchange) {
   }
 }
 
+void RlsFrontend::Session::open_quotas(Exchange& exchange) {
+  auto call = frontend_.quotas_.open(server_, exchange);
+  if (!call) return;
+  exchange.set_note(has_quotas);
+  server_.keep(exchange);
+  quota_calls_.push_back(std::move(call));
+  read_quotas(exchange);
+}
+
+void RlsFrontend::Session::read_quotas(const Exchange& exchange) {
+  const auto found = std::ranges::find(quota_calls_, &exchange, [](const auto& call) { return call->exchange; });
+  if (found == quota_calls_.end()) return;
+  if (!frontend_.quotas_.receive(server_, **found, longest_message_)) {
+    end_quotas(*found);
+    quota_calls_.erase(found);
+  }
+}
+
+void RlsFrontend::Session::tell_quotas() {
+  std::erase_if(quota_calls_, [&](std::unique_ptr<QuotaCall>& call) {
+    if (!call->exchange->gone() && frontend_.quotas_.tell(server_, *call)) return false;
+    end_quotas(call);
+    return true;
+  });
+}
+
+void RlsFrontend::Session::end_quotas(std::unique_ptr<QuotaCall>& call) {
+  server_.release(*call->exchange);
+  call.reset();
+}
+
 // Calls that end with their connection.
 std::uint64_t RlsFrontend::Session::unanswered() const noexcept {
   return static_cast<std::uint64_t>(std::ranges::count_if(
@@ -300,6 +343,8 @@ void RlsFrontend::Session::end_streams() {
   for (Exchange* exchange : server_.open()) {
     if (exchange->answered()) finish(server_, *exchange, Status::unavailable, "the server is going away");
   }
+  for (auto& call : quota_calls_) end_quotas(call);
+  quota_calls_.clear();
 }
 
 void RlsFrontend::Session::write(net::Output& out, bool alive) {

@@ -1,4 +1,5 @@
-// The rate limit service frontend: gRPC over HTTP/2, as Envoy asks; with health and reflection for the tools around it.
+// The rate limit service frontend: gRPC over HTTP/2, as Envoy asks; with the quota service, and with health and
+// reflection for the tools around them.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,8 @@
 #include "frontend/access.h"
 #include "frontend/frontend.h"
 #include "frontend/loop_context.h"
+#include "frontend/rls/quota_service.h"
+#include "frontend/rls/quotas.h"
 #include "frontend/rls/rate_limit_service.h"
 #include "weir/time.h"
 #include "wire/http2/exchange.h"
@@ -26,8 +29,10 @@ struct RlsOptions {
 
 class RlsFrontend final : public FrontendWith<RlsOptions> {
  public:
-  RlsFrontend(LoopContext& context, const Health& health, RlsOptions options)
-      : FrontendWith(std::move(options)), health_(health), rate_limits_(context) {}
+  // The quotas are those of the process.
+  RlsFrontend(LoopContext& context, const Health& health, RlsOptions options,
+              std::shared_ptr<Quotas> quotas = std::make_shared<Quotas>())
+      : FrontendWith(std::move(options)), health_(health), rate_limits_(context), quotas_(context, std::move(quotas)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "rls"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
@@ -46,6 +51,7 @@ class RlsFrontend final : public FrontendWith<RlsOptions> {
 
   const Health& health_;
   RateLimitService rate_limits_;
+  QuotaService quotas_;
   engine::Count calls_;
 };
 

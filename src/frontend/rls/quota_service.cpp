@@ -1,0 +1,165 @@
+#include "frontend/rls/quota_service.h"
+
+#include <algorithm>
+
+#include "frontend/rls/rate_limit_service.h"
+#include "match/matcher.h"
+
+namespace weir::frontend {
+namespace {
+
+constexpr std::string_view more_than_accepted = "this is more than is accepted here";
+
+QuotaTerms::Limit terms_under(const policy::CompiledLimit& limit, const weir::Limit& numbers, std::string_view key,
+                              Cost cost) {
+  std::string state = limit.domain;
+  state.append(1, '\0').append(limit.name).append(1, '\0').append(key);
+  return {std::move(state), {numbers.capacity(), numbers.rate()}, cost};
+}
+
+void append_action(wire::rlqs::QuotaResponse& response, std::string_view id, const QuotaAction& action) {
+  switch (action.kind) {
+    case QuotaAction::Kind::allow_all:
+      return response.allow_all(id, action.time_to_live);
+    case QuotaAction::Kind::deny_all:
+      return response.deny_all(id, action.time_to_live);
+    case QuotaAction::Kind::token_bucket:
+      return response.assign(id, action.time_to_live,
+                             {action.max_tokens, action.tokens_per_fill, action.fill_interval});
+    case QuotaAction::Kind::abandon:
+      return response.abandon(id);
+  }
+}
+
+std::uint64_t sum_of(const wire::rlqs::Usage& usage) noexcept {
+  return usage.allowed + std::min(usage.denied, ~usage.allowed);
+}
+
+}  // namespace
+
+std::unique_ptr<QuotaCall> QuotaService::open(wire::http2::Server& server, Exchange& exchange) {
+  auto stream = quotas_->open();
+  if (!stream) {
+    finish(server, exchange, Status::resource_exhausted, "there are too many streams");
+    return nullptr;
+  }
+  return std::make_unique<QuotaCall>(QuotaCall{.exchange = &exchange, .stream = std::move(stream)});
+}
+
+bool QuotaService::receive(wire::http2::Server& server, QuotaCall& call, std::size_t longest_message) {
+  using StepKind = wire::grpc::MessageStep::Kind;
+  Exchange& exchange = *call.exchange;
+  const auto over = [&](Status status, std::string_view why) {
+    finish(server, exchange, status, why);
+    return false;
+  };
+  for (;;) {
+    if (exchange.fault() != wire::http2::Fault::none) return over(Status::resource_exhausted, more_than_accepted);
+    const auto step = wire::grpc::first_message(exchange.body(), longest_message);
+    if (step.kind == StepKind::partial && !exchange.complete()) return tell(server, call);
+    if (step.kind == StepKind::partial && exchange.body().empty()) return over(Status::ok, {});
+    if (step.kind != StepKind::whole) {
+      refuse_message(server, exchange, step.kind);
+      return false;
+    }
+    if (!read(server, call, step.message)) return false;
+    exchange.take_body(step.consumed);
+  }
+}
+
+bool QuotaService::read(wire::http2::Server& server, QuotaCall& call, std::string_view message) {
+  const auto refuse = [&](Status status, std::string_view why) {
+    finish(server, *call.exchange, status, why);
+    return false;
+  };
+  if (!reports_.read(message)) return refuse(Status::internal, "the message is no RateLimitQuotaUsageReports");
+  if (reports_.has_too_many()) return refuse(Status::resource_exhausted, more_than_accepted);
+  if (call.domain.empty()) call.domain = reports_.domain();
+  if (call.domain.empty()) return refuse(Status::invalid_argument, "the first message has to name the domain");
+  if (!reports_.domain().empty() && reports_.domain() != call.domain) {
+    return refuse(Status::invalid_argument, "a stream has one domain");
+  }
+  const auto has_no_id = [](const wire::rlqs::Usage& usage) { return usage.entry_count == 0; };
+  if (std::ranges::any_of(reports_.usages(), has_no_id)) {
+    return refuse(Status::invalid_argument, "a bucket has no id");
+  }
+  server.begin(*call.exchange, answer_head());
+  const Instant now = context_.now();
+  const auto terms = [&](std::string_view id) { return terms_of(call.domain, id); };
+  for (const wire::rlqs::Usage& usage : reports_.usages()) {
+    id_.clear();
+    wire::rlqs::append_id(id_, reports_.entries_of(usage));
+    call.stream->report(id_, sum_of(usage), terms, now);
+  }
+  return true;
+}
+
+bool QuotaService::tell(wire::http2::Server& server, QuotaCall& call) {
+  if (call.domain.empty()) return true;
+  if (server.clogged()) {
+    finish(server, *call.exchange, Status::resource_exhausted, more_than_accepted);
+    return false;
+  }
+  refresh();
+  const Instant now = context_.now();
+  if (std::exchange(call.matched_by, policy_) != policy_) {
+    call.stream->match_again([&](std::string_view id) { return terms_of(call.domain, id); }, now);
+  }
+  std::string message;
+  wire::rlqs::QuotaResponse response(message);
+  call.stream->collect(now,
+                       [&](std::string_view id, const QuotaAction& action) { append_action(response, id, action); });
+  if (!message.empty()) say(server, *call.exchange, [&](std::string& out) { out += message; });
+  return true;
+}
+
+void QuotaService::refresh() {
+  const auto hold = context_.evaluator().hold();
+  const std::string& digest = context_.evaluator().bindings().ruleset().digest;
+  if (policy_ != 0 && digest == digest_) return;
+  digest_ = digest;
+  ++policy_;
+}
+
+QuotaTerms QuotaService::terms_of(std::string_view domain, std::string_view id) {
+  const auto hold = context_.evaluator().hold();
+  wire::rlqs::read_id(id, entries_);
+  return domain == query_domain ? query_terms() : descriptor_terms(domain);
+}
+
+QuotaTerms QuotaService::query_terms() {
+  const match::Matcher& matcher = context_.evaluator().bindings().matcher();
+  match::Query query;
+  read_query(entries_, query, headers_);
+  match::MatchScratch scratch(matcher);
+  match::Matched matched;
+  matcher.match(query, scratch, matched);
+  if (matched.denied_by != match::no_limit) return {.admits = false, .limits = {}};
+  QuotaTerms terms;
+  for (std::size_t i = 0; i < matched.limits.size(); ++i) {
+    const match::MatchedLimit& part = matched.limits[i];
+    const policy::CompiledLimit& limit = matcher.ruleset().limits[part.limit];
+    const auto& numbers = limit.live.by_tier[matched.caller.tier];
+    if (limit.mode != policy::Mode::enforce || !numbers || part.cost == Cost{0}) continue;
+    terms.limits.push_back(terms_under(limit, *numbers, matched.key(i), part.cost));
+  }
+  return terms;
+}
+
+QuotaTerms QuotaService::descriptor_terms(std::string_view domain) {
+  const policy::Ruleset& ruleset = context_.evaluator().bindings().ruleset();
+  const auto found = std::ranges::find(ruleset.domains, domain, &policy::Domain::name);
+  if (found == ruleset.domains.end()) return {};
+  descriptor_.clear();
+  for (const wire::rlqs::Entry& entry : entries_) descriptor_.push_back({entry.key, entry.value});
+  std::string key;
+  const policy::Descriptor* const descriptor = match::match_unordered(*found, descriptor_, key);
+  if (descriptor == nullptr || descriptor->unlimited || descriptor->shadow_mode) return {};
+  if (descriptor->banned_per) return {.admits = false, .limits = {}};
+  const policy::CompiledLimit& limit = ruleset.limits[*descriptor->limit];
+  QuotaTerms terms;
+  terms.limits.push_back(terms_under(limit, *limit.live.by_tier[0], key, Cost{1}));
+  return terms;
+}
+
+}  // namespace weir::frontend
