@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <optional>
 #include <random>
 
 #include "tests/frontend_rls/quota_simulation.h"
@@ -14,6 +15,7 @@ using Numbers = QuotaAssigner::Numbers;
 
 constexpr Duration step = 10ms;
 constexpr Duration longest_delay = 1s;
+constexpr Instant halfway{1h + 1min};
 
 class Chance {
  public:
@@ -36,7 +38,17 @@ struct Checked {
   std::shared_ptr<QuotaAssigner> assigner;
   Cost cost;
   BoundCheck check;
+  std::optional<Numbers> later{};  // from the second minute on
 };
+
+// The longest time to live here, and the time of the answers.
+constexpr Duration until_changed = 5s;
+
+// True if it was within the limit, or if the limit has just been changed.
+bool admit(Checked& limit, Instant now) {
+  const bool is_settled = !limit.later || now < halfway || now >= halfway + until_changed;
+  return limit.check.admit(limit.cost.units(), now) || !is_settled;
+}
 
 // Two minutes of several Envoys: demand jumps every three seconds, streams break, and others begin. False if one of the
 // limits was passed.
@@ -51,6 +63,10 @@ bool stays_within(std::vector<Checked>& limits, Chance& chance, Filling filling,
   }
   std::vector<std::uint64_t> demand(count);
   for (int steps = 0; steps < 12'000; ++steps, now += step) {
+    for (Checked& limit : limits) {
+      if (limit.later && now == halfway) limit.assigner->change(*limit.later, now);
+      if (limit.later && now == halfway + until_changed) limit.check = BoundCheck(*limit.later);
+    }
     for (std::size_t i = 0; i < count; ++i) {
       Connected& envoy = envoys[i];
       if (steps % 300 == 0) demand[i] = chance.once_in(3) ? 1'000 : chance.below(10);
@@ -59,7 +75,7 @@ bool stays_within(std::vector<Checked>& limits, Chance& chance, Filling filling,
       envoy.step(now, chance.delay());
       for (std::uint64_t request = 0; request < demand[i] && envoy.admits(now); ++request) {
         for (Checked& limit : limits) {
-          if (!limit.check.admit(limit.cost.units(), now)) return false;
+          if (!admit(limit, now)) return false;
         }
       }
     }
@@ -81,6 +97,13 @@ RC_GTEST_PROP(QuotaProperties, BucketsUnderTwoLimitsStayWithinBoth, (std::uint32
   Chance chance(seed);
   std::vector limits{checked(any_numbers(chance), Cost{1 + chance.below(5)}),
                      checked(any_numbers(chance), Cost{1 + chance.below(5)})};
+  RC_ASSERT(stays_within(limits, chance, Filling::steady));
+}
+
+RC_GTEST_PROP(QuotaProperties, OtherNumbersHoldWhenTheOldAssignmentsAreOver, (std::uint32_t seed)) {
+  Chance chance(seed);
+  std::vector limits{checked(any_numbers(chance))};
+  limits[0].later = any_numbers(chance);
   RC_ASSERT(stays_within(limits, chance, Filling::steady));
 }
 

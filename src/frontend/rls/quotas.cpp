@@ -94,7 +94,6 @@ void QuotaStream::report(std::string_view id, std::uint64_t requests, const Term
   std::string name(id);
   auto found = entries_.find(name);
   if (found == entries_.end()) {
-    quotas_.forget_unused(now);
     const bool has_room =
         id.size() <= bounds.id_bytes && entries_.size() < bounds.buckets_of_stream && figures.buckets < bounds.buckets;
     Entry entry;
@@ -132,6 +131,7 @@ void QuotaStream::change(Entry& entry, QuotaTerms terms, Instant now) {
 
 void QuotaStream::collect(Instant now, const std::function<void(std::string_view, const QuotaAction&)>& say) {
   const std::lock_guard guard(quotas_.mutex_);
+  quotas_.forget_unused(now);
   Quotas::Figures& figures = quotas_.figures_;
   for (auto at = entries_.begin(); at != entries_.end();) {
     const auto action = at->second.bucket->next(now);
