@@ -146,7 +146,8 @@ class Behind {
     std::vector<double> admitted(envoys.size());
     for (const Instant end = now_ + time; now_ < end; now_ += 10ms) {
       for (std::size_t i = 0; i < envoys.size(); ++i) {
-        envoys[i].step(now_, 20ms);
+        envoys[i].serve(now_, 20ms);
+        envoys[i].receive(now_);
         for (due_[i] += demands_[i] / 100; due_[i] >= 1; due_[i] -= 1) {
           if (!envoys[i].admits(now_)) continue;
           admitted[i] += 1s / std::chrono::duration<double>(time);

@@ -41,8 +41,8 @@ struct Checked {
   std::optional<Numbers> later{};  // from the second minute on
 };
 
-// The longest time to live here, and the time of the answers.
-constexpr Duration until_changed = 5s;
+// The longest time that Weir stands still, the longest time to live here, and the time of the answers.
+constexpr Duration until_changed = 8s;
 
 // True if it was within the limit, or if the limit has just been changed.
 bool admit(Checked& limit, Instant now) {
@@ -50,8 +50,8 @@ bool admit(Checked& limit, Instant now) {
   return limit.check.admit(limit.cost.units(), now) || !is_settled;
 }
 
-// Two minutes of several Envoys: demand jumps every three seconds, streams break, and others begin. False if one of the
-// limits was passed.
+// Two minutes of several Envoys: demand jumps every three seconds, streams break, others begin, and Weir stands still
+// for up to three seconds. False if one of the limits was passed.
 bool stays_within(std::vector<Checked>& limits, Chance& chance, Filling filling, const QuotaTimes& times = {}) {
   Instant now{1h};
   std::vector<QuotaBucket::Part> parts;
@@ -62,17 +62,20 @@ bool stays_within(std::vector<Checked>& limits, Chance& chance, Filling filling,
     envoys.emplace_back(parts, (1 + static_cast<int>(chance.below(8))) * Duration(500ms), filling, times);
   }
   std::vector<std::uint64_t> demand(count);
+  Instant stalled_until = now;
   for (int steps = 0; steps < 12'000; ++steps, now += step) {
     for (Checked& limit : limits) {
       if (limit.later && now == halfway) limit.assigner->change(*limit.later, now);
       if (limit.later && now == halfway + until_changed) limit.check = BoundCheck(*limit.later);
     }
+    if (chance.once_in(1'000)) stalled_until = now + 3 * chance.delay();
     for (std::size_t i = 0; i < count; ++i) {
       Connected& envoy = envoys[i];
       if (steps % 300 == 0) demand[i] = chance.once_in(3) ? 1'000 : chance.below(10);
       if (!envoy.connected() && chance.once_in(200)) envoy.connect(now);
       if (envoy.connected() && chance.once_in(1'500)) envoy.disconnect();
-      envoy.step(now, chance.delay());
+      if (now >= stalled_until) envoy.serve(now, chance.delay());
+      envoy.receive(now);
       for (std::uint64_t request = 0; request < demand[i] && envoy.admits(now); ++request) {
         for (Checked& limit : limits) {
           if (!admit(limit, now)) return false;

@@ -117,17 +117,19 @@ class Connected {
   }
   [[nodiscard]] bool connected() const { return bucket_ != nullptr; }
 
-  // Reports if it is time to, answers, and lets arrive what is due.
-  void step(Instant now, Duration delay = {}) {
-    if (bucket_ && now >= reported_at_ + report_every_) report(now);
-    if (bucket_) {
-      if (const auto action = bucket_->next(now)) {
-        if (action->is_new) told.push_back(*action);
-        const Instant arrival = in_flight_.empty() ? now + delay : std::max(now + delay, in_flight_.back().second);
-        in_flight_.emplace_back(*action, arrival);
-        if (action->kind == QuotaAction::Kind::abandon) bucket_.reset();
-      }
-    }
+  // Reports if it is time to, and is answered.
+  void serve(Instant now, Duration delay = {}) {
+    if (!bucket_) return;
+    if (now >= reported_at_ + report_every_) report(now);
+    const auto action = bucket_->next(now);
+    if (!action) return;
+    if (action->is_new) told.push_back(*action);
+    const Instant arrival = in_flight_.empty() ? now + delay : std::max(now + delay, in_flight_.back().second);
+    in_flight_.emplace_back(*action, arrival);
+    if (action->kind == QuotaAction::Kind::abandon) bucket_.reset();
+  }
+  // What is due arrives.
+  void receive(Instant now) {
     for (; !in_flight_.empty() && in_flight_.front().second <= now; in_flight_.pop_front()) {
       envoy_.receive(in_flight_.front().first, in_flight_.front().second);
     }
