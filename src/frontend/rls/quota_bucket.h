@@ -37,10 +37,10 @@ struct QuotaAction {
 };
 
 struct QuotaTimes {
-  // An answer is in force in all of an Envoy's threads within so long, or never: what is late is told to the next one.
+  // An answer has reached all threads of its Envoy within this time, or never does.
   Duration delivery = std::chrono::seconds(1);
-  // Of assignments: a second less than the time between two reports, within these. So what is taken from one is free
-  // for another before the next but one.
+  // Of assignments: a second less than the time between two reports, within these bounds. So what is taken from one
+  // Envoy at a report is free for another at the next.
   std::chrono::seconds shortest_to_live{2};
   std::chrono::seconds longest_to_live{30};
   // A bucket without requests for so long is abandoned.
