@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/loop.h"
+#include "redis/leased_load.h"
 #include "redis/load.h"
 #include "redis/plain_load.h"
 #include "redis/weir_load.h"
@@ -80,6 +81,22 @@ void compare(const char* name, const Extent& extent, net::Loop& loop, WeirLoad& 
   const double x = percentile(weir_rates, 50);
   const double y = percentile(plain_rates, 50);
   std::printf("%s: weir %.0f/s, one EVALSHA per request %.0f/s, ratio %.2fx\n", name, x, y, x / y);
+  std::fflush(stdout);
+}
+
+// The same for leased limits: against one EVALSHA for each request on distinct keys, or on the one hot key.
+void compare_leased(const char* name, const Extent& extent, net::Loop& loop, LeasedLoad& leased, PlainLoad& plain,
+                    Work work) {
+  std::vector<double> weir_rates;
+  std::vector<double> plain_rates;
+  for (int i = 0; i < extent.rounds; ++i) {
+    plain_rates.push_back(measure(extent, loop, plain, work, plain_under_way));
+    weir_rates.push_back(measure(extent, loop, leased, work, weir_under_way));
+  }
+  const double x = percentile(weir_rates, 50);
+  const double y = percentile(plain_rates, 50);
+  std::printf("%s: weir %.0f/s, one EVALSHA per request %.0f/s, ratio %.1fx, without a trip %.2f %%\n", name, x, y,
+              x / y, 100 * leased.share_without_trip());
   std::fflush(stdout);
 }
 
@@ -159,6 +176,10 @@ int main(int count, char** arguments) {
   compare("redis-exact", extent, loop, ours, *plain, Work::distinct_keys);
   compare("redis-two", extent, loop, ours, *plain, Work::user_and_all);
   compare("redis-hot", extent, loop, ours, *plain, Work::hot_key);
+
+  LeasedLoad leased(loop, *store);
+  compare_leased("redis-leased", extent, loop, leased, *plain, Work::hot_key);
+  compare_leased("redis-leased-zipf", extent, loop, leased, *plain, Work::distinct_keys);
 
   LowLoad low(*store, *plain);
   loop.run([&] { low.submit_next(); });

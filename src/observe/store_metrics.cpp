@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "observe/metrics.h"
-#include "store/leased/leased_store.h"
+#include "store/leased/slice_table.h"
 
 namespace weir::observe {
 namespace {
@@ -123,7 +123,6 @@ void append_store_metrics(MetricsPage& page, Loops loops, const engine::StorePat
 
 void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
   if (bindings.slices().empty()) return;
-  const auto now = store::LeasedStore::boot_time();
   std::vector<std::pair<std::string_view, store::SliceTable::Out>> out;
   for (const engine::BoundLimit& limit : bindings.limits()) {
     store::SliceTable::Out of_limit;
@@ -131,7 +130,7 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
     for (const auto& states : limit.live) {
       if (!states || states->slices == nullptr) continue;
       is_leased = true;
-      const auto of_tier = states->slices->out(now);
+      const auto of_tier = states->slices->out();
       of_limit.slices += of_tier.slices;
       of_limit.units += of_tier.units;
     }
@@ -139,7 +138,7 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
   }
   page.family("weir_lease_slices", gauge, "Consumers of which this node holds a slice.");
   for (const auto& [limit, held] : out) page.sample({{"limit", limit}}, held.slices);
-  page.family("weir_lease_units", gauge, "Units that this node may spend without asking the store.");
+  page.family("weir_lease_units", gauge, "Units that this node holds: spent without asking the store, or given back.");
   for (const auto& [limit, held] : out) page.sample({{"limit", limit}}, held.units);
 
   const store::SliceCounts& counts = bindings.slices().front()->counts();

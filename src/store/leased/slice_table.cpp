@@ -120,7 +120,7 @@ bool SliceTable::put_back(table::KeyHash key, std::uint64_t number, Cost cost) {
   const auto found = part.records.find(key);
   if (found == part.records.end()) return false;
   Record& record = found->second;
-  if (record.number != number || record.in_flight) return false;
+  if (record.number != number) return false;
   record.rest += cost.units();
   return true;
 }
@@ -222,8 +222,8 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
   const std::unique_lock sweep(sweeping_, std::try_to_lock);
   if (!sweep.owns_lock() || now < next_sweep_) return;
   const Ticks lease = options_.lease.count();
-  next_sweep_ = now + lease / 4 / static_cast<Ticks>(parts / 8);
-  for (std::size_t i = 0; i < 8; ++i) {
+  next_sweep_ = now + lease / 4 / static_cast<Ticks>(parts / swept_at_once);
+  for (std::size_t i = 0; i < swept_at_once; ++i) {
     Part& part = parts_[next_part_++ % parts];
     const std::scoped_lock lock(part.mutex);
     for (auto entry = part.records.begin(); entry != part.records.end();) {
@@ -255,12 +255,12 @@ void SliceTable::give_back_all(Ticks /*now*/, std::vector<Due>& due) {
   }
 }
 
-SliceTable::Out SliceTable::out(Ticks now) const {
+SliceTable::Out SliceTable::out() const {
   Out out;
   for (const Part& part : parts_) {
     const std::scoped_lock lock(part.mutex);
     for (const auto& [key, record] : part.records) {
-      if (!record.is_live(now)) continue;
+      if (record.rest == 0) continue;
       ++out.slices;
       out.units += record.rest;
     }

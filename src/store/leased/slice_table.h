@@ -130,12 +130,12 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   void retire() noexcept { retired_.store(true, std::memory_order_release); }
   [[nodiscard]] bool retired() const noexcept { return retired_.load(std::memory_order_acquire); }
 
-  // What is held here at this moment.
+  // What this process holds: what it may spend, or will give back.
   struct Out {
     std::uint64_t slices = 0;
     std::uint64_t units = 0;
   };
-  [[nodiscard]] Out out(Ticks now) const;
+  [[nodiscard]] Out out() const;
   [[nodiscard]] SliceCounts& counts() const noexcept { return options_.holder->counts; }
   // Of one key.
   [[nodiscard]] std::uint64_t rest(table::KeyHash key, Ticks now) const;
@@ -172,6 +172,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::size_t operator()(table::KeyHash key) const noexcept { return key.value; }
   };
   static constexpr std::size_t parts = 64;
+  static constexpr std::size_t swept_at_once = 16;
   struct alignas(64) Part {
     mutable std::mutex mutex;
     std::unordered_map<table::KeyHash, Record, Hash> records;

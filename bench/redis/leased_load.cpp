@@ -1,0 +1,114 @@
+#include "redis/leased_load.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "redis/weir_load.h"
+
+namespace weir::bench {
+namespace {
+
+constexpr std::uint32_t zipf_users = 100'000;
+constexpr double zipf_exponent = 1.1;
+constexpr std::size_t zipf_draws = 1'000'000;
+
+std::vector<std::uint32_t> zipf() {
+  std::vector<double> sums(zipf_users);
+  double sum = 0;
+  for (std::uint32_t i = 0; i < zipf_users; ++i) sums[i] = sum += std::pow(i + 1, -zipf_exponent);
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> below(0, sum);
+  std::vector<std::uint32_t> drawn(zipf_draws);
+  for (std::uint32_t& user : drawn) {
+    user = static_cast<std::uint32_t>(std::ranges::lower_bound(sums, below(random)) - sums.begin());
+    user = std::min(user, zipf_users - 1);
+  }
+  return drawn;
+}
+
+// As a table's hash spreads them.
+table::KeyHash hash_of(std::uint32_t user) noexcept {
+  std::uint64_t bits = (user + 1) * 0x9E37'79B9'7F4A'7C15U;
+  bits ^= bits >> 29;
+  return {bits * 0xBF58'476D'1CE4'E5B9U};
+}
+
+}  // namespace
+
+LeasedLoad::Batch::Batch(LeasedLoad& its_load) : load(its_load), groups(batch_size) {
+  for (store::Group& group : groups) {
+    group.callback = this;
+    group.checks.resize(1);
+    group.checks[0].states = &load.states_;
+    group.checks[0].rule = &load.states_.rule;
+    pointers.push_back(&group);
+  }
+}
+
+LeasedLoad::LeasedLoad(net::Loop& loop, store::Store& inner)
+    : loop_(loop),
+      rule_(rule_of(of_many)),
+      table_(std::make_shared<store::SliceTable>(store::SliceTable::Options{
+          .rule = rule_, .capacity = of_many.burst, .holder = store::SliceHolder::random()})),
+      store_(inner),
+      drawn_(zipf()) {
+  states_.rule = rule_;
+  states_.slices = table_.get();
+}
+
+void LeasedLoad::begin(Work work, std::size_t under_way) {
+  work_ = work;
+  ending_ = false;
+  on_slices_ = decided_ = 0;
+  batches_.clear();
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, under_way / batch_size); ++i) {
+    batches_.emplace_back(*this);
+    ++under_way_;
+  }
+  for (Batch& batch : batches_) submit(batch);
+}
+
+std::uint32_t LeasedLoad::next_user() noexcept {
+  if (work_ == Work::hot_key) return 0;
+  position_ = (position_ + 1) % drawn_.size();
+  return drawn_[position_];
+}
+
+void LeasedLoad::submit(Batch& batch) {
+  batch.waiting = batch_size + 1;
+  for (store::Group& group : batch.groups) {
+    const std::uint32_t user = next_user();
+    store::Check& check = group.checks[0];
+    check.hash = hash_of(user);
+    check.path = store::Path::store;
+    check.key = work_ == Work::hot_key ? "weir:{leased:hot}:gcra" : "weir:{leased:user-";
+    if (work_ != Work::hot_key) check.key += std::to_string(user) + "}:gcra";
+  }
+  store_.submit(batch.pointers);
+  if (--batch.waiting == 0) submit_later(batch);
+}
+
+// When the loop has looked for answers.
+void LeasedLoad::submit_later(Batch& batch) {
+  if (ending_) {
+    --under_way_;
+    return;
+  }
+  loop_.post([&] { submit(batch); });
+}
+
+void LeasedLoad::Batch::answered(store::Group& group) {
+  ++load.answered_;
+  ++load.decided_;
+  if (group.checks[0].path == store::Path::slice) ++load.on_slices_;
+  if (group.failure != store::Failure::none || !group.admitted) ++load.failed_;
+  if (--waiting == 0) load.submit_later(*this);
+}
+
+double LeasedLoad::share_without_trip() const noexcept {
+  return decided_ == 0 ? 0 : static_cast<double>(on_slices_) / static_cast<double>(decided_);
+}
+
+}  // namespace weir::bench

@@ -1,0 +1,61 @@
+// Asks of leased limits: in batches, as a loop has them that reads many connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "core/rule.h"
+#include "net/loop.h"
+#include "redis/load.h"
+#include "store/leased/leased_store.h"
+#include "store/store.h"
+
+namespace weir::bench {
+
+class LeasedLoad final : public Load {
+ public:
+  // `inner` stays longer.
+  LeasedLoad(net::Loop& loop, store::Store& inner);
+
+  // hot_key: one key. distinct_keys: 100,000, asked for by Zipf's law with exponent 1.1. In batches of 64.
+  void begin(Work work, std::size_t under_way) override;
+  void end() override { ending_ = true; }
+
+  // Of all decisions, those that needed no trip.
+  [[nodiscard]] double share_without_trip() const noexcept;
+
+ private:
+  static constexpr std::size_t batch_size = 64;
+  struct Batch final : store::Callback {
+    explicit Batch(LeasedLoad& its_load);
+    virtual ~Batch() = default;
+    void answered(store::Group& group) override;
+
+    LeasedLoad& load;
+    std::deque<store::Group> groups;
+    std::vector<store::Group*> pointers;
+    std::size_t waiting = 0;
+  };
+
+  void submit(Batch& batch);
+  void submit_later(Batch& batch);
+  [[nodiscard]] std::uint32_t next_user() noexcept;
+
+  net::Loop& loop_;
+  core::Rule rule_;
+  std::shared_ptr<store::SliceTable> table_;
+  store::LeasedStore store_;
+  store::States states_;
+  Work work_ = Work::hot_key;
+  bool ending_ = false;
+  std::deque<Batch> batches_;
+  std::vector<std::uint32_t> drawn_;  // users by Zipf's law
+  std::size_t position_ = 0;
+  std::uint64_t on_slices_ = 0;
+  std::uint64_t decided_ = 0;
+};
+
+}  // namespace weir::bench

@@ -1,0 +1,198 @@
+"""Leased limits on four nodes: never one over, nothing lost, and most decisions without a trip to Redis."""
+
+import collections
+import json
+import signal
+import sys
+import unittest
+
+from redis_servers import Redis
+from server import PATIENCE, eventually
+from shared_nodes import CheckClient, Load, Nodes, all_at_once, decisions, metric
+
+LIMIT = 2000
+NODES = 4
+CLIENTS = 64
+
+# Nothing comes back during a run. Without the store nobody is admitted, so that what is admitted was granted there.
+ALGORITHMS = {
+    "bucket": f"token_bucket, rate: 1/day, burst: {LIMIT}",
+    "gcra": f"gcra, rate: 1/day, burst: {LIMIT}",
+    "meter": f"leaky_bucket, rate: 1/day, burst: {LIMIT}",
+    "window": f"fixed_window, rate: {LIMIT}/365day",
+    "counter": f"sliding_window_counter, rate: {LIMIT}/365day",
+}
+
+
+def limit(name, text, **more):
+    fields = "".join(f", {field}: {value}" for field, value in more.items())
+    return f"  - {{name: {name}, algorithm: {text}, on_store_failure: closed{fields}}}\n"
+
+
+def policy(*limits):
+    return "version: 1\nlimits:\n" + "".join(limits)
+
+
+EACH_ALGORITHM = policy(*(limit(name, text, routes=f"[/{name}]", consumer_key="user", consistency="leased")
+                          for name, text in ALGORITHMS.items()))
+
+
+class LeasedTest(unittest.TestCase):
+    def start(self, text, **settings):
+        self.redis = self.enterContext(Redis())
+        self.nodes = self.enterContext(Nodes(text, [self.redis.url], **settings))
+
+    def admitted(self, path, user, each):
+        """How many, if all clients ask so often, at once and on all nodes."""
+        clients = [CheckClient(self.nodes[number % NODES]) for number in range(CLIENTS)]
+        return sum(all_at_once(clients, lambda _, client: sum(
+            client.ask(path, user)["admitted"] for _ in range(each))))
+
+    def told(self, name, user, node=0):
+        return json.loads(self.nodes[node].ask("GET", f"/v1/limits/{name}/consumers/{user}", listener="admin")[2])
+
+    def await_all_back(self):
+        for node in self.nodes:
+            eventually(lambda: metric(node, "weir_lease_units") == 0, "slices that nobody spends to go back")
+
+
+class Algorithms(LeasedTest):
+    def setUp(self):
+        self.start(EACH_ALGORITHM)
+
+    def test_never_one_over_and_all_of_it_in_the_end(self):
+        for name in ALGORITHMS:
+            with self.subTest(algorithm=name):
+                spent = self.admitted(f"/{name}", "alice", 50)
+                self.assertLessEqual(spent, LIMIT)
+                self.await_all_back()
+                for _ in range(20):  # what is left is divided into ever smaller slices, and then decided exactly
+                    spent += self.admitted(f"/{name}", "alice", 4)
+                    self.await_all_back()
+                    if spent >= LIMIT:
+                        break
+                self.assertEqual(spent, LIMIT)
+                self.assertEqual(self.admitted(f"/{name}", "alice", 1), 0)
+        leased, shared = decisions(self.nodes, "leased"), decisions(self.nodes, "shared")
+        self.assertGreater(leased, shared / 2)
+        for path in "local", "open", "closed":
+            self.assertEqual(decisions(self.nodes, path), 0, path)
+        for node in self.nodes:
+            self.assertEqual(metric(node, "weir_store_errors_total"), 0)
+
+    def test_what_is_out_is_told(self):
+        """By another node: what is left to it is what is neither used nor held."""
+        client = CheckClient(self.nodes[0])
+        self.addCleanup(client.close)
+        for _ in range(200):
+            self.assertTrue(client.ask("/bucket", "bob")["admitted"])
+        held = metric(self.nodes[0], "weir_lease_units", limit="bucket")
+        seen = self.told("bucket", "bob", node=1)["remaining"]
+        self.assertLessEqual(seen, LIMIT - 200)
+        self.assertGreaterEqual(seen, LIMIT - 200 - LIMIT // 2)
+        self.assertGreaterEqual(held, 0)
+        self.await_all_back()
+        self.assertEqual(self.told("bucket", "bob", node=1)["remaining"], LIMIT - 200)
+
+    def test_a_node_that_stops_gives_back_what_it_holds(self):
+        client = CheckClient(self.nodes[3])
+        self.addCleanup(client.close)
+        for _ in range(200):
+            client.ask("/window", "carol")
+        self.nodes[3].stop()
+        self.assertEqual(self.told("window", "carol")["remaining"], LIMIT - 200)
+
+    def test_reset_forgets_what_is_out(self):
+        client = CheckClient(self.nodes[0])
+        self.addCleanup(client.close)
+        for _ in range(200):
+            client.ask("/gcra", "dora")
+        token = (self.nodes[0].state_dir / "admin.token").read_text().strip()
+        status, _, _ = self.nodes[0].ask("POST", "/v1/limits/gcra/consumers/dora/reset", listener="admin",
+                                         headers={"Authorization": f"Bearer {token}"})
+        self.assertLess(status, 300)
+        self.assertEqual(self.told("gcra", "dora")["remaining"], LIMIT)
+
+
+class Together(LeasedTest):
+    """A leased limit and an exact one in one request."""
+
+    POLICY = policy(limit("user", "token_bucket, rate: 1/day, burst: 400", consumer_key="user", consistency="leased"),
+                    limit("all", "gcra, rate: 1/day, burst: 1000", consumer_key="global"))
+
+    def test_all_or_nothing(self):
+        self.start(self.POLICY)
+        users = [f"user-{number}" for number in range(4)]
+
+        def work(number, client):
+            return [user for user in [users[(number + turn) % 4] for turn in range(40)] if client.ask("/", user)["admitted"]]
+
+        clients = [CheckClient(self.nodes[number % NODES]) for number in range(CLIENTS)]
+        admitted = collections.Counter(sum(all_at_once(clients, work), []))
+        self.assertEqual(admitted.total(), 1000)
+        self.await_all_back()
+        for user in users:
+            self.assertLessEqual(admitted[user], 400)
+            # What another limit denied was not charged, or was given back.
+            self.assertEqual(self.told("user", user)["remaining"], 400 - admitted[user])
+
+
+class Rollout(LeasedTest):
+    """Nodes that lease a limit beside nodes that ask for each request: one truth."""
+
+    def test_leased_and_exact_nodes_share_a_key(self):
+        self.start(EACH_ALGORITHM)
+        exact = [number for number in range(NODES) if number % 2]
+        for number in exact:
+            node = self.nodes[number]
+            node.policy_file.write_text(EACH_ALGORITHM.replace("consistency: leased", "consistency: exact"))
+            node.signal(signal.SIGHUP)
+            eventually(lambda: (json.loads(node.ask("GET", "/v1/status", listener="admin")[2])["last_reload"] or {})
+                       .get("applied"), "a reload")
+        self.assertLessEqual(self.admitted("/bucket", "alice", 50), LIMIT)
+        self.assertEqual(sum(metric(self.nodes[number], "weir_store_decisions_total", path="leased")
+                             for number in exact), 0)
+
+
+class Failures(LeasedTest):
+    def ask(self, client, turn):
+        user = f"user-{turn % 3}"
+        return user, client.ask("/bucket", user)["admitted"]
+
+    def drive(self, disturb):
+        self.start(EACH_ALGORITHM, timeout="50ms")
+        with Load(self.nodes, self.ask) as load:
+            load.await_round(5)
+            disturb(load)
+            self.nodes.await_connected()
+            load.await_round(5)
+        self.assertLess(load.slowest, PATIENCE)
+        return load
+
+    def test_a_redis_that_stands_still(self):
+        """What was granted is spent to its end; then the limit is closed. Nothing is over."""
+        def disturb(load):
+            self.redis.pause()
+            load.await_round(20)
+            self.redis.resume()
+
+        load = self.drive(disturb)
+        admitted = collections.Counter(user for _, _, (user, passed) in load.all() if passed)
+        for user, times in admitted.items():
+            self.assertLessEqual(times, LIMIT, user)
+
+    def test_a_redis_that_is_killed_and_comes_back_empty(self):
+        """It forgot what was charged: as much again may pass, and what was out."""
+        def disturb(load):
+            self.redis.kill()
+            load.await_round(10)
+            self.redis.restart()
+
+        load = self.drive(disturb)
+        admitted = collections.Counter(user for _, _, (user, passed) in load.all() if passed)
+        for user, times in admitted.items():
+            self.assertLessEqual(times, 2 * LIMIT + LIMIT // 2, user)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
