@@ -35,8 +35,8 @@ class LeasedStore final : public Store {
   using Store::submit;
   void submit(Batch batch) override;
 
-  // Slices that nobody spends go back, and those of limits that are gone. To be called a few times in a quarter of the
-  // shortest lease.
+  // Slices that nobody spends go back, and those of limits that are gone. To be called a few times in a sixteenth of a
+  // lease.
   void tick();
 
   [[nodiscard]] bool has_slices() const noexcept { return !tables_.empty(); }

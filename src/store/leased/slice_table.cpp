@@ -222,14 +222,15 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
   const std::unique_lock sweep(sweeping_, std::try_to_lock);
   if (!sweep.owns_lock() || now < next_sweep_) return;
   const Ticks lease = options_.lease.count();
-  next_sweep_ = now + lease / 4 / static_cast<Ticks>(parts / swept_at_once);
+  next_sweep_ = now + lease / 16 / static_cast<Ticks>(parts / swept_at_once);
   for (std::size_t i = 0; i < swept_at_once; ++i) {
     Part& part = parts_[next_part_++ % parts];
     const std::scoped_lock lock(part.mutex);
     for (auto entry = part.records.begin(); entry != part.records.end();) {
       Record& record = entry->second;
       const Ticks idle = now - record.used_at;
-      if (!record.in_flight && idle >= lease / 2 && record.rest > 0) {
+      // One that may not be spent any more is given back before it lapses.
+      if (!record.in_flight && record.rest > 0 && (idle >= lease / 2 || now >= record.ends)) {
         SliceCounts::raise(counts().returns);
         due.push_back({entry->first, record.shared_key, message(record, {}, 0, record.rest, 0)});
       }

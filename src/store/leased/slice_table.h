@@ -110,8 +110,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   // What the store forgot.
   void forget(table::KeyHash key);
 
-  // What is due without a request: slices that nobody spends go back. A part of the table at each call, all of it in a
-  // quarter of a lease; by one caller at a time.
+  // What is due without a request: slices that nobody spends, or that may not be spent any more, go back. A part of the
+  // table at each call, all of it in a sixteenth of a lease; by one caller at a time.
   struct Due {
     table::KeyHash key;
     std::string shared_key;
@@ -172,7 +172,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::size_t operator()(table::KeyHash key) const noexcept { return key.value; }
   };
   static constexpr std::size_t parts = 64;
-  static constexpr std::size_t swept_at_once = 16;
+  static constexpr std::size_t swept_at_once = 32;
   struct alignas(64) Part {
     mutable std::mutex mutex;
     std::unordered_map<table::KeyHash, Record, Hash> records;
