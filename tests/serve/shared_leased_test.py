@@ -6,7 +6,7 @@ import signal
 import sys
 import unittest
 
-from redis_servers import Redis
+from redis_servers import Cluster, Redis, Sentinels
 from server import PATIENCE, eventually
 from shared_nodes import CheckClient, Load, Nodes, all_at_once, decisions, metric
 
@@ -125,7 +125,8 @@ class Together(LeasedTest):
         users = [f"user-{number}" for number in range(4)]
 
         def work(number, client):
-            return [user for user in [users[(number + turn) % 4] for turn in range(40)] if client.ask("/", user)["admitted"]]
+            asked = [users[(number + turn) % 4] for turn in range(40)]
+            return [user for user in asked if client.ask("/", user)["admitted"]]
 
         clients = [CheckClient(self.nodes[number % NODES]) for number in range(CLIENTS)]
         admitted = collections.Counter(sum(all_at_once(clients, work), []))
@@ -135,6 +136,54 @@ class Together(LeasedTest):
             self.assertLessEqual(admitted[user], 400)
             # What another limit denied was not charged, or was given back.
             self.assertEqual(self.told("user", user)["remaining"], 400 - admitted[user])
+
+
+class InACluster(LeasedTest):
+    """Consumers in all slots, and one limit for all of them in another."""
+
+    USERS = [f"user-{number}" for number in range(12)]
+    POLICY = policy(limit("user", "token_bucket, rate: 1/day, burst: 200", consumer_key="user", consistency="leased"),
+                    limit("all", f"fixed_window, rate: {LIMIT}/365day", consumer_key="global", consistency="leased"))
+
+    def test_never_one_over(self):
+        cluster = self.enterContext(Cluster(node_timeout=2000))
+        self.nodes = self.enterContext(Nodes(self.POLICY, cluster.urls[:2], servers=3))
+
+        def work(number, client):
+            users = [self.USERS[(number + turn) % 12] for turn in range(60)]
+            return [user for user in users if client.ask("/", user)["admitted"]]
+
+        clients = [CheckClient(self.nodes[number % NODES]) for number in range(CLIENTS)]
+        admitted = collections.Counter(sum(all_at_once(clients, work), []))
+        self.assertLessEqual(admitted.total(), LIMIT)
+        self.assertLessEqual(max(admitted.values()), 200)
+        self.assertGreater(admitted.total(), LIMIT / 2)
+        self.assertGreater(decisions(self.nodes, "leased"), 0)
+
+
+class Failover(LeasedTest):
+    def test_nothing_is_over_but_what_redis_lost(self):
+        """The master dies under load: the new one knows what was replicated, at worst nothing of it."""
+        master = self.enterContext(Redis())
+        replica = self.enterContext(Redis(replica_of=master))
+        replica.await_replica()
+        sentinels = self.enterContext(Sentinels(master))
+        self.nodes = self.enterContext(Nodes(EACH_ALGORITHM, sentinels.urls, timeout="10ms",
+                                             sentinel={"master": sentinels.name}))
+
+        def ask(client, turn):
+            user = f"user-{turn % 3}"
+            return user, client.ask("/counter", user)["admitted"]
+
+        with Load(self.nodes, ask) as load:
+            load.await_round(20)
+            master.kill()
+            sentinels.await_master(replica)
+            self.nodes.await_connected()
+            load.await_round(20)
+        admitted = collections.Counter(user for _, _, (user, passed) in load.all() if passed)
+        for user, times in admitted.items():
+            self.assertLessEqual(times, 2 * LIMIT + LIMIT // 2, user)
 
 
 class Rollout(LeasedTest):

@@ -53,7 +53,7 @@ class Node final : public Callback {
 
   std::uint64_t admitted_of(std::uint64_t requests) {
     std::uint64_t admitted = 0;
-    for (std::uint64_t i = 0; i < requests; ++i) admitted += ask() ? 1 : 0;
+    for (std::uint64_t i = 0; i < requests; ++i) admitted += ask() ? 1U : 0U;
     return admitted;
   }
 
@@ -191,13 +191,13 @@ TEST(Leased, WhatIsSpentWhileAMessageIsInFlightIsNotSpentAgain) {
   for (int i = 0; i < 2'000; ++i) {
     const std::size_t before = node.answers;
     node.ask();
-    admitted += node.answers > before && node.last.admitted ? 1 : 0;
+    admitted += node.answers > before && node.last.admitted ? 1U : 0U;
   }
   shared.holds = false;
   while (shared.waiting() > 0) {
     const std::size_t before = node.answers;
     shared.deliver();
-    admitted += node.answers > before && node.last.admitted ? 1 : 0;
+    admitted += node.answers > before && node.last.admitted ? 1U : 0U;
   }
   admitted += node.admitted_of(2'000);
   EXPECT_EQ(admitted, 1'000U);
@@ -209,7 +209,7 @@ TEST(Leased, AMessageThatIsLostCostsAtMostWhatItGranted) {
   Node node(shared, limit, 1);
   std::uint64_t admitted = node.admitted_of(50);
   shared.holds = true;
-  while (shared.waiting() == 0) admitted += node.ask() ? 1 : 0;
+  while (shared.waiting() == 0) admitted += node.ask() ? 1U : 0U;
   shared.fail(Failure::timeout);
   shared.holds = false;
   EXPECT_EQ(node.counts().unanswered, 1U);
@@ -285,7 +285,9 @@ TEST(Leased, ADenialIsRememberedForAMoment) {
 TEST(Leased, MoreKeysThanThereIsRoomForAreDecidedByTheStore) {
   MemoryStore shared;
   const Limit limit = bucket(1, 100);
-  SliceTable table({.rule = core::compile(limit), .capacity = 100, .most_keys = 4,
+  SliceTable table({.rule = core::compile(limit),
+                    .capacity = 100,
+                    .most_keys = 4,
                     .holder = std::make_shared<SliceHolder>(std::uint64_t{7})});
   for (std::uint64_t key = 0; key < 8; ++key) {
     EXPECT_EQ(table.take({key << 40}, Cost{4}, 0).answer, SliceTable::Answer::ask);
