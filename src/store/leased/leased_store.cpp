@@ -16,6 +16,11 @@ bool has_leased(const Group& group) noexcept {
   return std::ranges::any_of(group.checks, is_leased);
 }
 
+// Of any of them: they have one clock.
+Instant store_time(const Group& group, SliceTable::Ticks now) noexcept {
+  return std::ranges::find_if(group.checks, is_leased)->states->slices->store_time(now);
+}
+
 }  // namespace
 
 struct LeasedStore::Forwarded final : Callback {
@@ -81,7 +86,7 @@ void LeasedStore::submit(Batch batch) {
 
 void LeasedStore::decide(Group& group, Ticks now, std::vector<Group*>& forwarded) {
   if (spend(group, now)) return admit(group, now);
-  if (can_deny(group)) return deny(group, now);
+  if (can_deny()) return deny(group, now);
   forwarded.push_back(&forward(group, now));
 }
 
@@ -100,21 +105,21 @@ bool LeasedStore::spend(Group& group, Ticks now) {
     if (taken.answer == SliceTable::Answer::ask) continue;
     check.path = Path::slice;
     check.decision = taken.decision;
-    check.decision.charged_at = store_time(now);
+    check.decision.charged_at = table.store_time(now);
     if (taken.answer == SliceTable::Answer::spent && !is_guard) spent_.push_back({i, taken.number});
   }
   return std::ranges::all_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::spent; });
 }
 
 // Only where every check has its answer.
-bool LeasedStore::can_deny(const Group& /*group*/) const noexcept {
+bool LeasedStore::can_deny() const noexcept {
   return std::ranges::none_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::ask; });
 }
 
 void LeasedStore::admit(Group& group, Ticks now) {
   group.failure = Failure::none;
   group.decided = group.admitted = true;
-  group.now = store_time(now);
+  group.now = store_time(group, now);
   group.callback->answered(group);
 }
 
@@ -122,7 +127,7 @@ void LeasedStore::deny(Group& group, Ticks now) {
   group.failure = Failure::none;
   group.decided = true;
   group.admitted = false;
-  group.now = store_time(now);
+  group.now = store_time(group, now);
   put_back(group, spent_, now);
   group.callback->answered(group);
 }
@@ -192,7 +197,6 @@ void LeasedStore::add_messages(Forwarded& request, Group& asked, Ticks now) {
 void LeasedStore::conclude(Forwarded& request, Group& answered) {
   const Ticks now = clock_();
   Group& whole = *request.whole;
-  note_time(answered, now);
   read_answers(request, answered, now);
   if (!request.places.empty()) merge(request);
   if (!whole.decided || !whole.admitted) put_back(whole, request.spent, now);
@@ -208,6 +212,7 @@ void LeasedStore::read_answers(Forwarded& request, Group& answered, Ticks now) {
     if (!is_leased(check)) continue;
     SliceTable& table = *check.states->slices;
     const bool by_store = answered.failure == Failure::none && answered.decided;
+    if (by_store) table.note_store_time(answered.now, now);
     if (SliceExchange* const exchange = std::exchange(check.exchange, nullptr)) {
       const core::SliceAnswer& answer = exchange->answer;
       if (table.retired()) remember(table);
@@ -273,7 +278,7 @@ LeasedStore::Background& LeasedStore::background(SliceTable& table, table::KeyHa
   message.sent_at = now;
   message.group.deadline.reset();
   message.group.settlement.reset();
-  message.group.now = store_time(now);
+  message.group.now = table.store_time(now);
   Check& check = message.group.checks[0];
   check.states = &table.states();
   check.rule = &table.rule();
@@ -307,7 +312,7 @@ void LeasedStore::refund(const Check& check, Ticks now) {
 void LeasedStore::conclude(Background& message) {
   const Ticks now = clock_();
   Check& check = message.group.checks[0];
-  note_time(message.group, now);
+  if (message.group.failure == Failure::none) message.table->note_store_time(message.group.now, now);
   if (message.table->retired()) remember(*message.table);
   if (check.exchange != nullptr) {
     const core::SliceAnswer& answer = message.exchange.answer;
@@ -369,10 +374,6 @@ void LeasedStore::send_due(SliceTable& table, Ticks now) {
 void LeasedStore::remember(SliceTable& table) {
   const auto is_it = [&](const auto& known) { return known.get() == &table; };
   if (std::ranges::none_of(tables_, is_it)) tables_.push_back(table.shared_from_this());
-}
-
-void LeasedStore::note_time(const Group& answered, Ticks now) noexcept {
-  if (answered.failure == Failure::none) store_ahead_ = answered.now.time_since_epoch().count() - now;
 }
 
 }  // namespace weir::store

@@ -63,7 +63,7 @@ class LeasedStore final : public Store {
 
   void decide(Group& group, Ticks now, std::vector<Group*>& forwarded);
   [[nodiscard]] bool spend(Group& group, Ticks now);
-  [[nodiscard]] bool can_deny(const Group& group) const noexcept;
+  [[nodiscard]] bool can_deny() const noexcept;
   void admit(Group& group, Ticks now);
   void deny(Group& group, Ticks now);
   [[nodiscard]] Group& forward(Group& group, Ticks now);
@@ -82,12 +82,9 @@ class LeasedStore final : public Store {
   void send_due(SliceTable& table, Ticks now);
   void conclude(Background& message);
   void remember(SliceTable& table);
-  void note_time(const Group& answered, Ticks now) noexcept;
-  [[nodiscard]] Instant store_time(Ticks now) const noexcept { return Instant{Duration{now + store_ahead_}}; }
 
   Store& inner_;
   const std::function<Ticks()> clock_;
-  std::int64_t store_ahead_ = 0;  // the store's time less ours, by its last answer
   std::size_t in_flight_ = 0;
 
   std::vector<std::shared_ptr<SliceTable>> tables_;  // of which there are slices

@@ -57,6 +57,7 @@ struct SliceHolder {
 
   const std::uint64_t id;
   std::atomic<std::uint64_t> last_message{0};
+  std::atomic<std::int64_t> store_ahead{0};  // the store's time less ours (Ticks), by its last answer to any loop
   SliceCounts counts;
 };
 
@@ -136,6 +137,14 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t units = 0;
   };
   [[nodiscard]] Out out() const;
+  // The store's time, as it was told with its last answer and has gone on since.
+  void note_store_time(Instant theirs, Ticks now) const noexcept {
+    options_.holder->store_ahead.store(theirs.time_since_epoch().count() - now, std::memory_order_relaxed);
+  }
+  [[nodiscard]] Instant store_time(Ticks now) const noexcept {
+    return Instant{Duration{now + options_.holder->store_ahead.load(std::memory_order_relaxed)}};
+  }
+
   [[nodiscard]] SliceCounts& counts() const noexcept { return options_.holder->counts; }
   // Of one key.
   [[nodiscard]] std::uint64_t rest(table::KeyHash key, Ticks now) const;
