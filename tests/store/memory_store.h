@@ -85,7 +85,14 @@ class CoreStates {
   }
 
   // The slices of a key that are out.
-  [[nodiscard]] const core::Ledger& ledger(const std::string& key) { return states_[key].ledger; }
+  [[nodiscard]] core::Ledger& ledger(const std::string& key) { return states_[key].ledger; }
+
+  // As they are now.
+  [[nodiscard]] CoreStates copy() const {
+    CoreStates same;
+    for (const auto& [key, state] : states_) same.states_.emplace(key, copy_of(state));
+    return same;
+  }
 
  private:
   // A key has states of one algorithm; which, its rules say.

@@ -1,0 +1,113 @@
+// What one consumer may be admitted under one limit: the algorithm's own bound in every stretch, replayed over what was
+// admitted and nothing else. What the store forgot, and the units that were out at a pause or a leap that the
+// semantics exclude, are a credit that is used up once.
+//
+// Times: a bucket refills by the time that passed for the store, of which a step back takes nothing away. A window is
+// the one that the units were granted or decided in, and weighs by the latest time that the store's clock has shown.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/arithmetic.h"
+#include "tests/simulation/event_queue.h"
+#include "weir/limit.h"
+
+namespace weir::simulation {
+
+struct StoreTime {
+  std::uint64_t order = 0;  // among all that happened
+  Micros at = 0;            // in the run
+  Micros passed = 0;  // for the store
+  Micros latest = 0;  // that its clock has shown
+};
+
+class Bound {
+ public:
+  explicit Bound(const Limit& limit) noexcept : limit_(limit) {}
+
+  // `window`: its start; buckets have none.
+  void admit(StoreTime time, std::uint64_t units, Micros window) {
+    events_.push_back({time, units, window, Kind::admitted});
+  }
+  // The store lost charges, or no longer holds what is out.
+  void add_credit(StoreTime time, std::uint64_t units) {
+    if (units > 0) events_.push_back({time, units, 0, Kind::credit});
+  }
+  // The store knows nothing of what was admitted before.
+  void forget(StoreTime time) { events_.push_back({time, 0, 0, Kind::forgotten}); }
+
+  struct Excess {
+    Micros at;
+    std::uint64_t units;
+  };
+  // The first admission that was too much. To be asked once, at the end: answers come later than decisions are made.
+  [[nodiscard]] std::optional<Excess> first_excess() {
+    std::ranges::stable_sort(events_, {}, [](const Event& event) { return event.time.order; });
+    for (const Event& event : events_) {
+      if (event.kind == Kind::credit) credit_ += event.units;
+      if (event.kind == Kind::forgotten) {
+        level_ = 0;
+        counts_.clear();
+      }
+      if (event.kind != Kind::admitted) continue;
+      const std::uint64_t excess = is_bucket() ? pour(event) : count(event);
+      if (excess > credit_) return Excess{event.time.at, excess - credit_};
+      credit_ -= excess;
+    }
+    return {};
+  }
+
+ private:
+  enum class Kind : std::uint8_t { admitted, credit, forgotten };
+  struct Event {
+    StoreTime time;
+    std::uint64_t units;
+    Micros window;
+    Kind kind;
+  };
+  __extension__ using Level = __int128;  // in N-ths of microseconds, at N units per so many microseconds
+
+  [[nodiscard]] bool is_bucket() const noexcept { return limit_.algorithm() < Algorithm::fixed_window; }
+
+  // Both give the units that are beyond the limit, and forget them.
+  std::uint64_t pour(const Event& event) {
+    const auto [rate, per] = limit_.rate();
+    const Level token = per.count();
+    level_ = std::max<Level>(0, level_ - Level{event.time.passed - at_} * static_cast<Level>(rate));
+    at_ = event.time.passed;
+    level_ += static_cast<Level>(event.units) * token;
+    const Level over = level_ - static_cast<Level>(limit_.capacity()) * token;
+    if (over <= 0) return 0;
+    const auto excess = static_cast<std::uint64_t>((over + token - 1) / token);
+    level_ -= static_cast<Level>(excess) * token;
+    return excess;
+  }
+  std::uint64_t count(const Event& event) {
+    const Micros length = limit_.rate().per.count();
+    std::uint64_t& count = counts_[event.window];
+    count += event.units;
+    std::uint64_t estimate = count;
+    if (limit_.algorithm() == Algorithm::sliding_window_counter) {
+      const Micros into = std::clamp<Micros>(event.time.latest - event.window, 0, length - 1);
+      estimate += core::multiply_divide_ceil(counts_[event.window - length],
+                                             static_cast<std::uint64_t>(length - into),
+                                             static_cast<std::uint64_t>(length));
+    }
+    const std::uint64_t excess = estimate - std::min(estimate, limit_.capacity());
+    counts_[event.window] -= std::min(counts_[event.window], excess);
+    return excess;
+  }
+
+  Limit limit_;
+  std::vector<Event> events_;
+  std::uint64_t credit_ = 0;
+  Level level_ = 0;
+  Micros at_ = 0;
+  std::map<Micros, std::uint64_t> counts_;
+};
+
+}  // namespace weir::simulation

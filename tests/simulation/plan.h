@@ -1,0 +1,176 @@
+// What a seed stands for: the limits, the nodes, the demand, the network and the faults of one run.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "core/rule.h"
+#include "store/store.h"
+#include "tests/simulation/event_queue.h"
+#include "weir/limit.h"
+
+namespace weir::simulation {
+
+// std distributions differ between libraries; a seed has to mean the same everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  [[nodiscard]] std::uint64_t word() { return engine_(); }
+  [[nodiscard]] std::int64_t between(std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(most - least + 1));
+  }
+  [[nodiscard]] double part() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+  [[nodiscard]] bool chance(double probability) { return part() < probability; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// How a node decides a limit. Approximate limits are to be a third.
+enum class Consistency : std::uint8_t { exact, leased };
+
+struct LimitPlan {
+  Limit limit;
+  Consistency consistency;
+  store::OnFailure on_failure;
+};
+
+enum class Shape : std::uint8_t { steady, bursty, skewed, moving };
+
+enum class Fault : std::uint8_t {
+  cut_off,         // a node: what it sends, or what it is sent, is lost
+  away,            // a node knows that it has no connection
+  stopped,         // a node: its clock goes on
+  paused,          // a node, with its clock, for less than a slice can bear
+  paused_long,     // and for more
+  crashed,         // a node, and started again
+  shut_down,       // in order, and started again
+  store_emptied,   // it restarts without its states
+  store_failed_over,  // to one that lacks the last writes
+  leapt,           // the store's clock goes forward by less than slices can bear
+  leapt_far,       // and by more
+  stepped_back,    // the store's clock
+  reloaded,        // the limits have other numbers
+};
+
+struct FaultPlan {
+  Fault fault;
+  Micros at;
+  Micros lasts;
+  std::size_t node;
+};
+
+struct NetworkPlan {
+  Micros longest_delay;      // each way, as a rule
+  double late = 0;           // messages that take up to a lease and a half
+  double lost = 0;
+  double doubled = 0;        // of those with messages about slices
+};
+
+struct Plan {
+  explicit Plan(std::uint64_t seed);
+
+  Micros lease;
+  Micros timeout;
+  std::size_t nodes;
+  std::size_t keys;
+  std::size_t most_slices;  // of a node and limit
+  bool has_outage_store;
+  std::vector<LimitPlan> limits;        // a request asks the first, or the first two
+  std::vector<Limit> reloaded;          // the same with other numbers
+  double both = 0;                      // how many requests ask two limits
+  Shape shape;
+  double requests_per_second = 0;
+  std::int64_t dearest = 1;
+  NetworkPlan network;
+  std::vector<FaultPlan> faults;
+
+  // The faults are over, three leases have passed, what was measured is over, and nobody asks any more.
+  Micros quiet_at, measured_from, idle_at, ends_at;
+
+ private:
+  void choose_limits(Random& random);
+  void choose_faults(Random& random);
+};
+
+inline Limit make_limit(Algorithm algorithm, std::uint64_t capacity, Micros fill) {
+  const BucketNumbers bucket{{capacity, Duration{fill}}, capacity};
+  const WindowNumbers window{capacity, Duration{fill}};
+  switch (algorithm) {
+    case Algorithm::token_bucket: return *Limit::token_bucket(bucket);
+    case Algorithm::gcra: return *Limit::gcra(bucket);
+    case Algorithm::fixed_window: return *Limit::fixed_window(window);
+    case Algorithm::sliding_window_counter: return *Limit::sliding_window_counter(window);
+    default: return *Limit::leaky_bucket(bucket);
+  }
+}
+
+inline Plan::Plan(std::uint64_t seed) {
+  Random random(seed * 2 + 1);
+  lease = 1'000 * random.between(200, 1'000);
+  timeout = 1'000 * random.between(10, 50);
+  nodes = static_cast<std::size_t>(random.chance(0.5) ? random.between(2, 4) : random.between(2, 16));
+  keys = static_cast<std::size_t>(random.between(1, 6));
+  most_slices = random.chance(0.2) ? 2 : 1'000;
+  has_outage_store = random.chance(0.5);
+  shape = static_cast<Shape>(random.between(0, 3));
+  dearest = random.chance(0.3) ? random.between(2, 6) : 1;
+  choose_limits(random);
+  network.longest_delay = random.chance(0.7) ? random.between(100, 2'000) : random.between(100, timeout);
+  const bool has_faults = random.chance(0.8);
+  if (has_faults) {
+    network.late = random.chance(0.3) ? 0.03 : 0;
+    network.lost = random.chance(0.4) ? random.part() * 0.2 : 0;
+    network.doubled = random.chance(0.4) ? random.part() * 0.3 : 0;
+  }
+  quiet_at = 8 * lease;
+  measured_from = quiet_at + 3 * lease;
+  idle_at = measured_from + 4 * lease;
+  ends_at = idle_at + 5 * lease;
+  if (has_faults) choose_faults(random);
+}
+
+inline void Plan::choose_limits(Random& random) {
+  constexpr Algorithm leasable[] = {Algorithm::token_bucket, Algorithm::gcra, Algorithm::leaky_bucket_meter,
+                                    Algorithm::fixed_window, Algorithm::sliding_window_counter};
+  const std::size_t count = random.chance(0.4) ? 2 : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Algorithm algorithm = leasable[random.between(0, 4)];
+    const std::int64_t capacity = random.chance(0.4) ? random.between(8, 40) : random.between(100, 400);
+    const Micros fill = random.between(lease / 2, 4 * lease) / 1'000 * 1'000;
+    const bool is_leased = i == 0 || random.chance(0.3);
+    limits.push_back({make_limit(algorithm, static_cast<std::uint64_t>(capacity), fill),
+                      is_leased ? Consistency::leased : Consistency::exact,
+                      static_cast<store::OnFailure>(random.between(0, 2))});
+    const std::int64_t other = std::max<std::int64_t>(8, capacity * random.between(50, 200) / 100);
+    const bool is_window = algorithm >= Algorithm::fixed_window;  // whose length makes it another limit
+    reloaded.push_back(make_limit(algorithm, static_cast<std::uint64_t>(other),
+                                  is_window ? fill : fill * random.between(50, 200) / 100));
+  }
+  both = count == 2 ? 0.3 + random.part() * 0.7 : 0;
+  const Limit& first = limits[0].limit;
+  const double units = static_cast<double>(first.capacity()) * 1e6 / static_cast<double>(core::time_to_fill(first).count());
+  const double wanted = units * static_cast<double>(keys) * (0.3 + random.part() * 3) / (0.5 + 0.5 * static_cast<double>(dearest));
+  requests_per_second = std::min(wanted, 5'000.0 * 1e6 / static_cast<double>(15 * lease));
+}
+
+inline void Plan::choose_faults(Random& random) {
+  bool has_clock_fault = false;
+  const std::int64_t count = random.between(0, 6);
+  for (std::int64_t i = 0; i < count; ++i) {
+    FaultPlan fault{static_cast<Fault>(random.between(0, 12)), random.between(lease, 7 * lease), 0,
+                    static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(nodes) - 1))};
+    const bool is_of_clocks = fault.fault == Fault::paused || fault.fault == Fault::paused_long ||
+                              fault.fault == Fault::leapt || fault.fault == Fault::leapt_far;
+    // Together they could be more than a slice can bear.
+    if (is_of_clocks && has_clock_fault) continue;
+    has_clock_fault = has_clock_fault || is_of_clocks;
+    const bool is_short = fault.fault == Fault::paused || fault.fault == Fault::leapt;
+    fault.lasts = is_short ? random.between(1, lease / 5) : random.between(lease / 4, quiet_at - fault.at);
+    faults.push_back(fault);
+  }
+}
+
+}  // namespace weir::simulation

@@ -1,0 +1,124 @@
+// One run of a seed, and what has to hold in it:
+//
+//  1. No consumer is admitted more than the limit's algorithm allows in any stretch (bound.h). What the outage rules
+//     admit is not counted there.
+//  2. Units are conserved at the store: granted = reported + returned + lapsed + held.
+//  3. No decision takes longer than its timeout.
+//  4. Three leases after the faults, limits of 100 units and more admit 95 % of what exact ones would.
+//  5. Nothing grows without end: a ledger has no more slices than there are nodes that may hold one, and when nobody
+//     asks any more, nothing is out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tests/simulation/network.h"
+#include "tests/simulation/trace.h"
+
+namespace weir::simulation {
+
+class Simulation {
+ public:
+  Simulation(std::uint64_t seed, Mutant mutant, bool prints)
+      : plan_(seed), random_(seed * 2), store_(mutant), trace_(prints), mutant_(mutant) {
+    for (const LimitPlan& limit : plan_.limits) numbers_.push_back(limit.limit);
+    make_bounds();
+  }
+
+  // What did not hold first, with a trace; nothing if all did.
+  [[nodiscard]] std::optional<std::string> run();
+
+  // What the run came to, so that a test can tell one that does nothing.
+  struct Sums {
+    std::uint64_t asked = 0;
+    std::uint64_t on_slices = 0;  // admitted
+    std::uint64_t by_store = 0;
+    std::uint64_t by_outage_rules = 0;
+    double utilisation = -1;  // of what exact admits; -1: not measured
+  };
+  [[nodiscard]] const Sums& sums() const noexcept { return sums_; }
+
+ private:
+  struct Request final : store::Group, store::Callback {
+    Request(Simulation& its_simulation, Node& its_node) : simulation(its_simulation), node(its_node) {}
+    virtual ~Request() = default;
+    void answered(store::Group& /*group*/) override { simulation.note_answer(*this); }
+
+    Simulation& simulation;
+    Node& node;
+    std::size_t key = 0;
+    std::size_t version = 0;
+    StoreTime asked;
+    Instant asked_by_store{};
+    std::vector<Micros> slice_windows;  // as it was when it was asked
+    bool is_answered = false;
+  };
+
+  // --- demand
+  void ask_on();
+  void ask(Node& node, std::size_t key, std::uint64_t cost);
+  [[nodiscard]] std::size_t choose_key();
+  void note_answer(Request& request);
+
+  // --- faults
+  void begin(const FaultPlan& fault);
+  void start_node(std::size_t place);
+  void end_node(std::size_t place, Micros down);
+  void pause(Node& node, Micros lasts, bool is_covered);
+  void leap(Micros by);
+  void lose_states(bool all);
+  void reload();
+
+  // --- what has to hold
+  void make_bounds();
+  void check_applied(Node& node, Packet& packet);
+  void check_bounds();
+  void check_utilisation();
+  void check_end();
+  void fail(const std::string& what, int key, Micros at);
+  [[nodiscard]] Bound& bound(std::size_t limit, std::size_t key) { return bounds_.at(shared_key(limit, key)); }
+  template <class Work>
+  void for_each_key(Work work) {
+    for (std::size_t i = 0; i < plan_.limits.size(); ++i) {
+      for (std::size_t key = 0; key < plan_.keys; ++key) work(i, key);
+    }
+  }
+
+  const Plan plan_;
+  Random random_;
+  EventQueue queue_;
+  SimulatedStore store_;
+  Trace trace_;
+  const Mutant mutant_;
+  std::optional<std::string> failure_;
+  Sums sums_;
+
+  StoreTime applied_;  // of the answer that is being delivered
+  Network::World world_{plan_,
+                        queue_,
+                        random_,
+                        mutant_,
+                        [this](Node& node, Packet& packet) { check_applied(node, packet); },
+                        [this](const Packet& packet) { applied_ = packet.applied; }};
+
+  std::vector<std::unique_ptr<Network>> networks_;
+  std::vector<std::unique_ptr<Node>> all_nodes_;  // those that ended, too
+  std::vector<std::unique_ptr<Request>> requests_;
+  std::vector<Node*> nodes_;  // null: not there at present
+  std::vector<std::pair<const Node*, Micros>> ended_;
+  std::size_t version_ = 0;
+  std::vector<Limit> numbers_;
+  std::map<std::string, Bound> bounds_;  // under the present numbers
+  Micros forgot_at_ = -1;
+  Micros stepped_back_ = 0;
+};
+
+}  // namespace weir::simulation
+
+#include "tests/simulation/simulation_run.h"
