@@ -39,6 +39,13 @@ class Bound {
   }
   // The store knows nothing of what was admitted before.
   void forget(StoreTime time) { events_.push_back({time, 0, 0, Kind::forgotten}); }
+  // The store's clock steps back: a window that was over and is entered again is a new one.
+  void step_back(StoreTime time) { events_.push_back({time, 0, 0, Kind::stepped_back}); }
+  // From then on other numbers hold, of the same algorithm and window.
+  void renumber(StoreTime time, const Limit& limit) {
+    events_.push_back({time, 0, 0, Kind::renumbered});
+    later_limits_.push_back(limit);
+  }
 
   struct Excess {
     Micros at;
@@ -53,6 +60,11 @@ class Bound {
         level_ = 0;
         counts_.clear();
       }
+      if (event.kind == Kind::stepped_back && !is_bucket()) {
+        const Micros counts_for = limit_.rate().per.count() * (limit_.algorithm() == Algorithm::fixed_window ? 1 : 2);
+        std::erase_if(counts_, [&](const auto& one) { return one.first + counts_for <= event.time.latest; });
+      }
+      if (event.kind == Kind::renumbered) renumber(event.time.passed);
       if (event.kind != Kind::admitted) continue;
       const std::uint64_t excess = is_bucket() ? pour(event) : count(event);
       if (excess > credit_) return Excess{event.time.at, excess - credit_};
@@ -62,7 +74,7 @@ class Bound {
   }
 
  private:
-  enum class Kind : std::uint8_t { admitted, credit, forgotten };
+  enum class Kind : std::uint8_t { admitted, credit, forgotten, stepped_back, renumbered };
   struct Event {
     StoreTime time;
     std::uint64_t units;
@@ -73,12 +85,31 @@ class Bound {
 
   [[nodiscard]] bool is_bucket() const noexcept { return limit_.algorithm() < Algorithm::fixed_window; }
 
+  // What is used counts by the time that it takes; what is held, by the new numbers. The least that it can be.
+  void renumber(Micros passed) {
+    const Limit next = later_limits_[renumbered_++];
+    if (is_bucket()) {
+      drain(passed);
+      const auto [old_rate, old_per] = limit_.rate();
+      const auto [new_rate, new_per] = next.rate();
+      const auto old_units = static_cast<double>(level_) / static_cast<double>(old_per.count());
+      const double old_token = static_cast<double>(old_per.count()) / static_cast<double>(old_rate);
+      const double new_token = static_cast<double>(new_per.count()) / static_cast<double>(new_rate);
+      const double units = old_units * std::min(1.0, old_token / new_token) - 1;
+      level_ = static_cast<Level>(std::max(0.0, units) * static_cast<double>(new_per.count()));
+    }
+    limit_ = next;
+  }
+
+  void drain(Micros passed) {
+    level_ = std::max<Level>(0, level_ - Level{passed - at_} * static_cast<Level>(limit_.rate().count));
+    at_ = passed;
+  }
+
   // Both give the units that are beyond the limit, and forget them.
   std::uint64_t pour(const Event& event) {
-    const auto [rate, per] = limit_.rate();
-    const Level token = per.count();
-    level_ = std::max<Level>(0, level_ - Level{event.time.passed - at_} * static_cast<Level>(rate));
-    at_ = event.time.passed;
+    const Level token = limit_.rate().per.count();
+    drain(event.time.passed);
     level_ += static_cast<Level>(event.units) * token;
     const Level over = level_ - static_cast<Level>(limit_.capacity()) * token;
     if (over <= 0) return 0;
@@ -103,6 +134,8 @@ class Bound {
   }
 
   Limit limit_;
+  std::vector<Limit> later_limits_;
+  std::size_t renumbered_ = 0;  // of them, those that hold
   std::vector<Event> events_;
   std::uint64_t credit_ = 0;
   Level level_ = 0;

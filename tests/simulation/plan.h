@@ -110,7 +110,7 @@ inline Limit make_limit(Algorithm algorithm, std::uint64_t capacity, Micros fill
 inline Plan::Plan(std::uint64_t seed) {
   Random random(seed * 2 + 1);
   lease = 1'000 * random.between(200, 1'000);
-  timeout = 1'000 * random.between(10, 50);
+  timeout = random.chance(0.7) ? 1'000 * random.between(10, 50) : random.between(50'000, lease * 6 / 10);
   nodes = static_cast<std::size_t>(random.chance(0.5) ? random.between(2, 4) : random.between(2, 16));
   keys = static_cast<std::size_t>(random.between(1, 6));
   most_slices = random.chance(0.2) ? 2 : 1'000;
@@ -158,9 +158,10 @@ inline void Plan::choose_limits(Random& random) {
 
 inline void Plan::choose_faults(Random& random) {
   bool has_clock_fault = false;
-  const std::int64_t count = random.between(0, 6);
+  const std::int64_t count = random.between(0, 10);
   for (std::int64_t i = 0; i < count; ++i) {
-    FaultPlan fault{static_cast<Fault>(random.between(0, 12)), random.between(lease, 7 * lease), 0,
+    const auto kind = static_cast<Fault>(std::min<std::int64_t>(random.between(0, 14), 12));
+    FaultPlan fault{kind, random.between(lease, 7 * lease), 0,
                     static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(nodes) - 1))};
     const bool is_of_clocks = fault.fault == Fault::paused || fault.fault == Fault::paused_long ||
                               fault.fault == Fault::leapt || fault.fault == Fault::leapt_far;

@@ -66,6 +66,8 @@ class SimulatedStore {
     return mutant_ == Mutant::charged_ahead || accounts_[key].held() == states_.ledger(key).held();
   }
 
+  [[nodiscard]] store::CoreStates states() const { return states_.copy(); }
+
   void take_snapshot() {
     snapshot_ = states_.copy();
     accounts_then_ = accounts_;

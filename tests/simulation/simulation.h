@@ -4,7 +4,8 @@
 //     admit is not counted there.
 //  2. Units are conserved at the store: granted = reported + returned + lapsed + held.
 //  3. No decision takes longer than its timeout.
-//  4. Three leases after the faults, limits of 100 units and more admit 95 % of what exact ones would.
+//  4. Three leases after the faults, limits of 100 units and more admit 95 % of what exact ones would; less where
+//     demand comes in bursts (least_utilisation).
 //  5. Nothing grows without end: a ledger has no more slices than there are nodes that may hold one, and when nobody
 //     asks any more, nothing is out.
 #pragma once
@@ -34,6 +35,7 @@ class Simulation {
   // What did not hold first, with a trace; nothing if all did.
   [[nodiscard]] std::optional<std::string> run();
 
+  std::string describe() const { std::ostringstream o; o << "nodes " << plan_.nodes << " keys " << plan_.keys << " lease " << plan_.lease << " rps " << plan_.requests_per_second << " shape " << int(plan_.shape) << " dear " << plan_.dearest << " most " << plan_.most_slices << " both " << plan_.both << " delay " << plan_.network.longest_delay << " "; for (size_t i = 0; i < numbers_.size(); ++i) o << name_of(numbers_[i].algorithm()) << " " << numbers_[i].capacity() << "/" << core::time_to_fill(numbers_[i]).count() << (plan_.limits[i].consistency == Consistency::leased ? "L " : "E "); return o.str(); }
   // What the run came to, so that a test can tell one that does nothing.
   struct Sums {
     std::uint64_t asked = 0;
@@ -64,6 +66,7 @@ class Simulation {
   void ask_on();
   void ask(Node& node, std::size_t key, std::uint64_t cost);
   [[nodiscard]] std::size_t choose_key();
+  [[nodiscard]] bool is_counted(const Request& request, const StoreTime& decided) const noexcept;
   void note_answer(Request& request);
 
   // --- faults
@@ -80,9 +83,14 @@ class Simulation {
   void check_applied(Node& node, Packet& packet);
   void check_bounds();
   void check_utilisation();
+  [[nodiscard]] double least_utilisation() const;
+  [[nodiscard]] std::uint64_t out();  // units of the first limit
   void check_end();
   void fail(const std::string& what, int key, Micros at);
   [[nodiscard]] Bound& bound(std::size_t limit, std::size_t key) { return bounds_.at(shared_key(limit, key)); }
+  [[nodiscard]] bool is_bucket(std::size_t limit) const noexcept {
+    return numbers_[limit].algorithm() < Algorithm::fixed_window;
+  }
   template <class Work>
   void for_each_key(Work work) {
     for (std::size_t i = 0; i < plan_.limits.size(); ++i) {
@@ -114,9 +122,13 @@ class Simulation {
   std::vector<std::pair<const Node*, Micros>> ended_;
   std::size_t version_ = 0;
   std::vector<Limit> numbers_;
-  std::map<std::string, Bound> bounds_;  // under the present numbers
+  StoreTime reloaded_;
+  std::map<std::string, Bound> bounds_;
   Micros forgot_at_ = -1;
   Micros stepped_back_ = 0;
+  store::CoreStates exact_;  // what the store knew when the faults were over
+  std::uint64_t out_at_start_ = 0;
+  std::uint64_t out_at_end_ = 0;
 };
 
 }  // namespace weir::simulation
