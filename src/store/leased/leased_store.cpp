@@ -300,12 +300,13 @@ void LeasedStore::send(SliceTable& table, table::KeyHash key, std::string_view s
   inner_.submit(sent.group);
 }
 
-// The store was told meanwhile that it is used: it takes it back as far as it still counts.
+// The store was told meanwhile that it is used: it takes it back as far as it still counts, in the window that it was
+// spent in.
 void LeasedStore::refund(const Check& check, Ticks now) {
   if (check.cost.units() == 0) return;
   Background& sent = background(*check.states->slices, check.hash, check.key, now);
   sent.group.operation = Operation::settle;
-  sent.group.settlement = core::Settlement{check.cost, Cost{0}, store_time(now)};
+  sent.group.settlement = core::Settlement{check.cost, Cost{0}, check.decision.charged_at};
   inner_.submit(sent.group);
 }
 
