@@ -17,16 +17,17 @@ enum class Mutant : std::uint8_t {
   lapsed_after,         // slices that lapsed end behind the decision
 };
 
-struct MutantName {
+struct PlantedMutant {
   Mutant mutant;
   std::string_view name;
+  std::uint64_t found_by;  // the first seed that finds it
 };
 inline constexpr std::array all_mutants{
-    MutantName{Mutant::charged_ahead, "charged_ahead"},
-    MutantName{Mutant::returned_twice, "returned_twice"},
-    MutantName{Mutant::time_from_answer, "time_from_answer"},
-    MutantName{Mutant::total_taken_unspent, "total_taken_unspent"},
-    MutantName{Mutant::lapsed_after, "lapsed_after"},
+    PlantedMutant{Mutant::charged_ahead, "charged_ahead", 3},
+    PlantedMutant{Mutant::returned_twice, "returned_twice", 2},
+    PlantedMutant{Mutant::time_from_answer, "time_from_answer", 608},
+    PlantedMutant{Mutant::total_taken_unspent, "total_taken_unspent", 3},
+    PlantedMutant{Mutant::lapsed_after, "lapsed_after", 288},
 };
 
 }  // namespace weir::simulation

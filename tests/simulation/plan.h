@@ -127,7 +127,7 @@ inline Plan::Plan(std::uint64_t seed) {
   }
   quiet_at = 8 * lease;
   measured_from = quiet_at + 3 * lease;
-  idle_at = measured_from + 4 * lease;
+  idle_at = measured_from + 8 * lease;
   ends_at = idle_at + 5 * lease;
   if (has_faults) choose_faults(random);
 }

@@ -35,7 +35,6 @@ class Simulation {
   // What did not hold first, with a trace; nothing if all did.
   [[nodiscard]] std::optional<std::string> run();
 
-  std::string describe() const { std::ostringstream o; o << "nodes " << plan_.nodes << " keys " << plan_.keys << " lease " << plan_.lease << " rps " << plan_.requests_per_second << " shape " << int(plan_.shape) << " dear " << plan_.dearest << " most " << plan_.most_slices << " both " << plan_.both << " delay " << plan_.network.longest_delay << " "; for (size_t i = 0; i < numbers_.size(); ++i) o << name_of(numbers_[i].algorithm()) << " " << numbers_[i].capacity() << "/" << core::time_to_fill(numbers_[i]).count() << (plan_.limits[i].consistency == Consistency::leased ? "L " : "E "); return o.str(); }
   // What the run came to, so that a test can tell one that does nothing.
   struct Sums {
     std::uint64_t asked = 0;
@@ -83,6 +82,7 @@ class Simulation {
   void check_applied(Node& node, Packet& packet);
   void check_bounds();
   void check_utilisation();
+  [[nodiscard]] bool is_measured(const Request& request) const;
   [[nodiscard]] double least_utilisation() const;
   [[nodiscard]] std::uint64_t out();  // units of the first limit
   void check_end();

@@ -51,6 +51,7 @@ inline std::size_t Simulation::choose_key() {
 }
 
 inline void Simulation::ask(Node& node, std::size_t key, std::uint64_t cost) {
+  if (!node.takes_requests) return;
   ++sums_.asked;
   Request& request = *requests_.emplace_back(std::make_unique<Request>(*this, node));
   request.key = key;
@@ -281,18 +282,18 @@ inline void Simulation::check_bounds() {
 }
 
 // What exact limits would have admitted since the faults were over, from what the store knew then, with no time on the
-// way. What is out at the end is not wasted.
+// way. Of windows, whole ones. What is out of a bucket at the end is not wasted.
 inline void Simulation::check_utilisation() {
   if (numbers_[0].capacity() < 100) return;
   std::uint64_t by_exact = 0;
-  std::uint64_t by_nodes = out_at_end_ - std::min(out_at_end_, out_at_start_);
+  std::uint64_t by_nodes = is_bucket(0) ? out_at_end_ - std::min(out_at_end_, out_at_start_) : 0;
   for (const auto& request : requests_) {
     if (request->asked.at < plan_.quiet_at || request->operation != store::Operation::decide) continue;
     store::Group same;
     same.checks = request->checks;
     for (store::Check& check : same.checks) check.charge_back = 0;
     exact_.decide(same, request->asked_by_store);
-    if (request->asked.at < plan_.measured_from) continue;
+    if (!is_measured(*request)) continue;
     const std::uint64_t units = same.checks[0].cost.units();
     by_exact += same.admitted ? units : 0;
     by_nodes += request->admitted ? units : 0;
@@ -304,12 +305,23 @@ inline void Simulation::check_utilisation() {
   }
 }
 
-// Steady demand on one limit. Where it comes in bursts, moves or asks two limits, or where a window is hardly longer
-// than a slice, denials while others hold units (semantics: at most their slices, for a lease) weigh more.
+inline bool Simulation::is_measured(const Request& request) const {
+  const Micros at = request.asked.at;
+  if (is_bucket(0)) return at >= plan_.measured_from;
+  const Micros length = numbers_[0].rate().per.count();
+  const Micros now = core::micros(request.asked_by_store);
+  const Micros begins = at - (now - core::window_start(now, length));
+  return begins >= plan_.measured_from && begins + length <= plan_.idle_at;
+}
+
+// Steady demand on one limit. Units that nodes hold when a window ends are lost, which is seen where demand is about as
+// large as the limit. Where demand comes in bursts, moves or asks two limits, or where a window is hardly longer than a
+// slice, denials while others hold units (at most their slices, for a lease) weigh more.
 inline double Simulation::least_utilisation() const {
   const bool is_steady = plan_.shape == Shape::steady || plan_.shape == Shape::skewed;
-  const bool is_long = is_bucket(0) || numbers_[0].rate().per.count() >= 2 * plan_.lease;
-  return is_steady && is_long && plan_.both == 0 ? 0.95 : 0.75;
+  if (!is_steady || plan_.both > 0) return 0.7;
+  if (is_bucket(0)) return 0.95;
+  return numbers_[0].rate().per.count() >= 2 * plan_.lease ? 0.9 : 0.7;
 }
 
 inline std::uint64_t Simulation::out() {
