@@ -158,9 +158,10 @@ inline void Plan::choose_limits(Random& random) {
 
 inline void Plan::choose_faults(Random& random) {
   bool has_clock_fault = false;
-  const std::int64_t count = random.between(0, 10);
+  const bool only_reloads = random.chance(0.1);
+  const std::int64_t count = only_reloads ? random.between(10, 40) : random.between(0, 10);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto kind = static_cast<Fault>(std::min<std::int64_t>(random.between(0, 14), 12));
+    const Fault kind = only_reloads ? Fault::reloaded : static_cast<Fault>(random.between(0, 12));
     FaultPlan fault{kind, random.between(lease, 7 * lease), 0,
                     static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(nodes) - 1))};
     const bool is_of_clocks = fault.fault == Fault::paused || fault.fault == Fault::paused_long ||

@@ -185,7 +185,7 @@ inline void Simulation::pause(Node& node, Micros lasts, bool is_covered) {
   for_each_key([&](std::size_t limit, std::size_t key) {
     if (is_covered && is_bucket(limit)) return;
     for (const core::Slice& slice : store_.ledger(shared_key(limit, key)).slices) {
-      if (slice.holder == node.holder->id) bound(limit, key).add_credit(store_.time(queue_.now()), slice.units);
+      if (slice.holder - node.holder->id < node.holder->tables) bound(limit, key).add_credit(store_.time(queue_.now()), slice.units);
     }
   });
 }
@@ -265,7 +265,7 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
     }
     const auto ended_lately = std::ranges::count_if(
         ended_, [&](const auto& one) { return now - one.second < 4 * plan_.lease + stepped_back_; });
-    if (ledger.slices.size() > plan_.nodes + static_cast<std::size_t>(ended_lately)) {
+    if (ledger.slices.size() > (plan_.nodes + static_cast<std::size_t>(ended_lately)) * (version_ + 1)) {
       fail("a ledger has " + std::to_string(ledger.slices.size()) + " slices", static_cast<int>(key), now);
     }
   }

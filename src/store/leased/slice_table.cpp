@@ -37,7 +37,10 @@ std::shared_ptr<SliceHolder> SliceHolder::random() {
 }
 
 SliceTable::SliceTable(Options options)
-    : options_(std::move(options)), token_(token_of(options_.rule)), is_window_(is_window(options_.rule)) {
+    : options_(std::move(options)),
+      holder_(options_.holder->id + options_.holder->tables.fetch_add(1, std::memory_order_relaxed)),
+      token_(token_of(options_.rule)),
+      is_window_(is_window(options_.rule)) {
   states_.rule = options_.rule;
 }
 
@@ -135,7 +138,7 @@ core::SliceMessage SliceTable::message(Record& record, std::string_view shared_k
   record.number = options_.holder->last_message.fetch_add(1, std::memory_order_relaxed) + 1;
   record.in_flight = true;
   record.rest = record.kept = keep;
-  return {.holder = options_.holder->id,
+  return {.holder = holder_,
           .number = record.number,
           .keep = keep,
           .back = back,

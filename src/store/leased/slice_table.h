@@ -48,7 +48,8 @@ struct SliceCounts {
   static void raise(Count& count, std::uint64_t by = 1) noexcept { count.fetch_add(by, std::memory_order_relaxed); }
 };
 
-// Who holds slices: this process.
+// Who holds slices: this process. Each of its tables is a holder of its own to the store, with a number from `id` on: a
+// table that a reload made asks for the same keys while the one before it still gives back its own.
 struct SliceHolder {
   explicit SliceHolder(std::uint64_t its_id) noexcept : id(its_id) {}
 
@@ -56,6 +57,7 @@ struct SliceHolder {
   [[nodiscard]] static std::shared_ptr<SliceHolder> random();
 
   const std::uint64_t id;
+  std::atomic<std::uint64_t> tables{0};
   std::atomic<std::uint64_t> last_message{0};
   std::atomic<std::int64_t> store_ahead{0};  // the store's time less ours (Ticks), by its last answer to any loop
   SliceCounts counts;
@@ -198,6 +200,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] bool renewal_is_due(const Record& record, Ticks now) const noexcept;
 
   const Options options_;
+  const std::uint64_t holder_;  // to the store
   Duration token_{};  // what one unit takes to come back, rounded up; of a window, its length
   bool is_window_ = false;
   States states_;
