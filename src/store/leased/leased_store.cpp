@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace weir::store {
@@ -300,10 +301,14 @@ void LeasedStore::send(SliceTable& table, table::KeyHash key, std::string_view s
   inner_.submit(sent.group);
 }
 
-// The store was told meanwhile that it is used: it takes it back as far as it still counts, in the window that it was
-// spent in.
+// The store was told meanwhile that it is used. A window takes it back, if it is the one that it was spent in. A bucket
+// could only take back what is still visible of the charge, and when the store made that is not known here: a refund of
+// all of it would count the time since then twice. So it stays charged.
 void LeasedStore::refund(const Check& check, Ticks now) {
-  if (check.cost.units() == 0) return;
+  const bool is_bucket = core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
+    return std::is_same_v<typename A::State, core::ArrivalState>;
+  });
+  if (is_bucket || check.cost.units() == 0) return;
   Background& sent = background(*check.states->slices, check.hash, check.key, now);
   sent.group.operation = Operation::settle;
   sent.group.settlement = core::Settlement{check.cost, Cost{0}, check.decision.charged_at};
