@@ -25,9 +25,9 @@ struct PlantedMutant {
 inline constexpr std::array all_mutants{
     PlantedMutant{Mutant::charged_ahead, "charged_ahead", 3},
     PlantedMutant{Mutant::returned_twice, "returned_twice", 2},
-    PlantedMutant{Mutant::time_from_answer, "time_from_answer", 608},
+    PlantedMutant{Mutant::time_from_answer, "time_from_answer", 552},
     PlantedMutant{Mutant::total_taken_unspent, "total_taken_unspent", 3},
-    PlantedMutant{Mutant::lapsed_after, "lapsed_after", 288},
+    PlantedMutant{Mutant::lapsed_after, "lapsed_after", 757},
 };
 
 }  // namespace weir::simulation
