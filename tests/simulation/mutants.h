@@ -23,10 +23,10 @@ struct PlantedMutant {
   std::uint64_t found_by;  // the first seed that finds it
 };
 inline constexpr std::array all_mutants{
-    PlantedMutant{Mutant::charged_ahead, "charged_ahead", 3},
+    PlantedMutant{Mutant::charged_ahead, "charged_ahead", 7},
     PlantedMutant{Mutant::returned_twice, "returned_twice", 2},
     PlantedMutant{Mutant::time_from_answer, "time_from_answer", 552},
-    PlantedMutant{Mutant::total_taken_unspent, "total_taken_unspent", 3},
+    PlantedMutant{Mutant::total_taken_unspent, "total_taken_unspent", 7},
     PlantedMutant{Mutant::lapsed_after, "lapsed_after", 757},
 };
 

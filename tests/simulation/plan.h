@@ -158,6 +158,8 @@ inline void Plan::choose_limits(Random& random) {
 
 inline void Plan::choose_faults(Random& random) {
   bool has_clock_fault = false;
+  bool store_forgets = false;
+  bool store_moves = false;
   const bool only_reloads = random.chance(0.1);
   const std::int64_t count = only_reloads ? random.between(10, 40) : random.between(0, 10);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -168,6 +170,12 @@ inline void Plan::choose_faults(Random& random) {
                               fault.fault == Fault::leapt || fault.fault == Fault::leapt_far;
     // Together they could be more than a slice can bear.
     if (is_of_clocks && has_clock_fault) continue;
+    // What a store forgets is a credit of the moment (bound.h): if its clock moves as well, no window can be named for it.
+    const bool forgets = kind == Fault::store_emptied || kind == Fault::store_failed_over;
+    const bool moves = kind == Fault::leapt || kind == Fault::leapt_far || kind == Fault::stepped_back;
+    if ((forgets && store_moves) || (moves && store_forgets)) continue;
+    store_forgets = store_forgets || forgets;
+    store_moves = store_moves || moves;
     has_clock_fault = has_clock_fault || is_of_clocks;
     const bool is_short = fault.fault == Fault::paused || fault.fault == Fault::leapt;
     fault.lasts = is_short ? random.between(1, lease / 5) : random.between(lease / 4, quiet_at - fault.at);

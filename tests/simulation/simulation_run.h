@@ -326,7 +326,7 @@ inline double Simulation::least_utilisation() const {
 
 inline std::uint64_t Simulation::out() {
   std::uint64_t sum = 0;
-  for (const Node* node : nodes_) sum += node->limits[0]->slices->out(node->ticks()).units;
+  for (const Node* node : nodes_) sum += node->limits[0]->slices->out().units;
   return sum;
 }
 
@@ -338,7 +338,7 @@ inline void Simulation::check_end() {
   }
   for (const auto& node : all_nodes_) {
     for (const NodeLimit* limit : node->limits) {
-      if (limit->slices && limit->slices->out(node->ticks()).units > 0) {
+      if (node->is_alive && limit->slices && limit->slices->out().units > 0) {
         return fail("units are out when nobody asks", -1, queue_.now());
       }
     }
