@@ -220,8 +220,8 @@ void write_consistency(text::JsonWriter& json, const CompiledLimit& limit, const
                 policy::largest_slice(numbers));
   } else if (kind == policy::Consistency::approximate) {
     const policy::ApproximateBound bound = policy::approximate_bound(numbers, nodes);
-    json.fields("sync_microseconds", microseconds(limit.consistency.sync), "nodes", nodes, "allowance",
-                bound.allowance, "most", bound.most, "per_microseconds", microseconds(bound.per));
+    json.fields("sync_microseconds", microseconds(limit.consistency.sync), "nodes", nodes, "allowance", bound.allowance,
+                "most", bound.most, "per_microseconds", microseconds(bound.per));
   }
   json.end_object();
 }

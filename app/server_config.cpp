@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include "observe/consumer_names.h"
-#include "text/yaml/problem.h"
-#include "server/secrets.h"
 #include "server/config.h"
+#include "server/secrets.h"
 #include "server/sources.h"
+#include "text/yaml/problem.h"
 
 namespace weir::app {
 

@@ -75,9 +75,8 @@ Verdict admitted_verdict(const LiveOutcomes& outcomes, Reason reason, std::size_
   for (std::size_t c = 0; c < outcomes.size(); ++c) {
     const Outcome& outcome = outcomes[c];
     verdict.delay = std::max(verdict.delay, outcome.decision.delay);
-    const bool is_it = reason == Reason::warned
-                           ? c == warned
-                           : decides == nullptr || is_tighter(outcome.decision, decides->decision);
+    const bool is_it =
+        reason == Reason::warned ? c == warned : decides == nullptr || is_tighter(outcome.decision, decides->decision);
     if (is_it) decides = &outcome;
   }
   if (decides == nullptr) return verdict;

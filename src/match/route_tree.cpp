@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cstring>
 
-
 namespace weir::match {
 
 // The places in the tree that the readings of a path have led to, each once.

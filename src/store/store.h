@@ -46,7 +46,7 @@ struct States {
   ThrottleTable* throttle = nullptr;  // instead of `table`, for CL.THROTTLE
   core::Rule share{};                 // what this process admits while a shared store is away
   OnFailure on_failure = OnFailure::share;
-  bool charges_back = false;  // what was admitted on the share is charged to the store when it is back
+  bool charges_back = false;     // what was admitted on the share is charged to the store when it is back
   SliceTable* slices = nullptr;  // that this process holds; null: every decision is the store's
 };
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <string>
 
-
 namespace weir::match {
 namespace {
 

@@ -105,8 +105,8 @@ TEST(EffectiveConsistency, OfApproximateTakesFourUnitsForEachNode) {
 }
 
 TEST(EffectiveConsistency, IsThatOfATiersOwnNumbers) {
-  const auto limit = limit_with(
-      "algorithm: gcra, rate: 1/s, burst: 5, tier_overrides: { pro: { burst: 50 } }, consistency: leased");
+  const auto limit =
+      limit_with("algorithm: gcra, rate: 1/s, burst: 5, tier_overrides: { pro: { burst: 50 } }, consistency: leased");
   ASSERT_EQ(limit.live.by_tier.size(), 2U);
   EXPECT_EQ(effective_consistency(limit, *limit.live.by_tier[0], 64), exact_since(WhyExact::small));
   EXPECT_EQ(effective_consistency(limit, *limit.live.by_tier[1], 64), kept_leased);

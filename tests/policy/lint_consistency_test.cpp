@@ -9,8 +9,8 @@ namespace {
 // With the consistency in line 4, and what the store's number of nodes is.
 Lines consistency_warnings(const std::string& numbers, const std::string& consistency,
                            std::uint64_t nodes = default_nodes) {
-  const std::string text = "version: 1\nlimits:\n- { name: a, consumer_key: ip, " + numbers +
-                           ",\n    consistency: " + consistency + " }\n";
+  const std::string text =
+      "version: 1\nlimits:\n- { name: a, consumer_key: ip, " + numbers + ",\n    consistency: " + consistency + " }\n";
   Lines lines;
   for (const Problem& problem : load_text(text, "p", {.nodes = nodes}).problems) {
     lines.push_back(problem.text().substr(2));

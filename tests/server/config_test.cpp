@@ -30,21 +30,22 @@ Lines listens(const ListenerConfig& listener) {
 
 TEST(DefaultConfig, HasEveryListenerOnLoopback) {
   const Config config = default_config(nowhere);
-  EXPECT_EQ(describe(config), (Lines{
-                                  "policy: the default one",
-                                  "http listener: 127.0.0.1:8080 (default), at most 10000 connections, bodies up to 1MiB, "
-                                  "up to 1000 answers held for "
-                                  "up to 5 s",
-                                  "rls listener: 127.0.0.1:8081 (default), at most 10000 connections, messages up to 1MiB",
-                                  "resp listener: 127.0.0.1:6390 (default), at most 10000 connections",
-                                  "admin listener: 127.0.0.1:8089 (default), at most 10000 connections",
-                                  "state: no directory, up to 256MiB of memory, no snapshots",
-                                  "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
-                                  "log: info to standard error, every denial up to 100 a second",
-                                  "store: this process",
-                                  "loops: one for each core",
-                                  "drain: 10 s",
-                              }));
+  EXPECT_EQ(describe(config),
+            (Lines{
+                "policy: the default one",
+                "http listener: 127.0.0.1:8080 (default), at most 10000 connections, bodies up to 1MiB, "
+                "up to 1000 answers held for "
+                "up to 5 s",
+                "rls listener: 127.0.0.1:8081 (default), at most 10000 connections, messages up to 1MiB",
+                "resp listener: 127.0.0.1:6390 (default), at most 10000 connections",
+                "admin listener: 127.0.0.1:8089 (default), at most 10000 connections",
+                "state: no directory, up to 256MiB of memory, no snapshots",
+                "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
+                "log: info to standard error, every denial up to 100 a second",
+                "store: this process",
+                "loops: one for each core",
+                "drain: 10 s",
+            }));
 }
 
 TEST(DefaultConfig, KeepsStateWhereTheEnvironmentSays) {
@@ -160,23 +161,24 @@ grace: 1500ms
                                        "/etc/weir/weir.yaml", nowhere)
                           .config;
   ASSERT_TRUE(config.has_value());
-  EXPECT_EQ(describe(*config),
-            (Lines{
-                "policy: /etc/weir/live.yaml (/etc/weir/weir.yaml)",
-                "http listener: 127.0.0.1:443, [::1]:443 (/etc/weir/weir.yaml), TLS with client certificates, token from "
-                "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1MiB, "
-                "no answer held, auth_headers path",
-                "rls listener: unix:/run/weir.sock (/etc/weir/weir.yaml), mode 0660, at most 10000 connections, messages "
-                "up to 1MiB",
-                "resp listener: off (/etc/weir/weir.yaml)",
-                "admin listener: 0.0.0.0:9000 (/etc/weir/weir.yaml), exposed, at most 9 connections",
-                "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",
-                "fields: RateLimit-*, Retry-After with up to 2 s on top",
-                "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
-                "store: this process",
-                "loops: 2",
-                "drain: 10 s, after 1500 ms of grace",
-            }));
+  EXPECT_EQ(
+      describe(*config),
+      (Lines{
+          "policy: /etc/weir/live.yaml (/etc/weir/weir.yaml)",
+          "http listener: 127.0.0.1:443, [::1]:443 (/etc/weir/weir.yaml), TLS with client certificates, token from "
+          "/etc/weir/http.token, at most 10000 connections, hosts limits.example.com limits, bodies up to 1MiB, "
+          "no answer held, auth_headers path",
+          "rls listener: unix:/run/weir.sock (/etc/weir/weir.yaml), mode 0660, at most 10000 connections, messages "
+          "up to 1MiB",
+          "resp listener: off (/etc/weir/weir.yaml)",
+          "admin listener: 0.0.0.0:9000 (/etc/weir/weir.yaml), exposed, at most 9 connections",
+          "state: /etc/weir/state, up to 256MiB of memory, a snapshot every 1 min",
+          "fields: RateLimit-*, Retry-After with up to 2 s on top",
+          "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
+          "store: this process",
+          "loops: 2",
+          "drain: 10 s, after 1500 ms of grace",
+      }));
 }
 
 TEST(Store, IsDescribedWithoutItsPassword) {

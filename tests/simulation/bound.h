@@ -21,8 +21,8 @@ namespace weir::simulation {
 struct StoreTime {
   std::uint64_t order = 0;  // among all that happened
   Micros at = 0;            // in the run
-  Micros passed = 0;  // for the store
-  Micros latest = 0;  // that its clock has shown
+  Micros passed = 0;        // for the store
+  Micros latest = 0;        // that its clock has shown
 };
 
 class Bound {
@@ -124,8 +124,7 @@ class Bound {
     std::uint64_t estimate = count;
     if (limit_.algorithm() == Algorithm::sliding_window_counter) {
       const Micros into = std::clamp<Micros>(event.time.latest - event.window, 0, length - 1);
-      estimate += core::multiply_divide_ceil(counts_[event.window - length],
-                                             static_cast<std::uint64_t>(length - into),
+      estimate += core::multiply_divide_ceil(counts_[event.window - length], static_cast<std::uint64_t>(length - into),
                                              static_cast<std::uint64_t>(length));
     }
     const std::uint64_t excess = estimate - std::min(estimate, limit_.capacity());

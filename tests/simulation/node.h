@@ -39,10 +39,10 @@ struct NodeLimit {
     }
     if (of.consistency != Consistency::leased) return;
     slices = std::make_shared<store::SliceTable>(store::SliceTable::Options{.rule = states.rule,
-                                                                           .capacity = limit.capacity(),
-                                                                           .lease = Duration{plan.lease},
-                                                                           .most_keys = plan.most_slices,
-                                                                           .holder = std::move(holder)});
+                                                                            .capacity = limit.capacity(),
+                                                                            .lease = Duration{plan.lease},
+                                                                            .most_keys = plan.most_slices,
+                                                                            .holder = std::move(holder)});
     states.slices = slices.get();
   }
 

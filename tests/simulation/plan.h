@@ -40,19 +40,19 @@ struct LimitPlan {
 enum class Shape : std::uint8_t { steady, bursty, skewed, moving };
 
 enum class Fault : std::uint8_t {
-  cut_off,         // a node: what it sends, or what it is sent, is lost
-  away,            // a node knows that it has no connection
-  stopped,         // a node: its clock goes on
-  paused,          // a node, with its clock, for less than a slice can bear
-  paused_long,     // and for more
-  crashed,         // a node, and started again
-  shut_down,       // in order, and started again
-  store_emptied,   // it restarts without its states
+  cut_off,            // a node: what it sends, or what it is sent, is lost
+  away,               // a node knows that it has no connection
+  stopped,            // a node: its clock goes on
+  paused,             // a node, with its clock, for less than a slice can bear
+  paused_long,        // and for more
+  crashed,            // a node, and started again
+  shut_down,          // in order, and started again
+  store_emptied,      // it restarts without its states
   store_failed_over,  // to one that lacks the last writes
-  leapt,           // the store's clock goes forward by less than slices can bear
-  leapt_far,       // and by more
-  stepped_back,    // the store's clock
-  reloaded,        // the limits have other numbers
+  leapt,              // the store's clock goes forward by less than slices can bear
+  leapt_far,          // and by more
+  stepped_back,       // the store's clock
+  reloaded,           // the limits have other numbers
 };
 
 struct FaultPlan {
@@ -63,10 +63,10 @@ struct FaultPlan {
 };
 
 struct NetworkPlan {
-  Micros longest_delay;      // each way, as a rule
-  double late = 0;           // messages that take up to a lease and a half
+  Micros longest_delay;  // each way, as a rule
+  double late = 0;       // messages that take up to a lease and a half
   double lost = 0;
-  double doubled = 0;        // of those with messages about slices
+  double doubled = 0;  // of those with messages about slices
 };
 
 struct Plan {
@@ -78,9 +78,9 @@ struct Plan {
   std::size_t keys;
   std::size_t most_slices;  // of a node and limit
   bool has_outage_store;
-  std::vector<LimitPlan> limits;        // a request asks the first, or the first two
-  std::vector<Limit> reloaded;          // the same with other numbers
-  double both = 0;                      // how many requests ask two limits
+  std::vector<LimitPlan> limits;  // a request asks the first, or the first two
+  std::vector<Limit> reloaded;    // the same with other numbers
+  double both = 0;                // how many requests ask two limits
   Shape shape;
   double requests_per_second = 0;
   std::int64_t dearest = 1;
@@ -99,11 +99,16 @@ inline Limit make_limit(Algorithm algorithm, std::uint64_t capacity, Micros fill
   const BucketNumbers bucket{{capacity, Duration{fill}}, capacity};
   const WindowNumbers window{capacity, Duration{fill}};
   switch (algorithm) {
-    case Algorithm::token_bucket: return *Limit::token_bucket(bucket);
-    case Algorithm::gcra: return *Limit::gcra(bucket);
-    case Algorithm::fixed_window: return *Limit::fixed_window(window);
-    case Algorithm::sliding_window_counter: return *Limit::sliding_window_counter(window);
-    default: return *Limit::leaky_bucket(bucket);
+    case Algorithm::token_bucket:
+      return *Limit::token_bucket(bucket);
+    case Algorithm::gcra:
+      return *Limit::gcra(bucket);
+    case Algorithm::fixed_window:
+      return *Limit::fixed_window(window);
+    case Algorithm::sliding_window_counter:
+      return *Limit::sliding_window_counter(window);
+    default:
+      return *Limit::leaky_bucket(bucket);
   }
 }
 
@@ -151,8 +156,10 @@ inline void Plan::choose_limits(Random& random) {
   }
   both = count == 2 ? 0.3 + random.part() * 0.7 : 0;
   const Limit& first = limits[0].limit;
-  const double units = static_cast<double>(first.capacity()) * 1e6 / static_cast<double>(core::time_to_fill(first).count());
-  const double wanted = units * static_cast<double>(keys) * (0.3 + random.part() * 3) / (0.5 + 0.5 * static_cast<double>(dearest));
+  const double units =
+      static_cast<double>(first.capacity()) * 1e6 / static_cast<double>(core::time_to_fill(first).count());
+  const double wanted =
+      units * static_cast<double>(keys) * (0.3 + random.part() * 3) / (0.5 + 0.5 * static_cast<double>(dearest));
   requests_per_second = std::min(wanted, 5'000.0 * 1e6 / static_cast<double>(15 * lease));
 }
 
@@ -170,7 +177,8 @@ inline void Plan::choose_faults(Random& random) {
                               fault.fault == Fault::leapt || fault.fault == Fault::leapt_far;
     // Together they could be more than a slice can bear.
     if (is_of_clocks && has_clock_fault) continue;
-    // What a store forgets is a credit of the moment (bound.h): if its clock moves as well, no window can be named for it.
+    // What a store forgets is a credit of the moment (bound.h): if its clock moves as well, no window can be named for
+    // it.
     const bool forgets = kind == Fault::store_emptied || kind == Fault::store_failed_over;
     const bool moves = kind == Fault::leapt || kind == Fault::leapt_far || kind == Fault::stepped_back;
     if ((forgets && store_moves) || (moves && store_forgets)) continue;

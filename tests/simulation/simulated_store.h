@@ -134,7 +134,8 @@ class SimulatedStore {
   }
   void refund_returns(const store::Group& group, Micros at) {
     for (const store::Check& check : group.checks) {
-      if (check.exchange != nullptr && check.exchange->answer.taken) correct(check, check.exchange->message.back, 0, at);
+      if (check.exchange != nullptr && check.exchange->answer.taken)
+        correct(check, check.exchange->message.back, 0, at);
     }
   }
 

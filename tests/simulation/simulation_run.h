@@ -118,32 +118,46 @@ inline void Simulation::note_answer(Request& request) {
 // --- faults
 
 inline void Simulation::begin(const FaultPlan& fault) {
-  static constexpr const char* names[] = {"is cut off",      "is away",      "is stopped",          "is paused",
-                                          "is paused long",  "crashes",      "shuts down",          "store is emptied",
-                                          "store fails over", "clock leaps", "clock leaps far",     "clock steps back",
-                                          "reload"};
+  static constexpr const char* names[] = {
+      "is cut off", "is away",          "is stopped",       "is paused",   "is paused long",  "crashes",
+      "shuts down", "store is emptied", "store fails over", "clock leaps", "clock leaps far", "clock steps back",
+      "reload"};
   trace_.add({queue_.now(), names[static_cast<std::size_t>(fault.fault)], static_cast<int>(fault.node), -1,
               std::to_string(fault.lasts) + " us"});
   Node* const node = nodes_[fault.node];
   const Micros until = queue_.now() + fault.lasts;
   switch (fault.fault) {
-    case Fault::store_emptied: return lose_states(true);
-    case Fault::store_failed_over: return lose_states(false);
+    case Fault::store_emptied:
+      return lose_states(true);
+    case Fault::store_failed_over:
+      return lose_states(false);
     case Fault::leapt:
-    case Fault::leapt_far: return leap(fault.lasts);
-    case Fault::stepped_back: return leap(-fault.lasts);
-    case Fault::reloaded: return reload();
-    default: break;
+    case Fault::leapt_far:
+      return leap(fault.lasts);
+    case Fault::stepped_back:
+      return leap(-fault.lasts);
+    case Fault::reloaded:
+      return reload();
+    default:
+      break;
   }
   if (node == nullptr || !node->takes_requests) return;
   switch (fault.fault) {
-    case Fault::cut_off: node->lost_until = until; break;
-    case Fault::away: node->away_until = until; break;
+    case Fault::cut_off:
+      node->lost_until = until;
+      break;
+    case Fault::away:
+      node->away_until = until;
+      break;
     case Fault::stopped:
       node->stopped_until = node->last_stop = std::max(node->stopped_until, until);
       break;
-    case Fault::paused: pause(*node, fault.lasts, true); break;
-    case Fault::paused_long: pause(*node, fault.lasts, false); break;
+    case Fault::paused:
+      pause(*node, fault.lasts, true);
+      break;
+    case Fault::paused_long:
+      pause(*node, fault.lasts, false);
+      break;
     case Fault::crashed:
       node->is_alive = false;
       end_node(fault.node, fault.lasts);
@@ -157,8 +171,8 @@ inline void Simulation::begin(const FaultPlan& fault) {
 
 inline void Simulation::start_node(std::size_t place) {
   Network& network = *networks_.emplace_back(std::make_unique<Network>(world_));
-  Node& node = *all_nodes_.emplace_back(
-      std::make_unique<Node>(plan_, static_cast<int>(place), random_, network, queue_));
+  Node& node =
+      *all_nodes_.emplace_back(std::make_unique<Node>(plan_, static_cast<int>(place), random_, network, queue_));
   network.connect(node);
   node.load(plan_, numbers_);
   nodes_[place] = &node;
@@ -185,7 +199,8 @@ inline void Simulation::pause(Node& node, Micros lasts, bool is_covered) {
   for_each_key([&](std::size_t limit, std::size_t key) {
     if (is_covered && is_bucket(limit)) return;
     for (const core::Slice& slice : store_.ledger(shared_key(limit, key)).slices) {
-      if (slice.holder - node.holder->id < node.holder->tables) bound(limit, key).add_credit(store_.time(queue_.now()), slice.units);
+      if (slice.holder - node.holder->id < node.holder->tables)
+        bound(limit, key).add_credit(store_.time(queue_.now()), slice.units);
     }
   });
 }
@@ -250,10 +265,12 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
       if (slice != ledger.slices.end()) packet.windows[i] = slice->window;
       if (now < node.not_covered_until) bound(limit, key).add_credit(packet.applied, answer.units);
       trace_.add({now, answer.taken ? "is told" : "is refused", node.index, static_cast<int>(key),
-                  !trace_.prints() ? "" : "limit " + std::to_string(limit) + ", message " + std::to_string(said.number) +
-                      ", keeps " + std::to_string(said.keep) + ", gives back " + std::to_string(said.back) + ", wants " +
-                      std::to_string(said.want) + "; has " + std::to_string(answer.units) + ", lapsed " +
-                      std::to_string(answer.lapsed) + ", left " + std::to_string(answer.left)});
+                  !trace_.prints()
+                      ? ""
+                      : "limit " + std::to_string(limit) + ", message " + std::to_string(said.number) + ", keeps " +
+                            std::to_string(said.keep) + ", gives back " + std::to_string(said.back) + ", wants " +
+                            std::to_string(said.want) + "; has " + std::to_string(answer.units) + ", lapsed " +
+                            std::to_string(answer.lapsed) + ", left " + std::to_string(answer.left)});
     }
     if (packet.group.operation == store::Operation::settle && packet.sent_at - plan_.timeout <= forgot_at_) {
       bound(limit, key).add_credit(packet.applied, check.cost.units());

@@ -15,8 +15,8 @@ namespace weir::simulation {
 struct TraceLine {
   Micros at = 0;
   const char* what = "";
-  int node = -1;           // -1: none
-  int key = -1;            // -1: all
+  int node = -1;  // -1: none
+  int key = -1;   // -1: all
   std::string more{};
 
   [[nodiscard]] std::string text() const {

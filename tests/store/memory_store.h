@@ -144,8 +144,8 @@ class CoreStates {
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
       State& state = states_[check.key];
       if constexpr (core::can_be_leased<A>) {
-        check.exchange->answer.taken = state.ledger.template report<A>(of.limit, state_of<A>(state),
-                                                                       check.exchange->message, core::micros(now));
+        check.exchange->answer.taken =
+            state.ledger.template report<A>(of.limit, state_of<A>(state), check.exchange->message, core::micros(now));
       }
     });
   }
@@ -240,8 +240,8 @@ class CoreStates {
   void remove_if_over(const Check& check, Instant now) {
     // How long slices of a bucket matter depends on the rule.
     const bool is_bucket = check.rule != nullptr && core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
-      return std::is_same_v<typename A::State, core::ArrivalState>;
-    });
+                             return std::is_same_v<typename A::State, core::ArrivalState>;
+                           });
     if (is_bucket && !states_[check.key].ledger.slices.empty()) return;
     const std::int64_t over = forgotten_at(check);
     if (over > 0 && now.time_since_epoch().count() / 1000 > over) states_.erase(check.key);

@@ -218,7 +218,8 @@ class GroupTrace {
     message.unasked = one_in(4) ? units_for(capacity) : 0;
     message.want = units_for(capacity);
     message.nodes = one_in(2) ? 0 : static_cast<std::uint32_t>(1 + below(64));
-    message.hold = Duration{static_cast<std::int64_t>(1 + below(static_cast<std::uint64_t>(family.window.count()) * 2))};
+    message.hold =
+        Duration{static_cast<std::int64_t>(1 + below(static_cast<std::uint64_t>(family.window.count()) * 2))};
     return message;
   }
 

@@ -20,12 +20,13 @@ class ScriptServer {
  public:
   explicit ScriptServer(std::vector<std::string> options = {}) : server_(std::move(options)) {
     ask({"SCRIPT", "LOAD", script_source()});
-    digest_of_expiry_ = std::string(ask({"SCRIPT", "LOAD",
-                                         "for i, key in ipairs(KEYS) do local at = redis.call('PEXPIRETIME', key) "
-                                         "if at >= 0 and math.floor(ARGV[1] / 1000) > at and "
-                                         "not (ARGV[i + 1] == 'bucket' and string.find(redis.call('GET', key), '|')) then "
-                                         "redis.call('DEL', key) end end redis.call('SET', 'clock', ARGV[1])"})
-                                        .text());
+    digest_of_expiry_ =
+        std::string(ask({"SCRIPT", "LOAD",
+                         "for i, key in ipairs(KEYS) do local at = redis.call('PEXPIRETIME', key) "
+                         "if at >= 0 and math.floor(ARGV[1] / 1000) > at and "
+                         "not (ARGV[i + 1] == 'bucket' and string.find(redis.call('GET', key), '|')) then "
+                         "redis.call('DEL', key) end end redis.call('SET', 'clock', ARGV[1])"})
+                        .text());
     digest_of_manual_ = std::string(ask({"SCRIPT", "LOAD", source_with_manual_clock()}).text());
   }
   ScriptServer(const ScriptServer&) = delete;
@@ -78,8 +79,8 @@ class ScriptServer {
  private:
   static bool is_bucket(const store::Check& check) {
     return check.rule != nullptr && core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
-      return std::is_same_v<typename A::State, core::ArrivalState>;
-    });
+             return std::is_same_v<typename A::State, core::ArrivalState>;
+           });
   }
 
   // The same script, but for the one line that asks the time.

@@ -102,7 +102,7 @@ class ThrottleLimits {
 
 // What WEIR.CHECK, WEIR.PEEK or WEIR.RESET asks, but for its options. `arguments` is the whole command: at least three.
 [[nodiscard]] match::NamedQuery named_ask(std::span<const std::string_view> arguments, bool peeks,
-                                        bool one_meaning) noexcept;
+                                          bool one_meaning) noexcept;
 // The options, in any order. What is wrong, as to be replied; empty: nothing.
 [[nodiscard]] std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& ask) noexcept;
 

@@ -293,13 +293,9 @@ void lint(const PolicySpec& spec, const Ruleset& ruleset, std::uint64_t nodes, P
     compiled =
         std::find_if(compiled, ruleset.limits.end(), [](const CompiledLimit& limit) { return !limit.by_descriptor(); });
     if (compiled == ruleset.limits.end()) break;
-    lint_limit({.policy = spec,
-                .ruleset = ruleset,
-                .index = index,
-                .written = written,
-                .limit = *compiled++,
-                .nodes = nodes},
-               problems);
+    lint_limit(
+        {.policy = spec, .ruleset = ruleset, .index = index, .written = written, .limit = *compiled++, .nodes = nodes},
+        problems);
   }
   for (const DomainSpec& domain : spec.domains) {
     for (const DescriptorSpec& descriptor : domain.descriptors) {

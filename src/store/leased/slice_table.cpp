@@ -22,9 +22,8 @@ Duration token_of(const core::Rule& rule) noexcept {
 }
 
 bool is_window(const core::Rule& rule) noexcept {
-  return core::visit_rule(rule, []<class A>(const core::RuleOf<A>&) {
-    return !std::is_base_of_v<core::ArrivalLimit, typename A::Limit>;
-  });
+  return core::visit_rule(
+      rule, []<class A>(const core::RuleOf<A>&) { return !std::is_base_of_v<core::ArrivalLimit, typename A::Limit>; });
 }
 
 }  // namespace
@@ -138,12 +137,7 @@ core::SliceMessage SliceTable::message(Record& record, std::string_view shared_k
   record.number = options_.holder->last_message.fetch_add(1, std::memory_order_relaxed) + 1;
   record.in_flight = true;
   record.rest = record.kept = keep;
-  return {.holder = holder_,
-          .number = record.number,
-          .keep = keep,
-          .back = back,
-          .want = want,
-          .hold = options_.lease};
+  return {.holder = holder_, .number = record.number, .keep = keep, .back = back, .want = want, .hold = options_.lease};
 }
 
 std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::string_view shared_key, Ticks now) {

@@ -36,14 +36,14 @@ namespace weir::store {
 struct SliceCounts {
   using Count = std::atomic<std::uint64_t>;
   Count messages{0};
-  Count renewals{0};       // of the messages: the slice was kept, and asked to grow
-  Count returns{0};        // and: nobody had spent it for a while, or its limit is gone
-  Count unanswered{0};     // of the messages
-  Count granted{0};        // units, beyond what was kept
-  Count reported{0};       // units that were spent
-  Count returned{0};       // units
-  Count lapsed{0};         // units that the store charged because nobody reported in time
-  Count denied_by_held{0}; // decisions: denied while others held what would have been enough
+  Count renewals{0};        // of the messages: the slice was kept, and asked to grow
+  Count returns{0};         // and: nobody had spent it for a while, or its limit is gone
+  Count unanswered{0};      // of the messages
+  Count granted{0};         // units, beyond what was kept
+  Count reported{0};        // units that were spent
+  Count returned{0};        // units
+  Count lapsed{0};          // units that the store charged because nobody reported in time
+  Count denied_by_held{0};  // decisions: denied while others held what would have been enough
 
   static void raise(Count& count, std::uint64_t by = 1) noexcept { count.fetch_add(by, std::memory_order_relaxed); }
 };
@@ -201,7 +201,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
 
   const Options options_;
   const std::uint64_t holder_;  // to the store
-  Duration token_{};  // what one unit takes to come back, rounded up; of a window, its length
+  Duration token_{};            // what one unit takes to come back, rounded up; of a window, its length
   bool is_window_ = false;
   States states_;
   std::array<Part, parts> parts_;

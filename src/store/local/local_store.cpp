@@ -29,8 +29,7 @@ void decide_one(Group& group, Check& check) noexcept {
     const auto* const gcra = std::get_if<core::RuleOf<core::Gcra>>(check.rule);
     new (&check.decision) Decision(check.states->throttle->decide(gcra->limit, check.hash, check.cost, group.now));
   } else {
-    new (&check.decision)
-        Decision(check.states->table->decide(*check.rule, request_of(check, check.cost), group.now));
+    new (&check.decision) Decision(check.states->table->decide(*check.rule, request_of(check, check.cost), group.now));
   }
   group.admitted = check.decision.admitted;
 }

@@ -123,14 +123,23 @@ class ScriptPlan {
   static constexpr std::size_t most_checks = 2 * most_asks;
 
   // Of decide.lua; 1 and 2 are short ways to write some of `decide`.
-  enum class Operation : std::uint8_t { decide = 3, look, decide_in_steps, look_in_steps, settle, forget, report, grant };
+  enum class Operation : std::uint8_t {
+    decide = 3,
+    look,
+    decide_in_steps,
+    look_in_steps,
+    settle,
+    forget,
+    report,
+    grant
+  };
 
   struct Evaluation {
     Operation operation = Operation::decide;
     std::uint64_t copies = 1;
     std::uint32_t first_check = 0;
     std::uint32_t checks = 0;
-    const Group* model = nullptr;  // what is equal to it may be folded into it; none where nothing may
+    const Group* model = nullptr;       // what is equal to it may be folded into it; none where nothing may
     SliceExchange* exchange = nullptr;  // of a report and a grant
   };
 
