@@ -161,6 +161,7 @@ limits:
     candidate: { rate: 2/h }
     missing: share
     tier_overrides: { pro: unlimited }
+  - { name: leased, routes: [/leased], consumer_key: user, algorithm: token_bucket, rate: 100/h, consistency: leased }
 """
 
 
