@@ -137,6 +137,7 @@ core::SliceMessage SliceTable::message(Record& record, std::string_view shared_k
   record.number = options_.holder->last_message.fetch_add(1, std::memory_order_relaxed) + 1;
   record.in_flight = true;
   record.rest = record.kept = keep;
+  record.wanted = want;
   return {.holder = holder_, .number = record.number, .keep = keep, .back = back, .want = want, .hold = options_.lease};
 }
 
@@ -182,7 +183,8 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   record.ends = sent_at + answer.lasts.count() / 4 * 3;
   record.resets_at = now + decision.reset_after.count();
   // Too little is left for a slice: the store decides for a lease.
-  if (answer.units == 0) record.no_message_before = now + options_.lease.count();
+  const bool was_refused = answer.units == 0 && record.wanted >= core::Ledger::least_grant;
+  if (was_refused) record.no_message_before = now + options_.lease.count();
 }
 
 // It may have been done or not: either way the store holds at least what was kept, for at least as long as before.

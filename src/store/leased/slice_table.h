@@ -156,8 +156,9 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::string shared_key;    // empty until a message was sent
     std::uint64_t number = 0;  // of the last message
     bool in_flight = false;
-    std::uint64_t rest = 0;   // may be spent
-    std::uint64_t kept = 0;   // by the message in flight
+    std::uint64_t rest = 0;  // may be spent
+    std::uint64_t kept = 0;  // by the last message
+    std::uint64_t wanted = 0;
     std::uint64_t total = 0;  // of the last answer
     std::uint64_t left = 0;   // what the store had left then
     Ticks begins = 0;         // of the time in which it may be spent
