@@ -50,6 +50,7 @@ struct SliceAnswer {
   std::uint64_t left = 0;    // neither used nor held
   std::uint64_t lapsed = 0;  // of the holder's own slice, when the message came
   std::uint64_t held_by_others = 0;
+  std::uint64_t over = 0;  // how much more is used than the limit has: what was used unasked found no room
 
   friend bool operator==(const SliceAnswer&, const SliceAnswer&) = default;
 };
@@ -134,6 +135,8 @@ class Ledger {
                      std::int64_t at) noexcept;
   template <class A>
   static std::uint64_t capacity(const typename A::Limit& limit) noexcept;
+  template <class A>
+  static std::uint64_t over(const typename A::Limit& limit, const typename A::State& state, std::int64_t now) noexcept;
   // The window that counts now.
   template <class A>
   [[nodiscard]] std::int64_t window_at(const typename A::Limit& limit, const typename A::State& state,
@@ -170,6 +173,21 @@ std::uint64_t Ledger::capacity(const typename A::Limit& limit) noexcept {
     return limit.burst;
   } else {
     return limit.limit;
+  }
+}
+
+template <class A>
+std::uint64_t Ledger::over(const typename A::Limit& limit, const typename A::State& state, std::int64_t now) noexcept {
+  if constexpr (is_bucket<A>) {
+    const std::int64_t excess = limit.difference(state.used(limit, now), limit.fill).rounded_up().count();
+    if (excess <= 0) return 0;
+    return multiply_divide_ceil(static_cast<std::uint64_t>(excess), static_cast<std::uint64_t>(limit.count),
+                                static_cast<std::uint64_t>(limit.per));
+  } else if constexpr (std::is_same_v<A, FixedWindow>) {
+    return state.end > now ? state.count - std::min(state.count, limit.limit) : 0;
+  } else {
+    const std::uint64_t used = A::used(limit, state, now);
+    return used - std::min(used, limit.limit);
   }
 }
 
@@ -317,7 +335,7 @@ Decision Ledger::peek(const typename A::Limit& limit, const typename A::State& s
 template <class A>
 SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::State& state, const SliceMessage& message,
                           std::int64_t now) {
-  SliceAnswer answer{.taken = true};
+  SliceAnswer answer{.taken = true, .over = over<A>(limit, state, now)};
   const std::int64_t window = window_at<A>(limit, state, now);
   auto slice = find(message.holder);
   const std::uint64_t keep = slice == slices.end() ? 0 : slice->units;
@@ -340,8 +358,10 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
     demand = std::min((slice == slices.end() ? 0 : slice->demand - slice->demand / 10) + want, most_units);
     all += demand;
     const std::uint64_t counted = std::min(unused, most_units);
-    std::uint64_t part = multiply_divide_ceil(counted, 1, std::uint64_t{4} * message.nodes);
+    const std::uint64_t least = multiply_divide_ceil(counted, 1, std::uint64_t{4} * message.nodes);
+    std::uint64_t part = least;
     if (all > 0) part = std::max(part, multiply_divide_ceil(counted, demand, all));
+    part = std::min(part, least + 4 * want);  // the rest is for who comes next
     units = std::max(keep, std::min(part, unused - std::min(unused, others)));
   }
 

@@ -108,6 +108,9 @@ void bound_reach(TierStates& tiers) {
   }
 }
 
+// Of each tier of a limit. Those beyond are decided exactly: they would wait for the store.
+constexpr std::size_t most_approximate_keys = 262'144;
+
 bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit& b) {
   return a.candidate && b.candidate && a.candidate->by_tier == b.candidate->by_tier;
 }
@@ -205,12 +208,18 @@ void Bindings::lease(const policy::CompiledLimit& limit, TierStates& live) {
   for (std::size_t tier = 0; tier < live.size(); ++tier) {
     if (!live[tier]) continue;
     const Limit& numbers = *limit.live.by_tier[tier];
-    const auto effective = policy::effective_consistency(limit, numbers, policy::default_nodes);
-    if (effective.kind != policy::Consistency::leased) continue;
-    slices_.push_back(std::make_shared<store::SliceTable>(store::SliceTable::Options{.rule = live[tier]->rule,
-                                                                                     .capacity = numbers.capacity(),
-                                                                                     .lease = limit.consistency.lease,
-                                                                                     .holder = slice_holder_}));
+    // Whether an approximate limit is too small for the number of nodes is found out as they are counted.
+    const auto effective = policy::effective_consistency(limit, numbers, 1);
+    if (effective.kind == policy::Consistency::exact) continue;
+    store::SliceTable::Options options{.rule = live[tier]->rule,
+                                       .capacity = numbers.capacity(),
+                                       .lease = limit.consistency.lease,
+                                       .holder = slice_holder_};
+    if (effective.kind == policy::Consistency::approximate) {
+      options.approximate = {numbers, limit.consistency.sync};
+      options.most_keys = most_approximate_keys;
+    }
+    slices_.push_back(std::make_shared<store::SliceTable>(std::move(options)));
     live[tier]->slices = slices_.back().get();
   }
 }

@@ -60,9 +60,9 @@ class Counters {
 // How decisions came about where the store is shared: one count for each limit of each request.
 using store::Path;
 
-inline constexpr std::size_t store_path_kinds = 5;
-inline constexpr std::array<std::string_view, store_path_kinds> store_path_names{"shared", "leased", "local", "open",
-                                                                                 "closed"};
+inline constexpr std::size_t store_path_kinds = 6;
+inline constexpr std::array<std::string_view, store_path_kinds> store_path_names{"shared", "leased", "approximate",
+                                                                                 "local",  "open",   "closed"};
 
 class StorePaths {
  public:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "observe/metrics.h"
+#include "policy/consistency.h"
 #include "store/leased/slice_table.h"
 
 namespace weir::observe {
@@ -121,6 +122,36 @@ void append_store_metrics(MetricsPage& page, Loops loops, const engine::StorePat
   append_servers(page, loops);
 }
 
+namespace {
+
+// Of each tier that is approximate: what can be admitted at worst, and what the store found.
+void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
+  struct Row {
+    std::string_view limit, tier;
+    std::uint64_t bound, over;
+  };
+  std::vector<Row> rows;
+  for (const engine::BoundLimit& limit : bindings.limits()) {
+    for (std::size_t tier = 0; tier < limit.live.size(); ++tier) {
+      const auto& states = limit.live[tier];
+      if (!states || states->slices == nullptr || !states->slices->is_approximate()) continue;
+      const policy::ApproximateBound bound =
+          policy::approximate_bound(*limit.source->live.by_tier[tier], states->slices->nodes());
+      rows.push_back(
+          {limit.source->name, bindings.ruleset().tiers.names[tier], bound.most, states->slices->most_over()});
+    }
+  }
+  if (rows.empty()) return;
+  page.family("weir_approximate_bound_units", gauge,
+              "What an approximate limit can admit at worst in a window or a time to fill, by the nodes there are.");
+  for (const Row& row : rows) page.sample({{"limit", row.limit}, {"tier", row.tier}}, row.bound);
+  page.family("weir_approximate_over_units", gauge,
+              "The most that the store found used beyond an approximate limit, since this node has it.");
+  for (const Row& row : rows) page.sample({{"limit", row.limit}, {"tier", row.tier}}, row.over);
+}
+
+}  // namespace
+
 void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
   if (bindings.slices().empty()) return;
   std::vector<std::pair<std::string_view, store::SliceTable::Out>> out;
@@ -150,13 +181,16 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
   page.single("weir_lease_unanswered_total", counter, "Messages about slices that the store did not answer.",
               value(counts.unanswered));
   page.family("weir_lease_units_total", counter,
-              "What became of units: granted to this node, reported as used, given back, or lapsed and charged.");
+              "What became of units: granted to this node, reported as used, given back, lapsed and charged, or spent "
+              "before they were granted and charged.");
   page.sample({{"outcome", "granted"}}, value(counts.granted));
   page.sample({{"outcome", "reported"}}, value(counts.reported));
   page.sample({{"outcome", "returned"}}, value(counts.returned));
   page.sample({{"outcome", "lapsed"}}, value(counts.lapsed));
+  page.sample({{"outcome", "unasked"}}, value(counts.unasked));
   page.single("weir_lease_denied_by_held_total", counter,
               "Denials while other nodes held units that would have been enough.", value(counts.denied_by_held));
+  append_approximate(page, bindings);
 }
 
 }  // namespace weir::observe

@@ -15,9 +15,6 @@ namespace weir::server {
 // a guard belongs to the addresses that it guards.
 Result<std::string> Server::apply(Loaded loaded) {
   Config& next = *loaded.config;
-  const auto unfit =
-      misfits(*loaded.ruleset, began_with_.store, next.policy.value_or(std::filesystem::path()).string());
-  if (!unfit.empty()) return failure("store", unfit.front().text());
   const std::vector<std::string> held_back = hold_back(began_with_, next);
   const auto is_held_back = [&](const std::string& listener) {
     return std::ranges::find(held_back, "listeners." + listener) != held_back.end();

@@ -110,10 +110,12 @@ Result<void> Server::restore_states() {
     if (!shared) return failure("store", shared.error().message());
     shared_limits_ = std::move(*shared);
   }
-  const engine::Engine::Options options{.memory_budget = policy_memory(config_),
-                                        .hash_key = table::HashKey::random(),
-                                        .shared_keys = shared_limits_ ? shared_limits_->keys : nullptr,
-                                        .slice_holder = shared_limits_ ? store::SliceHolder::random() : nullptr};
+  engine::Engine::Options options{.memory_budget = policy_memory(config_), .hash_key = table::HashKey::random()};
+  if (shared_limits_) {
+    options.shared_keys = shared_limits_->keys;
+    options.slice_holder = store::SliceHolder::random();
+    options.slice_holder->nodes.store(static_cast<std::uint32_t>(config_.store.redis->nodes));
+  }
   if (!config_.state.snapshot_every) {
     auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
     if (!engine) return tl::unexpected(engine.error());

@@ -63,13 +63,6 @@ std::vector<fs::path> files_named_by(const Config& config) {
   return files;
 }
 
-void refuse_misfits(Loaded& loaded) {
-  const std::string file = loaded.config->policy ? loaded.config->policy->string() : "default policy";
-  const auto found = misfits(*loaded.ruleset, loaded.config->store, file);
-  if (!found.empty()) loaded.ruleset = nullptr;
-  loaded.problems.insert(loaded.problems.end(), found.begin(), found.end());
-}
-
 void choose_policy(const Sources& sources, Config& config) {
   if (sources.policy_file) {
     config.policy = sources.policy_file;
@@ -95,18 +88,6 @@ bool FileWatch::changed() {
     any = true;
   }
   return any;
-}
-
-std::vector<text::Problem> misfits(const policy::Ruleset& ruleset, const StoreConfig& store, const std::string& file) {
-  text::Problems problems(file);
-  if (!store.redis) return {};
-  for (const policy::CompiledLimit& limit : ruleset.limits) {
-    if (limit.consistency.kind != policy::Consistency::approximate) continue;
-    problems.error(limit.at, fmt::format("limit {}: 'consistency: {}' is not there yet for limits in Redis: write "
-                                         "'consistency: leased' or 'exact'",
-                                         text::in_quotes(limit.name), name_of(limit.consistency.kind)));
-  }
-  return problems.sorted();
 }
 
 FoundConfig find_config(const std::optional<fs::path>& flag, const Environment& environment) {
@@ -152,7 +133,6 @@ Loaded load(const Sources& sources) {
                                                 : policy::load_text(default_policy, "default policy");
   loaded.ruleset = std::move(policy.ruleset);
   loaded.problems.insert(loaded.problems.end(), policy.problems.begin(), policy.problems.end());
-  if (loaded.ruleset) refuse_misfits(loaded);
   return loaded;
 }
 

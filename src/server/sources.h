@@ -77,11 +77,6 @@ struct Loaded {
   [[nodiscard]] std::string errors() const;
 };
 
-// What a policy demands that a store cannot do: refused when it is loaded, not found out by a request. One error for
-// each limit; `file` is the policy's. None for the store in this process, where every decision is exact.
-[[nodiscard]] std::vector<text::Problem> misfits(const policy::Ruleset& ruleset, const StoreConfig& store,
-                                                 const std::string& file);
-
 [[nodiscard]] Loaded load(const Sources& sources);
 
 }  // namespace weir::server

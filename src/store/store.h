@@ -53,10 +53,11 @@ struct States {
 // Who decided a check.
 enum class Path : std::uint8_t {
   store,
-  slice,   // this process, on units that the store granted it
-  share,   // this process's share of the limit, the store being away
-  open,    // nobody: the limit lets everything pass then
-  closed,  // nobody: the limit lets nothing pass then
+  slice,        // this process, on units that the store granted it
+  approximate,  // the same for an approximate limit, or unasked
+  share,        // this process's share of the limit, the store being away
+  open,         // nobody: the limit lets everything pass then
+  closed,       // nobody: the limit lets nothing pass then
 };
 
 // A message about this process's slice of a state, and its answer where the store did decide.
@@ -106,6 +107,11 @@ enum class Failure : std::uint8_t {
   refused,      // the store answered with an error, and has done nothing
   disagreement  // the answer is not what the core makes of the states in it
 };
+
+// Whether a group that was not decided may have been done all the same.
+[[nodiscard]] constexpr bool was_sent(Failure failure) noexcept {
+  return failure != Failure::away && failure != Failure::refused;
+}
 
 // What a store around another does for a group that the inner one does not decide.
 enum class Fallback : std::uint8_t {

@@ -22,7 +22,7 @@ class StoreMetrics : public testing::Test {
   std::string page() const {
     const std::array loops{&first_, &second_};
     MetricsPage page;
-    append_store_metrics(page, loops, {100, 50, 7, 3, 2});
+    append_store_metrics(page, loops, {100, 50, 20, 7, 3, 2});
     return page.take();
   }
   bool told(const std::string& line) const { return page().find("\n" + line + "\n") != std::string::npos; }
@@ -46,6 +46,7 @@ TEST_F(StoreMetrics, AddUpWhatLoopsDid) {
   for (const char* line : {
            R"(weir_store_decisions_total{path="shared"} 100)",
            R"(weir_store_decisions_total{path="leased"} 50)",
+           R"(weir_store_decisions_total{path="approximate"} 20)",
            R"(weir_store_decisions_total{path="local"} 7)",
            R"(weir_store_decisions_total{path="open"} 3)",
            R"(weir_store_decisions_total{path="closed"} 2)",

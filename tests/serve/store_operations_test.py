@@ -15,7 +15,6 @@ version: 1
 limits:
   - { name: api, consumer_key: user, algorithm: token_bucket, rate: 60/h, burst: 3 }
 """
-APPROXIMATE = POLICY.replace("burst: 3", "burst: 3, consistency: approximate")
 
 
 def on(url):
@@ -48,12 +47,6 @@ class Check(unittest.TestCase):
         self.assertIn(f"store: redis://weir:*****@127.0.0.1:{port}/0", said)
         self.assertNotIn("hunter2", said + wrong)
 
-    def test_approximate_limits_are_refused_in_redis_and_only_there(self):
-        code, _, wrong = self.check(on("redis://127.0.0.1"), APPROXIMATE)
-        self.assertEqual(code, 1)
-        self.assertRegex(wrong, r"policy.yaml:4:5: error: limit 'api': 'consistency: approximate' is not there yet")
-        self.assertEqual(self.check(LISTENERS, APPROXIMATE)[0], 0)
-
 
 class Running(unittest.TestCase):
     def status(self, weir):
@@ -65,14 +58,6 @@ class Running(unittest.TestCase):
             weir.signal(signal.SIGHUP)
             weir.await_log("a restart is needed for what has changed in: store")
             self.assertEqual(self.status(weir)["store"]["kind"], "redis")
-
-    def test_approximate_limits_are_refused_by_the_store_that_is_in_use(self):
-        with Redis() as redis, Server(POLICY, on(redis.url)) as weir:
-            weir.config_file.write_text(LISTENERS)
-            weir.policy_file.write_text(APPROXIMATE)
-            weir.signal(signal.SIGHUP)
-            weir.await_log("'consistency: approximate' is not there yet")
-            eventually(lambda: self.status(weir)["last_reload"]["applied"] is False, "a refusal in the status")
 
     def test_the_status_follows_the_server(self):
         with Redis() as redis, Server(POLICY, on(redis.url)) as weir:

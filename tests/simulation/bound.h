@@ -99,6 +99,8 @@ class Bound {
       level_ = static_cast<Level>(std::max(0.0, units) * static_cast<double>(new_per.count()));
     }
     limit_ = next;
+    // What is beyond a smaller limit was admitted under the larger one.
+    for (auto& [window, count] : counts_) count = std::min(count, limit_.capacity());
   }
 
   void drain(Micros passed) {

@@ -15,6 +15,8 @@ enum class Mutant : std::uint8_t {
   time_from_answer,     // a slice's time is counted from its answer
   total_taken_unspent,  // what was spent while a renewal was in flight is not taken off its total
   lapsed_after,         // slices that lapsed end behind the decision
+  // Of approximate limits.
+  others_not_subtracted,  // a slice is a share of what is left, whatever others hold of that
 };
 
 struct PlantedMutant {
@@ -28,6 +30,7 @@ inline constexpr std::array all_mutants{
     PlantedMutant{Mutant::time_from_answer, "time_from_answer", 552},
     PlantedMutant{Mutant::total_taken_unspent, "total_taken_unspent", 7},
     PlantedMutant{Mutant::lapsed_after, "lapsed_after", 757},
+    PlantedMutant{Mutant::others_not_subtracted, "others_not_subtracted", 0},
 };
 
 }  // namespace weir::simulation

@@ -37,12 +37,14 @@ struct NodeLimit {
       states.table = table.get();
       states.charges_back = true;
     }
-    if (of.consistency != Consistency::leased) return;
-    slices = std::make_shared<store::SliceTable>(store::SliceTable::Options{.rule = states.rule,
-                                                                            .capacity = limit.capacity(),
-                                                                            .lease = Duration{plan.lease},
-                                                                            .most_keys = plan.most_slices,
-                                                                            .holder = std::move(holder)});
+    if (of.consistency == Consistency::exact) return;
+    store::SliceTable::Options options{.rule = states.rule,
+                                       .capacity = limit.capacity(),
+                                       .lease = Duration{plan.lease},
+                                       .most_keys = plan.most_slices,
+                                       .holder = std::move(holder)};
+    if (of.consistency == Consistency::approximate) options.approximate = {limit, Duration{plan.lease / 4}};
+    slices = std::make_shared<store::SliceTable>(std::move(options));
     states.slices = slices.get();
   }
 
@@ -60,7 +62,9 @@ class Node {
         booted_(random.between(0, 1'000'000'000)),
         queue_(queue),
         outage_(network, wall_, Duration{plan.timeout}, has_charges_),
-        leased_(plan.has_outage_store ? outage_ : network, [this] { return ticks(); }) {}
+        leased_(plan.has_outage_store ? outage_ : network, [this] { return ticks(); }) {
+    holder->nodes.store(static_cast<std::uint32_t>(plan.nodes));
+  }
 
   // By its own clock.
   [[nodiscard]] Micros ticks() const noexcept {

@@ -28,8 +28,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// How a node decides a limit. Approximate limits are to be a third.
-enum class Consistency : std::uint8_t { exact, leased };
+// How a node decides a limit.
+enum class Consistency : std::uint8_t { exact, leased, approximate };
 
 struct LimitPlan {
   Limit limit;
@@ -70,9 +70,10 @@ struct NetworkPlan {
 };
 
 struct Plan {
-  explicit Plan(std::uint64_t seed);
+  // `kind`: of the limits that are not exact.
+  Plan(std::uint64_t seed, Consistency kind);
 
-  Micros lease;
+  Micros lease;  // of an approximate limit, four syncs
   Micros timeout;
   std::size_t nodes;
   std::size_t keys;
@@ -87,11 +88,11 @@ struct Plan {
   NetworkPlan network;
   std::vector<FaultPlan> faults;
 
-  // The faults are over, three leases have passed, what was measured is over, and nobody asks any more.
+  // The faults are over, three leases have passed (40 syncs), what was measured is over, and nobody asks any more.
   Micros quiet_at, measured_from, idle_at, ends_at;
 
  private:
-  void choose_limits(Random& random);
+  void choose_limits(Random& random, Consistency kind);
   void choose_faults(Random& random);
 };
 
@@ -112,7 +113,7 @@ inline Limit make_limit(Algorithm algorithm, std::uint64_t capacity, Micros fill
   }
 }
 
-inline Plan::Plan(std::uint64_t seed) {
+inline Plan::Plan(std::uint64_t seed, Consistency kind) {
   Random random(seed * 2 + 1);
   lease = 1'000 * random.between(200, 1'000);
   timeout = random.chance(0.7) ? 1'000 * random.between(10, 50) : random.between(50'000, lease * 6 / 10);
@@ -122,7 +123,7 @@ inline Plan::Plan(std::uint64_t seed) {
   has_outage_store = random.chance(0.5);
   shape = static_cast<Shape>(random.between(0, 3));
   dearest = random.chance(0.3) ? random.between(2, 6) : 1;
-  choose_limits(random);
+  choose_limits(random, kind);
   network.longest_delay = random.chance(0.7) ? random.between(100, 2'000) : random.between(100, timeout);
   const bool has_faults = random.chance(0.8);
   if (has_faults) {
@@ -131,13 +132,13 @@ inline Plan::Plan(std::uint64_t seed) {
     network.doubled = random.chance(0.4) ? random.part() * 0.3 : 0;
   }
   quiet_at = 8 * lease;
-  measured_from = quiet_at + 3 * lease;
+  measured_from = quiet_at + (kind == Consistency::approximate ? 10 : 3) * lease;
   idle_at = measured_from + 8 * lease;
   ends_at = idle_at + 5 * lease;
   if (has_faults) choose_faults(random);
 }
 
-inline void Plan::choose_limits(Random& random) {
+inline void Plan::choose_limits(Random& random, Consistency kind) {
   constexpr Algorithm leasable[] = {Algorithm::token_bucket, Algorithm::gcra, Algorithm::leaky_bucket_meter,
                                     Algorithm::fixed_window, Algorithm::sliding_window_counter};
   const std::size_t count = random.chance(0.4) ? 2 : 1;
@@ -147,8 +148,7 @@ inline void Plan::choose_limits(Random& random) {
     const Micros fill = random.between(lease / 2, 4 * lease) / 1'000 * 1'000;
     const bool is_leased = i == 0 || random.chance(0.3);
     limits.push_back({make_limit(algorithm, static_cast<std::uint64_t>(capacity), fill),
-                      is_leased ? Consistency::leased : Consistency::exact,
-                      static_cast<store::OnFailure>(random.between(0, 2))});
+                      is_leased ? kind : Consistency::exact, static_cast<store::OnFailure>(random.between(0, 2))});
     const std::int64_t other = std::max<std::int64_t>(8, capacity * random.between(50, 200) / 100);
     const bool is_window = algorithm >= Algorithm::fixed_window;  // whose length makes it another limit
     reloaded.push_back(make_limit(algorithm, static_cast<std::uint64_t>(other),

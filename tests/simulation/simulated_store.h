@@ -24,9 +24,10 @@ class SimulatedStore {
     std::uint64_t returned = 0;
     std::uint64_t lapsed = 0;
     std::uint64_t decided = 0;  // charged by decisions of the store
+    std::uint64_t unasked = 0;  // charged without having been granted
 
     [[nodiscard]] std::uint64_t held() const noexcept { return granted - reported - returned - lapsed; }
-    [[nodiscard]] std::uint64_t charged() const noexcept { return reported + lapsed + decided; }
+    [[nodiscard]] std::uint64_t charged() const noexcept { return reported + lapsed + decided + unasked; }
   };
 
   explicit SimulatedStore(Mutant mutant) : mutant_(mutant) {}
@@ -53,6 +54,7 @@ class SimulatedStore {
     if (mutant_ == Mutant::lapsed_after) lapsed = take_lapsed(group, now);
     states_.decide(group, now);
     if (mutant_ == Mutant::lapsed_after) put_lapsed(group, lapsed, now);
+    if (mutant_ == Mutant::others_not_subtracted) grant_what_others_hold(group);
     for (std::size_t i = 0; i < group.checks.size(); ++i) note(group, group.checks[i], before[i], now);
     if (mutant_ == Mutant::returned_twice) refund_returns(group, at);
     if (mutant_ == Mutant::charged_ahead) charge_grants(group, at);
@@ -116,6 +118,7 @@ class SimulatedStore {
     const bool same_window = after.units == 0 || after.window == window;
     const std::uint64_t keep = same_window ? std::min(message.keep, mine) : 0;
     const std::uint64_t back = std::min(message.back, mine - keep);
+    account.unasked += message.unasked;
     account.returned += back;
     account.reported += mine - keep - back;
     account.granted += check.exchange->answer.units - keep;
@@ -136,6 +139,22 @@ class SimulatedStore {
     for (const store::Check& check : group.checks) {
       if (check.exchange != nullptr && check.exchange->answer.taken)
         correct(check, check.exchange->message.back, 0, at);
+    }
+  }
+
+  void grant_what_others_hold(store::Group& group) {
+    for (const store::Check& check : group.checks) {
+      if (check.exchange == nullptr || !check.exchange->answer.taken || check.exchange->message.nodes == 0) continue;
+      core::SliceAnswer& answer = check.exchange->answer;
+      std::vector<core::Slice>& slices = states_.ledger(check.key).slices;
+      const auto own = std::ranges::find(slices, check.exchange->message.holder, &core::Slice::holder);
+      if (own == slices.end()) continue;
+      std::uint64_t all = 0;
+      for (const core::Slice& slice : slices) all += slice.demand;
+      const std::uint64_t unused = answer.left + answer.held_by_others + answer.units;
+      if (all == 0) continue;
+      own->units = std::max(own->units, core::multiply_divide_ceil(unused, own->demand, all));
+      answer.units = own->units;
     }
   }
 

@@ -1,10 +1,11 @@
 // One run of a seed, and what has to hold in it:
 //
-//  1. No consumer is admitted more than the limit's algorithm allows in any stretch (bound.h). What the outage rules
-//     admit is not counted there.
+//  1. No consumer is admitted more than the limit's algorithm allows in any stretch (bound.h), or than is stated for an
+//     approximate limit. What the outage rules admit is not counted there.
 //  2. Units are conserved at the store: granted = reported + returned + lapsed + held.
-//  3. No decision takes longer than its timeout.
-//  4. Three leases after the faults, limits of 100 units and more admit 95 % of what exact ones would; less where
+//  3. No decision takes longer than its timeout; one on approximate limits takes no time.
+//  4. Three leases after the faults (approximate: 40 syncs), limits of 100 units and more admit 95 % of what exact ones
+//  would; less where
 //     demand comes in bursts (least_utilisation).
 //  5. Nothing grows without end: a ledger has no more slices than there are nodes that may hold one, and when nobody
 //     asks any more, nothing is out.
@@ -26,8 +27,8 @@ namespace weir::simulation {
 
 class Simulation {
  public:
-  Simulation(std::uint64_t seed, Mutant mutant, bool prints)
-      : plan_(seed), random_(seed * 2), store_(mutant), trace_(prints), mutant_(mutant) {
+  Simulation(std::uint64_t seed, Consistency kind, Mutant mutant, bool prints)
+      : plan_(seed, kind), kind_(kind), random_(seed * 2), store_(mutant), trace_(prints), mutant_(mutant) {
     for (const LimitPlan& limit : plan_.limits) numbers_.push_back(limit.limit);
     make_bounds();
   }
@@ -87,6 +88,9 @@ class Simulation {
   [[nodiscard]] std::uint64_t out();  // units of the first limit
   void check_end();
   void fail(const std::string& what, int key, Micros at);
+  // What all nodes may admit together: the limit, or what an approximate one is stated to come to.
+  [[nodiscard]] Limit most(std::size_t limit) const;
+  [[nodiscard]] std::uint64_t allowance(std::size_t limit) const noexcept;
   [[nodiscard]] Bound& bound(std::size_t limit, std::size_t key) { return bounds_.at(shared_key(limit, key)); }
   [[nodiscard]] bool is_bucket(std::size_t limit) const noexcept {
     return numbers_[limit].algorithm() < Algorithm::fixed_window;
@@ -99,6 +103,7 @@ class Simulation {
   }
 
   const Plan plan_;
+  const Consistency kind_;
   Random random_;
   EventQueue queue_;
   SimulatedStore store_;

@@ -88,6 +88,13 @@ inline void Simulation::note_answer(Request& request) {
     fail("a decision took " + std::to_string(waited) + " us", static_cast<int>(request.key), queue_.now());
   }
   if (request.operation != store::Operation::decide) return;
+  const store::Path path = request.checks[0].path;
+  const bool is_alone = request.checks.size() == 1;
+  if (is_alone && kind_ == Consistency::approximate && path != store::Path::store && waited > 0 && allowance(0) > 0 &&
+      request.node.last_stop < request.asked.at && path == store::Path::approximate) {
+    fail("an approximate decision waited for " + std::to_string(waited) + " us", static_cast<int>(request.key),
+         queue_.now());
+  }
   trace_.add({queue_.now(), request.admitted ? "is admitted" : "is denied", request.node.index,
               static_cast<int>(request.key),
               std::to_string(request.checks[0].cost.units()) + " by " +
@@ -96,7 +103,7 @@ inline void Simulation::note_answer(Request& request) {
   for (std::size_t i = 0; i < request.checks.size(); ++i) {
     const store::Check& check = request.checks[i];
     const std::uint64_t units = check.cost.units();
-    if (check.path == store::Path::slice) {
+    if (check.path == store::Path::slice || check.path == store::Path::approximate) {
       sums_.on_slices += units;
       request.node.spent[check.key] += units;
       // It has to be of the window that it is spent in.
@@ -174,6 +181,11 @@ inline void Simulation::start_node(std::size_t place) {
   Node& node =
       *all_nodes_.emplace_back(std::make_unique<Node>(plan_, static_cast<int>(place), random_, network, queue_));
   network.connect(node);
+  if (queue_.now() > 0) {
+    for_each_key([&](std::size_t limit, std::size_t key) {
+      bound(limit, key).add_credit(store_.time(queue_.now()), allowance(limit));
+    });
+  }
   node.load(plan_, numbers_);
   nodes_[place] = &node;
   const auto tick = [this, &node](const auto& again) -> void {
@@ -215,7 +227,10 @@ inline void Simulation::leap(Micros by) {
   if (by < 0) {
     stepped_back_ -= by;
     const StoreTime now = store_.time(queue_.now());
-    for_each_key([&](std::size_t limit, std::size_t key) { bound(limit, key).step_back(now); });
+    for_each_key([&](std::size_t limit, std::size_t key) {
+      bound(limit, key).step_back(now);
+      bound(limit, key).add_credit(now, plan_.nodes * allowance(limit));
+    });
   }
   store_.leap(queue_.now(), by);
 }
@@ -233,11 +248,16 @@ inline void Simulation::lose_states(bool all) {
 
 inline void Simulation::reload() {
   ++version_;
+  std::vector<std::uint64_t> unasked;  // what nodes may have spent by the old numbers, or may spend by the new ones
+  for (std::size_t i = 0; i < numbers_.size(); ++i) unasked.push_back(allowance(i));
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
     numbers_[i] = version_ % 2 == 0 ? plan_.limits[i].limit : plan_.reloaded[i];
   }
   reloaded_ = store_.time(queue_.now());
-  for_each_key([&](std::size_t limit, std::size_t key) { bound(limit, key).renumber(reloaded_, numbers_[limit]); });
+  for_each_key([&](std::size_t limit, std::size_t key) {
+    bound(limit, key).renumber(reloaded_, most(limit));
+    bound(limit, key).add_credit(reloaded_, plan_.nodes * std::max(unasked[limit], allowance(limit)));
+  });
   for (Node* const node : nodes_) {
     if (node != nullptr) node->load(plan_, numbers_);
   }
@@ -246,7 +266,19 @@ inline void Simulation::reload() {
 // --- what has to hold
 
 inline void Simulation::make_bounds() {
-  for_each_key([&](std::size_t limit, std::size_t key) { bounds_.emplace(shared_key(limit, key), numbers_[limit]); });
+  for_each_key([&](std::size_t limit, std::size_t key) { bounds_.emplace(shared_key(limit, key), most(limit)); });
+}
+
+inline std::uint64_t Simulation::allowance(std::size_t limit) const noexcept {
+  if (plan_.limits[limit].consistency != Consistency::approximate) return 0;
+  return numbers_[limit].capacity() / (4 * plan_.nodes);
+}
+
+inline Limit Simulation::most(std::size_t limit) const {
+  const Limit& numbers = numbers_[limit];
+  const std::uint64_t unasked = plan_.nodes * allowance(limit);
+  if (unasked == 0) return numbers;
+  return make_limit(numbers.algorithm(), numbers.capacity() + unasked, core::time_to_fill(numbers).count());
 }
 
 inline void Simulation::check_applied(Node& node, Packet& packet) {
@@ -302,6 +334,8 @@ inline void Simulation::check_bounds() {
 // way. Of windows, whole ones. What is out of a bucket at the end is not wasted.
 inline void Simulation::check_utilisation() {
   if (numbers_[0].capacity() < 100) return;
+  // Whoever asks for more than an allowance is denied at first.
+  if (kind_ == Consistency::approximate && allowance(0) < static_cast<std::uint64_t>(plan_.dearest)) return;
   std::uint64_t by_exact = 0;
   std::uint64_t by_nodes = is_bucket(0) ? out_at_end_ - std::min(out_at_end_, out_at_start_) : 0;
   for (const auto& request : requests_) {
@@ -333,9 +367,12 @@ inline bool Simulation::is_measured(const Request& request) const {
 
 // Steady demand on one limit. Units that nodes hold when a window ends are lost, which is seen where demand is about as
 // large as the limit. Where demand comes in bursts, moves or asks two limits, or where a window is hardly longer than a
-// slice, denials while others hold units (at most their slices, for a lease) weigh more.
+// slice, denials while others hold units (at most their slices, for a lease) weigh more. So does, of an approximate
+// counter, what comes back in the last moments of a window.
 inline double Simulation::least_utilisation() const {
   const bool is_steady = plan_.shape == Shape::steady || plan_.shape == Shape::skewed;
+  const bool is_counter = numbers_[0].algorithm() == Algorithm::sliding_window_counter;
+  if (kind_ == Consistency::approximate && (!is_steady || plan_.both > 0 || is_counter)) return 0.3;
   if (!is_steady || plan_.both > 0) return 0.7;
   if (is_bucket(0)) return 0.95;
   return numbers_[0].rate().per.count() >= 2 * plan_.lease ? 0.9 : 0.7;

@@ -52,6 +52,12 @@ struct SlidingWindowCounter {
     return decide(limit, copy, cost, now);
   }
 
+  // What counts now.
+  static std::uint64_t used(const Limit& limit, const State& state, std::int64_t now) noexcept {
+    const State rolled = at(limit, state, now);
+    return weighted_previous(limit, rolled, now) + rolled.current;
+  }
+
   static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant /*now*/) noexcept {
     const std::int64_t charged = window_start(micros(charged_at), limit.window);
     if (charged == state.start) state.current -= std::min(state.current, cost.units());
@@ -62,8 +68,7 @@ struct SlidingWindowCounter {
   static void owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     state = at(limit, state, now);
-    const std::uint64_t used = weighted_previous(limit, state, now) + state.current;
-    const std::uint64_t room = 2 * limit.limit - std::min(used, 2 * limit.limit);
+    const std::uint64_t room = 2 * limit.limit - std::min(used(limit, state, now), 2 * limit.limit);
     state.current += std::min(cost.units(), room);
   }
 

@@ -17,6 +17,11 @@ bool has_leased(const Group& group) noexcept {
   return std::ranges::any_of(group.checks, is_leased);
 }
 
+Path path_of(const SliceTable& table, const SliceTable::Taken& taken) noexcept {
+  if (!table.is_approximate()) return Path::slice;
+  return taken.on == SliceTable::On::share ? Path::share : Path::approximate;
+}
+
 // Of any of them: they have one clock.
 Instant store_time(const Group& group, SliceTable::Ticks now) noexcept {
   return std::ranges::find_if(group.checks, is_leased)->states->slices->store_time(now);
@@ -104,10 +109,10 @@ bool LeasedStore::spend(Group& group, Ticks now) {
     taken = is_guard ? table.look(check.hash, check.cost, now) : table.take(check.hash, check.cost, now);
     if (taken.renews) renewals_.push_back({&table, check.hash, check.key});
     if (taken.answer == SliceTable::Answer::ask) continue;
-    check.path = Path::slice;
+    check.path = path_of(table, taken);
     check.decision = taken.decision;
-    check.decision.charged_at = table.store_time(now);
-    if (taken.answer == SliceTable::Answer::spent && !is_guard) spent_.push_back({i, taken.number});
+    if (taken.on != SliceTable::On::share) check.decision.charged_at = table.store_time(now);
+    if (taken.answer == SliceTable::Answer::spent && !is_guard) spent_.push_back({i, taken});
   }
   return std::ranges::all_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::spent; });
 }
@@ -140,7 +145,7 @@ void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
     Decision& decision = check.decision;
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
     if (decision.remaining == decision.limit) decision.more_after.reset();
-    if (!check.states->slices->put_back(check.hash, one.number, check.cost)) refund(check, now);
+    if (!check.states->slices->put_back(check.hash, one.taken, check.cost)) refund(check, now);
   }
   spent.clear();
 }
@@ -220,7 +225,7 @@ void LeasedStore::read_answers(Forwarded& request, Group& answered, Ticks now) {
       if (answer.taken) {
         table.answered(check.hash, exchange->message.number, answer, check.decision, request.sent_at, now);
       } else {
-        table.unanswered(check.hash, exchange->message.number, now);
+        table.unanswered(check.hash, exchange->message.number, was_sent(answered.failure), now);
       }
       if (by_store && !check.decision.admitted && answer.held_by_others + answer.left >= check.cost.units()) {
         SliceCounts::raise(table.counts().denied_by_held);
@@ -326,7 +331,7 @@ void LeasedStore::conclude(Background& message) {
     if (answer.taken) {
       message.table->answered(check.hash, number, answer, check.decision, message.sent_at, now);
     } else {
-      message.table->unanswered(check.hash, number, now);
+      message.table->unanswered(check.hash, number, was_sent(message.group.failure), now);
     }
   }
   check.exchange = nullptr;

@@ -50,10 +50,10 @@ class LeasedStore final : public Store {
   struct Forwarded;
   struct Background;
 
-  // A check that was spent on its slice.
+  // A check that was spent.
   struct Spent {
     std::size_t place;
-    std::uint64_t number;
+    SliceTable::Taken taken;
   };
   struct Renewal {
     SliceTable* table;

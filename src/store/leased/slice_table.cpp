@@ -26,6 +26,11 @@ bool is_window(const core::Rule& rule) noexcept {
       rule, []<class A>(const core::RuleOf<A>&) { return !std::is_base_of_v<core::ArrivalLimit, typename A::Limit>; });
 }
 
+SliceTable::Options with_lease(SliceTable::Options options) {
+  if (options.approximate) options.lease = 4 * options.approximate->sync;
+  return options;
+}
+
 }  // namespace
 
 std::shared_ptr<SliceHolder> SliceHolder::random() {
@@ -36,11 +41,16 @@ std::shared_ptr<SliceHolder> SliceHolder::random() {
 }
 
 SliceTable::SliceTable(Options options)
-    : options_(std::move(options)),
+    : options_(with_lease(std::move(options))),
       holder_(options_.holder->id + options_.holder->tables.fetch_add(1, std::memory_order_relaxed)),
       token_(token_of(options_.rule)),
       is_window_(is_window(options_.rule)) {
   states_.rule = options_.rule;
+  if (!options_.approximate) return;
+  // A counter counts what was in the window before, too. A little longer, for clocks that run too fast.
+  const Limit& limit = options_.approximate->limit;
+  allowance_period_ = core::time_to_fill(limit) * (limit.algorithm() == Algorithm::sliding_window_counter ? 2 : 1);
+  allowance_period_ += allowance_period_ / 64;
 }
 
 // Null: there is no room for it.
@@ -82,6 +92,7 @@ Decision SliceTable::admitted(const Record& record, Ticks now) const noexcept {
 
 bool SliceTable::renewal_is_due(const Record& record, Ticks now) const noexcept {
   if (record.in_flight || now < record.no_message_before || retired()) return false;
+  if (is_approximate()) return is_time_to_exchange(record, now);
   return record.rest * 4 < record.total || (record.ends - now) * 4 < record.ends - record.begins;
 }
 
@@ -91,6 +102,7 @@ SliceTable::Taken SliceTable::take(table::KeyHash key, Cost cost, Ticks now) {
   Record* const record = find(part, key, now);
   if (record == nullptr) return {};
   note_demand(*record, cost, now);
+  if (is_approximate()) return take_at_once(*record, cost, now);
   Taken taken;
   if (record->is_live(now) && cost.units() <= record->rest) {
     record->rest -= cost.units();
@@ -116,14 +128,23 @@ SliceTable::Taken SliceTable::look(table::KeyHash key, Cost cost, Ticks now) {
   return {.answer = Answer::spent, .decision = admitted(found->second, now)};
 }
 
-bool SliceTable::put_back(table::KeyHash key, std::uint64_t number, Cost cost) {
+bool SliceTable::put_back(table::KeyHash key, const Taken& taken, Cost cost) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.records.find(key);
   if (found == part.records.end()) return false;
   Record& record = found->second;
-  if (record.number != number) return false;
-  record.rest += cost.units();
+  if (taken.on == On::share) {
+    put_back_on_share(record, taken.decision.charged_at, cost);
+    return true;
+  }
+  if (record.number != taken.number) return false;
+  if (taken.on == On::allowance) {
+    record.unasked -= std::min(record.unasked, cost.units());
+    record.allowance += cost.units();
+  } else {
+    record.rest += cost.units();
+  }
   return true;
 }
 
@@ -148,6 +169,10 @@ std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::strin
   if (found == part.records.end() || retired()) return {};
   Record& record = found->second;
   if (record.in_flight) return {};
+  if (is_approximate()) {
+    if (!renewal_is_due(record, now)) return {};
+    return exchange(record, shared_key, now);
+  }
   const std::uint64_t wanted = now < record.no_message_before ? 0 : demand(record, now);
   // With nothing to give back, and too little to ask for, a message says nothing.
   if (record.rest == 0 && wanted < core::Ledger::least_grant) return {};
@@ -160,8 +185,9 @@ std::optional<core::SliceMessage> SliceTable::renew(table::KeyHash key, std::str
   const auto found = part.records.find(key);
   if (found == part.records.end() || !renewal_is_due(found->second, now)) return {};
   Record& record = found->second;
-  const std::uint64_t wanted = demand(record, now);
   SliceCounts::raise(counts().renewals);
+  if (is_approximate()) return exchange(record, shared_key, now);
+  const std::uint64_t wanted = demand(record, now);
   return message(record, shared_key, record.rest, 0, wanted - std::min(wanted, record.rest));
 }
 
@@ -182,13 +208,14 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   record.begins = sent_at;
   record.ends = sent_at + answer.lasts.count() / 4 * 3;
   record.resets_at = now + decision.reset_after.count();
+  if (is_approximate()) return heard(record, answer, record.kept, now);
   // Too little is left for a slice: the store decides for a lease.
   const bool was_refused = answer.units == 0 && record.wanted >= core::Ledger::least_grant;
   if (was_refused) record.no_message_before = now + options_.lease.count();
 }
 
 // It may have been done or not: either way the store holds at least what was kept, for at least as long as before.
-void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, Ticks now) {
+void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, bool was_sent, Ticks now) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.records.find(key);
@@ -196,6 +223,7 @@ void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, Ticks now)
   SliceCounts::raise(counts().unanswered);
   found->second.in_flight = false;
   found->second.no_message_before = now + options_.lease.count() / 8;
+  if (is_approximate()) not_heard(found->second, was_sent, now);
 }
 
 void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, Ticks now) {
@@ -232,8 +260,10 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
       if (!record.in_flight && record.rest > 0 && (idle >= lease / 2 || now >= record.ends)) {
         SliceCounts::raise(counts().returns);
         due.push_back({entry->first, record.shared_key, message(record, {}, 0, record.rest, 0)});
+      } else if (is_approximate() && exchange_is_due(record, now)) {
+        due.push_back({entry->first, record.shared_key, exchange(record, {}, now)});
       }
-      if (record.in_flight || idle < 2 * lease) {
+      if (record.in_flight || idle < 2 * lease || (is_approximate() && !may_be_dropped(record, now))) {
         ++entry;
       } else {
         entry = part.records.erase(entry);
@@ -243,14 +273,16 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
   }
 }
 
-void SliceTable::give_back_all(Ticks /*now*/, std::vector<Due>& due) {
+void SliceTable::give_back_all(Ticks now, std::vector<Due>& due) {
   retire();
   for (Part& part : parts_) {
     const std::scoped_lock lock(part.mutex);
     for (auto& [key, record] : part.records) {
-      if (record.in_flight || record.rest == 0) continue;
+      if (record.in_flight || (record.rest == 0 && record.unasked == 0)) continue;
       SliceCounts::raise(counts().returns);
-      due.push_back({key, record.shared_key, message(record, {}, 0, record.rest, 0)});
+      core::SliceMessage said = message(record, {}, 0, record.rest, 0);
+      if (is_approximate()) send_unasked(record, said, now);
+      due.push_back({key, record.shared_key, said});
     }
   }
 }

@@ -7,6 +7,14 @@
 //     sent. Times are microseconds of a clock that never stops (CLOCK_BOOTTIME); the caller reads it before it asks.
 //  3. What is put back goes into the slice only if no message was sent since it was taken.
 //
+// Of an approximate limit nobody waits for the store (approximate.cpp): messages are sent every `sync`, and what is not
+// covered is denied at once. Two things can be spent that the store has not granted:
+//
+//  4. An allowance of b = limit / (4 x nodes), where the store has not been heard of the key for three syncs. It is
+//     charged with the next message. If that found room for it, there is another; if not, none until the window or the
+//     time to fill is over (of a counter, two windows), from the last that was spent.
+//  5. While the store does not answer, one share in `nodes` of the limit, whose visible part is charged when it does.
+//
 // Thread-safe: locked by parts, each for the time of a few instructions.
 #pragma once
 
@@ -14,6 +22,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,6 +37,7 @@
 #include "table/table.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
+#include "weir/limit.h"
 #include "weir/time.h"
 
 namespace weir::store {
@@ -43,6 +53,7 @@ struct SliceCounts {
   Count reported{0};        // units that were spent
   Count returned{0};        // units
   Count lapsed{0};          // units that the store charged because nobody reported in time
+  Count unasked{0};         // units that were spent before the store granted any, and charged to it
   Count denied_by_held{0};  // decisions: denied while others held what would have been enough
 
   static void raise(Count& count, std::uint64_t by = 1) noexcept { count.fetch_add(by, std::memory_order_relaxed); }
@@ -59,6 +70,7 @@ struct SliceHolder {
   const std::uint64_t id;
   std::atomic<std::uint64_t> tables{0};
   std::atomic<std::uint64_t> last_message{0};
+  std::atomic<std::uint32_t> nodes{64};      // that share the store; counted by heartbeats
   std::atomic<std::int64_t> store_ahead{0};  // the store's time less ours (Ticks), by its last answer to any loop
   SliceCounts counts;
 };
@@ -68,10 +80,16 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   // Microseconds of the clock that never stops.
   using Ticks = std::int64_t;
 
+  struct Approximate {
+    Limit limit;  // what `rule` is made of
+    Duration sync;
+  };
+
   struct Options {
     core::Rule rule;
-    std::uint64_t capacity = 0;  // of the rule
-    Duration lease = std::chrono::seconds(1);
+    std::uint64_t capacity = 0;                // of the rule
+    Duration lease = std::chrono::seconds(1);  // of an approximate limit it is four syncs
+    std::optional<Approximate> approximate{};
     std::size_t most_keys = 65'536;  // more are decided by the store
     std::shared_ptr<SliceHolder> holder;
   };
@@ -80,12 +98,16 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
 
   enum class Answer : std::uint8_t {
     spent,   // admitted, on the slice
-    denied,  // the store denied as much a moment ago
+    denied,  // the store denied as much a moment ago; of an approximate limit, nothing is left to spend
     ask,     // the store decides
   };
 
+  // What something was spent on.
+  enum class On : std::uint8_t { slice, allowance, share };
+
   struct Taken {
     Answer answer = Answer::ask;
+    On on = On::slice;
     std::uint64_t number = 0;  // of the last message when it was spent: for put_back
     Decision decision;         // but for `ask`
     bool renews = false;       // it is time to send a message
@@ -96,7 +118,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] Taken look(table::KeyHash key, Cost cost, Ticks now);
 
   // Of what was spent and is not used after all. False: the slice is not the same any more.
-  [[nodiscard]] bool put_back(table::KeyHash key, std::uint64_t number, Cost cost);
+  [[nodiscard]] bool put_back(table::KeyHash key, const Taken& taken, Cost cost);
 
   // A message to go with a question that the slice cannot answer: all of the slice is given back, and a new one asked
   // for. Nothing: one is in flight, or there is no use in it.
@@ -107,7 +129,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   // To a message; `sent_at`: before it was sent. `decision`: what the store said with it.
   void answered(table::KeyHash key, std::uint64_t number, const core::SliceAnswer& answer, const Decision& decision,
                 Ticks sent_at, Ticks now);
-  void unanswered(table::KeyHash key, std::uint64_t number, Ticks now);
+  // `was_sent`: it may have been done.
+  void unanswered(table::KeyHash key, std::uint64_t number, bool was_sent, Ticks now);
   // The store denied a cost.
   void denied(table::KeyHash key, Cost cost, const Decision& decision, Ticks now);
   // What the store forgot.
@@ -128,6 +151,10 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   // With which background messages are sent: no table, nothing to charge back.
   [[nodiscard]] const States& states() const noexcept { return states_; }
   [[nodiscard]] Duration lease() const noexcept { return options_.lease; }
+  [[nodiscard]] bool is_approximate() const noexcept { return options_.approximate.has_value(); }
+  [[nodiscard]] std::uint32_t nodes() const noexcept;  // at least 1
+  // The most that the store found used beyond an approximate limit, so far.
+  [[nodiscard]] std::uint64_t most_over() const noexcept { return most_over_.load(std::memory_order_relaxed); }
 
   // Its limit is gone, or has other numbers: what is out is given back.
   void retire() noexcept { retired_.store(true, std::memory_order_release); }
@@ -147,11 +174,26 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     return Instant{Duration{now + options_.holder->store_ahead.load(std::memory_order_relaxed)}};
   }
 
+  [[nodiscard]] std::size_t keys() const noexcept { return keys_.load(std::memory_order_relaxed); }
   [[nodiscard]] SliceCounts& counts() const noexcept { return options_.holder->counts; }
   // Of one key.
   [[nodiscard]] std::uint64_t rest(table::KeyHash key, Ticks now) const;
 
  private:
+  // What this process admits of an approximate limit while the store is away, and what of that is still to be charged.
+  struct ShareState {
+    core::ArrivalState arrival;
+    core::FixedWindow::State fixed;
+    core::SlidingWindowCounter::State counter;
+
+    template <class A>
+    [[nodiscard]] typename A::State& of() noexcept;
+  };
+  struct Share {
+    ShareState used;
+    ShareState uncharged;
+  };
+
   struct Record {
     std::string shared_key;    // empty until a message was sent
     std::uint64_t number = 0;  // of the last message
@@ -177,6 +219,21 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     Ticks retry_at = 0;
     std::uint64_t denied_cost = 0;
 
+    // Of an approximate limit.
+    Ticks sent_at = 0;  // of the last message
+    Ticks next_message = 0;
+    Ticks hurries_from = 0;          // a slice that is empty is filled more often from then on
+    Ticks heard_until = 0;           // the store was heard of the key so lately that nothing is spent unasked
+    std::uint64_t asked_since = 0;   // the last message
+    std::uint64_t allowance = 0;     // may be spent before the store is heard of
+    Ticks allowance_until = 0;       // then there is another in any case
+    bool may_be_uncharged = false;   // until then: of what was spent it is not known whether it was charged
+    std::uint64_t unasked = 0;       // was spent, and is still to be charged
+    std::uint64_t unasked_sent = 0;  // with the message in flight; of it, on the share:
+    std::uint64_t shared_sent = 0;
+    bool is_away = false;  // the last message was not answered
+    std::unique_ptr<Share> share;
+
     [[nodiscard]] bool is_live(Ticks now) const noexcept { return rest > 0 && now < ends; }
   };
 
@@ -200,10 +257,31 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
                                            std::uint64_t back, std::uint64_t want);
   [[nodiscard]] bool renewal_is_due(const Record& record, Ticks now) const noexcept;
 
+  // approximate.cpp
+  [[nodiscard]] std::uint64_t allowance() const noexcept { return options_.capacity / (std::uint64_t{4} * nodes()); }
+  [[nodiscard]] Taken take_at_once(Record& record, Cost cost, Ticks now);
+  [[nodiscard]] bool has_plenty(const Record& record) const noexcept;
+  [[nodiscard]] bool spend_allowance(Record& record, Cost cost, Ticks now) const noexcept;
+  [[nodiscard]] Decision decide_on_share(Record& record, Cost cost, Ticks now);
+  void put_back_on_share(Record& record, Instant charged_at, Cost cost) const;
+  [[nodiscard]] Decision denied_at_once(const Record& record, Cost cost, Ticks now) const noexcept;
+  [[nodiscard]] core::SliceMessage exchange(Record& record, std::string_view shared_key, Ticks now);
+  void send_unasked(Record& record, core::SliceMessage& message, Ticks now);
+  [[nodiscard]] std::uint64_t take_uncharged(Record& record, Ticks now) const;
+  void keep_uncharged(Record& record, std::uint64_t units, Ticks now) const;
+  [[nodiscard]] core::Rule share_rule() const;
+  void heard(Record& record, const core::SliceAnswer& answer, std::uint64_t kept, Ticks now) noexcept;
+  void not_heard(Record& record, bool was_sent, Ticks now);
+  [[nodiscard]] bool is_time_to_exchange(const Record& record, Ticks now) const noexcept;
+  [[nodiscard]] bool exchange_is_due(const Record& record, Ticks now) const noexcept;
+  [[nodiscard]] bool may_be_dropped(const Record& record, Ticks now) const noexcept;
+
   const Options options_;
   const std::uint64_t holder_;  // to the store
   Duration token_{};            // what one unit takes to come back, rounded up; of a window, its length
   bool is_window_ = false;
+  Duration allowance_period_{};  // of an approximate limit
+  std::atomic<std::uint64_t> most_over_{0};
   States states_;
   std::array<Part, parts> parts_;
   std::atomic<bool> retired_{false};

@@ -10,8 +10,6 @@
 namespace weir::store {
 namespace {
 
-constexpr std::uint64_t whole_share = 1'000'000;
-
 Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t capacity) {
   switch (algorithm) {
     case Algorithm::token_bucket:
@@ -67,11 +65,6 @@ constexpr std::uint32_t share_of_others = 500'000;  // of a limit that a request
 // Where what is to be charged to the store is counted.
 table::KeyHash charges_of(table::KeyHash consumer) noexcept {
   return {consumer.value ^ 0x6F77656421A5C3E7U};
-}
-
-// Whether a group that failed has surely changed nothing.
-bool left_unchanged(Failure failure) noexcept {
-  return failure == Failure::away || failure == Failure::refused;
 }
 
 bool is_charged_back(const Group& group, const Check& check) noexcept {
@@ -167,7 +160,7 @@ void OutageStore::Waiting::answered(Group& group) {
 
 void OutageStore::decide_late(Group& group) {
   if (group.failure != Failure::none) {
-    if (left_unchanged(group.failure)) keep_charges(group);
+    if (!was_sent(group.failure)) keep_charges(group);
     if (group.fallback != Fallback::none) decide_here(group);
   }
   if (group.operation != Operation::forget) return;
@@ -235,7 +228,7 @@ void OutageStore::decide_here(Group& group) {
   for (std::size_t i = 0; i < group.checks.size(); ++i) {
     Check& check = group.checks[i];
     const bool is_kept = group.admitted && check.path == Path::share && check.cost > Cost{0} &&
-                         left_unchanged(group.failure) && is_charged_back(group, check);
+                         !was_sent(group.failure) && is_charged_back(group, check);
     if (is_kept) {
       has_charges_.store(true, std::memory_order_relaxed);
       check.states->table->add_usage(*check.rule, charges_of(check.hash), check.cost, group.now);

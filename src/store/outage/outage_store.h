@@ -23,6 +23,9 @@
 
 namespace weir::store {
 
+// Of a share.
+inline constexpr std::uint32_t whole_share = 1'000'000;
+
 // What is left of a limit for one process while the shared store is away: the rate and the burst times `share`, in
 // millionths, rounded down; at least one, and at least `largest_cost`, so that nothing that could pass before can never
 // pass now. Of a window, its limit.

@@ -716,11 +716,13 @@ if needs > 1 then
       if demand > TOTALS - 1 then demand = TOTALS - 1 end
       demands = demands + demand
       local counted = unused < TOTALS - 1 and unused or TOTALS - 1
-      local part = floor((counted + 4 * nodes - 1) / (4 * nodes))
+      local least = floor((counted + 4 * nodes - 1) / (4 * nodes))
+      local part = least
       if demands > 0 then
         local by_demand = share(counted, demand, demands)
         if by_demand > part then part = by_demand end
       end
+      if part > least + 4 * want then part = least + 4 * want end
       local most = unused - (held - keep)
       if part > most then part = most end
       if part > keep then units = part end
