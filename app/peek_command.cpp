@@ -73,6 +73,34 @@ std::string next_request(const JsonAnswer& found, const Paint& paint) {
   return fmt::format("The next request is {} ({}). {}", paint.red("denied"), printable(found.text("/reason")), when);
 }
 
+// What is in a shared store, what is out, and who holds it. Nothing of a limit that every decision is asked of.
+void show_slices(const JsonAnswer& found) {
+  const std::string consistency = found.text("/consistency");
+  const std::uint64_t holders = found.number("/holders");
+  if (!consistency.empty() && found.text("/used").empty()) {
+    print("The store is away: these numbers are of this node alone.\n");
+    return;
+  }
+  if (holders == 0 && (consistency.empty() || consistency == "exact")) return;
+  fmt::print("The limit is {}: {} used, {} held{}\n", printable(consistency), found.text("/used"), found.text("/held"),
+             holders == 0 ? "." : " in " + counted(holders, "slice") + ":");
+  const std::size_t listed = found.size("/slices");
+  for (std::size_t i = 0; i < listed; ++i) {
+    const std::string slice = fmt::format("/slices/{}", i);
+    fmt::print("  {}  {} for at most {} s{}\n", printable(found.text(slice + "/holder")),
+               counted(found.number(slice + "/units"), "unit"), printable(found.text(slice + "/ends_after")),
+               found.is_true(slice + "/own") ? ", this node" : "");
+  }
+  if (holders > listed) fmt::print("  and {} more\n", holders - listed);
+}
+
+void show_candidate(const JsonAnswer& found) {
+  if (found.text("/candidate/quota").empty()) return;
+  fmt::print("Its candidate ({}) has {} of {} left, and would {} the next request.\n",
+             printable(found.text("/candidate/consistency")), found.text("/candidate/remaining"),
+             found.text("/candidate/quota"), found.is_true("/candidate/admitted") ? "admit" : "deny");
+}
+
 void show(const JsonAnswer& found) {
   const std::string domain = found.text("/domain");
   const std::string limit = found.text("/limit");
@@ -92,6 +120,8 @@ void show(const JsonAnswer& found) {
   if (!more.empty()) {
     fmt::print("More is left in {} s, all in {} s.\n", printable(more), printable(found.text("/reset_after")));
   }
+  show_slices(found);
+  show_candidate(found);
 }
 
 int peek(const PeekOptions& options) {
@@ -113,6 +143,10 @@ int reset(const PeekOptions& options) {
   fmt::print("{}: {} starts afresh.\n",
              printable(done->json.text(options.descriptor.is_given() ? "/domain" : "/limit")),
              printable(done->json.text("/consumer")));
+  if (done->json.number("/out/units") > 0) {
+    fmt::print("Other nodes hold {} of before, which they may spend for at most {} s.\n",
+               counted(done->json.number("/out/units"), "unit"), printable(done->json.text("/out/ends_after")));
+  }
   return ok;
 }
 

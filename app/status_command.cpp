@@ -57,7 +57,7 @@ void show_listeners(const JsonAnswer& status) {
   for (std::size_t i = 0; i < status.size("/listeners"); ++i) {
     const std::string listener = fmt::format("/listeners/{}", i);
     say(status.text(listener + "/name"), fmt::format("{}, {}", fmt::join(status.texts(listener + "/listen"), ", "),
-                                                 counted(status.number(listener + "/connections"), "connection")));
+                                                     counted(status.number(listener + "/connections"), "connection")));
   }
 }
 
@@ -73,6 +73,8 @@ void show_store(const JsonAnswer& status, const Paint& paint) {
   }
   const std::string error = status.text("/store/last_error/error");
   if (!error.empty()) say("", fmt::format("last error at {}: {}", status.text("/store/last_error/at"), error));
+  const std::string holder = status.text("/store/holder");
+  if (!holder.empty()) say("", "holds slices as " + holder);
 }
 
 // Of the last minute. The busiest limits come first, and all beyond twenty are counted.

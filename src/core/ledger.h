@@ -49,7 +49,6 @@ struct SliceAnswer {
   Duration lasts{};          // until the slice ends, from the instant of the answer
   std::uint64_t left = 0;    // neither used nor held
   std::uint64_t lapsed = 0;  // of the holder's own slice, when the message came
-  std::uint64_t held_by_others = 0;
   std::uint64_t over = 0;  // how much more is used than the limit has: what was used unasked found no room
 
   friend bool operator==(const SliceAnswer&, const SliceAnswer&) = default;
@@ -113,6 +112,7 @@ class Ledger {
   [[nodiscard]] std::int64_t forget_at(const typename A::Limit& limit, const typename A::State& state) const;
 
   [[nodiscard]] std::uint64_t held() const noexcept;
+  [[nodiscard]] std::uint64_t held_by_others(std::uint64_t holder) const noexcept;
 
  private:
   template <class A>
@@ -157,6 +157,12 @@ class Ledger {
 inline std::uint64_t Ledger::held() const noexcept {
   std::uint64_t sum = 0;
   for (const Slice& slice : slices) sum += slice.units;
+  return sum;
+}
+
+inline std::uint64_t Ledger::held_by_others(std::uint64_t holder) const noexcept {
+  std::uint64_t sum = 0;
+  for (const Slice& slice : slices) sum += slice.holder == holder ? 0 : slice.units;
   return sum;
 }
 
@@ -369,7 +375,6 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
   if (!has_room || !stays) {
     if (slice != slices.end()) slices.erase(slice);
     answer.left = free;
-    answer.held_by_others = held_now - keep;
     return answer;
   }
   if (slice == slices.end()) slice = slices.insert(slices.end(), {.holder = message.holder});
@@ -379,7 +384,6 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
   answer.units = units;
   answer.lasts = Duration{until - now};
   answer.left = free - std::min(free, units - keep);
-  answer.held_by_others = held_now - keep;
   return answer;
 }
 

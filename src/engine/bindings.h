@@ -89,6 +89,11 @@ class Bindings {
   // The slices of leased limits that this process holds; of a limit, one for each of its tiers.
   [[nodiscard]] const std::vector<std::shared_ptr<store::SliceTable>>& slices() const noexcept { return slices_; }
 
+  // Who holds them; null: nothing is leased here.
+  [[nodiscard]] const store::SliceHolder* slice_holder() const noexcept {
+    return slices_.empty() ? nullptr : slice_holder_.get();
+  }
+
   // How many rows the counters have.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 

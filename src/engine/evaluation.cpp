@@ -55,6 +55,7 @@ void Evaluation::start(const Bindings& bindings, Instant now, std::size_t outcom
   deadline_.reset();
   by_share_ = false;
   failure_ = store::Failure::none;
+  if (holdings_.known) holdings_ = {};
   if (outcomes_.size() != outcomes) {
     outcomes_.resize(outcomes);
     parts_.resize(outcomes);
@@ -107,8 +108,8 @@ void Evaluation::begin_outcome(std::size_t i) {
 }
 
 void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
-                       Instant now) {
-  options_ = {};
+                       Options options, Instant now) {
+  options_ = options;
   start(bindings, now, asks.size());
   is_descriptors_ = true;
   statuses_.resize(asks.size());
@@ -156,7 +157,8 @@ void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::s
   if (!too_many_ && !live_.empty()) ask_live();
 }
 
-// One group for each state: they are of one consumer, but a live limit's windows may differ between tiers.
+// One group for each state: they are of one consumer, but a live limit's windows may differ between tiers. And one for
+// each table of slices, so that what this process holds is not spent any more.
 void Evaluation::begin_reset(const Bindings& bindings, const BoundLimit& limit, std::string_view key,
                              std::string_view consumer, Instant now) {
   options_ = {};
@@ -164,7 +166,10 @@ void Evaluation::begin_reset(const Bindings& bindings, const BoundLimit& limit, 
   stage_ = Stage::reset;
   const auto forget = [&](const std::optional<States>& states) {
     if (!states) return;
-    const auto is_known = [&](const Group& group) { return group.checks[0].states->table == states->table; };
+    const auto is_known = [&](const Group& group) {
+      const States& known = *group.checks[0].states;
+      return known.table == states->table && (states->slices == nullptr || known.slices == states->slices);
+    };
     if (std::ranges::any_of(groups(), is_known)) return;
     Group& group = new_group(Operation::forget, Fallback::none);
     group.checks.assign(1, {});
@@ -173,6 +178,7 @@ void Evaluation::begin_reset(const Bindings& bindings, const BoundLimit& limit, 
     check.states = &*states;
     check.rule = &states->rule;
     check.hash = states->table->hash(key);
+    check.holdings = &holdings_;
     if (states->name != nullptr) bindings.shared_keys()->write(*states->name, consumer, check.key);
   };
   std::ranges::for_each(limit.live, forget);
@@ -215,6 +221,7 @@ Check& Evaluation::add_check(Group& group, std::size_t i, const States& states, 
   check.role = Check::Role::charge;
   check.path = Path::store;
   check.charge_back = 0;
+  check.holdings = options_.wants_holdings && &states == parts_[i].states ? &holdings_ : nullptr;
   check.max_wait = outcome.max_wait;
   check.wants_more_after = options_.wants_more_after;
   if (states.name != nullptr) bindings_->shared_keys()->write(*states.name, consumer_text(i), check.key);
@@ -260,9 +267,8 @@ void Evaluation::step() {
       return read_blocks();
     case Stage::followers:
       return read_followers();
-    case Stage::refunds:  // what a refund that failed leaves is charged, as it was
-      over_ = true;
-      return;
+    case Stage::refunds:
+      return read_refunds();
     case Stage::reset:
       return read_reset();
   }
@@ -510,6 +516,7 @@ void Evaluation::follow(std::size_t i, FollowerKind kind, bool charges) {
 
 void Evaluation::read_followers() {
   stage_ = Stage::refunds;
+  refunds_.clear();
   const std::size_t asked = std::exchange(used_, 0);
   for (std::size_t g = 0; g < asked; ++g) {
     const auto [i, kind] = followers_[g];
@@ -541,6 +548,22 @@ void Evaluation::give_back(std::size_t i, const Group& looked) {
   group.failure = failure;
   add_check(group, i, *parts_[i].states, *parts_[i].rule, Cost{1});
   group.settlement = core::Settlement{given, Cost{0}, charged_at};
+  refunds_.push_back({static_cast<std::uint32_t>(i), given});
+}
+
+// A shared store takes back what it has charged, and not what others hold. What a refund that failed leaves is charged,
+// as it was.
+void Evaluation::read_refunds() {
+  over_ = true;
+  for (std::size_t g = 0; g < used_; ++g) {
+    const Group& group = groups_[g];
+    Decision& decision = outcomes_[refunds_[g].outcome].decision;
+    if (!group.decided) {
+      decision.remaining -= std::min(decision.remaining, refunds_[g].given.units());
+    } else if (paths_ != nullptr && group.failure == store::Failure::none) {
+      decision.remaining = group.checks[0].decision.remaining;
+    }
+  }
 }
 
 void Evaluation::read_reset() {

@@ -60,10 +60,11 @@ class Evaluation final : private store::Callback {
     Duration max_wait = Duration::max();
     bool peek = false;  // charges nothing
     bool wants_more_after = false;
+    bool wants_holdings = false;  // of a look at one limit
   };
   void begin(const Bindings& bindings, Options options, Instant now);
   void begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
-             Instant now);
+             Options options, Instant now);
   // Forgets what a limit has counted for a consumer. `key`: its key; `consumer`: the same as a shared store calls it.
   void begin_reset(const Bindings& bindings, const BoundLimit& limit, std::string_view key, std::string_view consumer,
                    Instant now);
@@ -86,6 +87,8 @@ class Evaluation final : private store::Callback {
   [[nodiscard]] std::uint32_t limit_of_descriptor(std::size_t i) const noexcept { return outcomes_[i].limit; }
   enum class Reset : std::uint8_t { done, shared, unanswered };
   [[nodiscard]] Reset reset() const noexcept { return reset_; }
+  // Of a look that wants them, and of a reset: what was out.
+  [[nodiscard]] const store::Holdings& holdings() const noexcept { return holdings_; }
 
  private:
   enum class Stage : std::uint8_t { live, warning, penalties, blocks, followers, refunds, reset };
@@ -105,6 +108,10 @@ class Evaluation final : private store::Callback {
   struct Follower {
     std::uint32_t outcome;
     FollowerKind kind;
+  };
+  struct Refund {
+    std::uint32_t outcome;
+    Cost given;
   };
 
   void answered(store::Group& group) override;
@@ -133,6 +140,7 @@ class Evaluation final : private store::Callback {
   void follow(std::size_t i, FollowerKind kind, bool charges);
   void read_followers();
   void give_back(std::size_t i, const store::Group& looked);
+  void read_refunds();
   void read_reset();
   void finish();
   void fill_statuses();
@@ -195,6 +203,7 @@ class Evaluation final : private store::Callback {
   std::vector<std::uint32_t> live_;      // which outcomes are live limits that were asked
   std::vector<std::uint32_t> subjects_;  // which outcomes the guards or groups of this step belong to
   std::vector<Follower> followers_;
+  std::vector<Refund> refunds_;
   Deniers deniers_;
   std::size_t quotas_ = 0;
   std::size_t full_quotas_ = 0;
@@ -210,6 +219,7 @@ class Evaluation final : private store::Callback {
   MatchedDescriptors descriptors_;
   std::vector<DescriptorStatus> statuses_;
   Reset reset_ = Reset::done;
+  store::Holdings holdings_;
 };
 
 }  // namespace weir::engine

@@ -32,6 +32,7 @@ EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind) {
   order_.push_back({false, static_cast<std::uint32_t>(used_)});
   Item& item = *items_[used_++];
   item.kind = kind;
+  item.looks = false;
   item.error.reset();
   return item;
 }
@@ -48,6 +49,11 @@ void EvaluationBatch::add(std::string_view domain, std::span<const DescriptorQue
   Item& item = new_item(Kind::descriptors);
   item.domain = domain;
   item.asks = asks;
+}
+
+void EvaluationBatch::add_look(std::string_view domain, const DescriptorQuery& ask) {
+  add(domain, {&ask, 1});
+  items_[used_ - 1]->looks = true;
 }
 
 void EvaluationBatch::add_reset(const NamedQuery& ask) {
@@ -122,13 +128,15 @@ void EvaluationBatch::begin(Item& item, Instant now) {
   switch (item.kind) {
     case Kind::query:
       bindings_->matcher().match(item.query, *evaluator_.scratch_, item.evaluation.matched);
-      item.evaluation.begin(*bindings_, {item.query.max_wait, item.query.peek, item.query.wants_more_after}, now);
+      item.evaluation.begin(*bindings_, {item.query.max_wait, item.query.peek, item.query.wants_more_after, false},
+                            now);
       break;
     case Kind::named:
       begin_named(item, now);
       break;
     case Kind::descriptors:
-      item.evaluation.begin(*bindings_, item.domain, item.asks, now);
+      item.evaluation.begin(*bindings_, item.domain, item.asks, {.peek = item.looks, .wants_holdings = item.looks},
+                            now);
       break;
     case Kind::reset:
       begin_reset(item, now);
@@ -154,7 +162,9 @@ void EvaluationBatch::begin_named(Item& item, Instant now) {
     item.error = std::move(found.error());
     return;
   }
-  item.evaluation.begin(*bindings_, {item.named.max_wait, item.named.peek, item.named.wants_more_after}, now);
+  const NamedQuery& ask = item.named;
+  item.evaluation.begin(*bindings_, {ask.max_wait, ask.peek, ask.wants_more_after, ask.peek && ask.wants_holdings},
+                        now);
 }
 
 void EvaluationBatch::begin_reset(Item& item, Instant now) {

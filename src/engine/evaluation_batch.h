@@ -59,6 +59,7 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   void add(const Query& query);
   void add(const NamedQuery& ask);
   void add(std::string_view domain, std::span<const DescriptorQuery> asks);  // all or nothing
+  void add_look(std::string_view domain, const DescriptorQuery& ask);        // with holdings()
   void add_reset(const NamedQuery& ask);
   void add_reset(const DescriptorName& name);
   // CL.THROTTLE: `hash` is that of the key, as the throttle's table has it. They are numbered by themselves.
@@ -98,6 +99,10 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   [[nodiscard]] std::span<const DescriptorStatus> statuses(std::size_t i) const noexcept {
     return items_[i]->evaluation.statuses();
   }
+  // Of a look that wants them: what a shared store knows beside. Of a reset: what was out.
+  [[nodiscard]] const store::Holdings& holdings(std::size_t i) const noexcept {
+    return items_[i]->evaluation.holdings();
+  }
   // Whether the policy has their domain.
   [[nodiscard]] bool is_known_domain(std::size_t i) const noexcept { return items_[i]->evaluation.is_known_domain(); }
   [[nodiscard]] const Decision& throttle(std::size_t i) const noexcept {
@@ -117,6 +122,7 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
     DescriptorName descriptor;
     std::string_view domain;
     std::span<const DescriptorQuery> asks;
+    bool looks = false;  // at a descriptor
     std::optional<Error> error;
     std::string consumer;  // of a reset
     Evaluation evaluation;

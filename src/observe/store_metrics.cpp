@@ -167,6 +167,8 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
     }
     if (is_leased) out.emplace_back(limit.source->name, of_limit);
   }
+  page.family("weir_lease_holder_info", gauge, "By which this node's slices are known to other nodes.");
+  page.sample({{"holder", bindings.slice_holder()->text()}}, std::uint64_t{1});
   page.family("weir_lease_slices", gauge, "Consumers of which this node holds a slice.");
   for (const auto& [limit, held] : out) page.sample({{"limit", limit}}, held.slices);
   page.family("weir_lease_units", gauge, "Units that this node holds: spent without asking the store, or given back.");

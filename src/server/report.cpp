@@ -145,6 +145,8 @@ frontend::AdminStatus::Store Server::store_status() const {
   }
   constexpr std::array<std::string_view, store::breaker_states> names{"closed", "half_open", "open"};
   told.breaker = names[static_cast<std::size_t>(worst)];
+  const auto bindings = engine_->bindings();
+  if (const store::SliceHolder* const holder = bindings->slice_holder()) told.holder = holder->text();
   return told;
 }
 

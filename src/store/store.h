@@ -66,6 +66,22 @@ struct SliceExchange {
   core::SliceAnswer answer;
 };
 
+// What a shared store knows of states beside decisions, for operators. Each state that it is asked of is added to it.
+struct Holdings {
+  bool known = false;               // false: the store was not asked, or did not answer
+  std::uint64_t used = 0;           // charged, at most the limit; of what is forgotten, nothing
+  std::vector<core::Slice> slices;  // that are out
+  Instant at{};                     // by the clock of the store
+
+  [[nodiscard]] std::uint64_t held() const noexcept {
+    std::uint64_t sum = 0;
+    for (const core::Slice& slice : slices) sum += slice.units;
+    return sum;
+  }
+
+  friend bool operator==(const Holdings&, const Holdings&) = default;
+};
+
 // One limit's part in a group, and what is decided on it.
 struct Check {
   enum class Role : std::uint8_t {
@@ -86,9 +102,13 @@ struct Check {
   std::uint64_t charge_back = 0;
   // Of `decide`: reported before, granted behind it, whatever becomes of the group. Set by LeasedStore.
   SliceExchange* exchange = nullptr;
+  std::uint64_t holder = 0;  // this process, to the store. Set by LeasedStore
+  // Of `look` and `forget`, where it is asked for: what is out; of `forget`, as it was before.
+  Holdings* holdings = nullptr;
 
   Path path = Path::store;
   Decision decision;
+  std::uint64_t held_by_others = 0;  // where `decide` denies: what other holders had
 };
 
 enum class Operation : std::uint8_t {

@@ -45,7 +45,9 @@ class Node final : public Callback {
     Group& group = *groups_.emplace_back(std::make_unique<Group>());
     group.operation = operation;
     group.callback = this;
+    holdings = {};
     group.checks.push_back(check(states_, "k", cost));
+    group.checks[0].holdings = &holdings;
     if (beside > 0) group.checks.push_back(check(exact_, "exact", beside));
     store_.submit(group);
     return last.admitted;
@@ -71,7 +73,20 @@ class Node final : public Callback {
 
   static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
   Group last;
+  Holdings holdings;  // of the last look or reset
   std::size_t answers = 0;
+
+  // What is left after so much is given back.
+  std::uint64_t give_back(std::uint64_t units) {
+    Group& group = *groups_.emplace_back(std::make_unique<Group>());
+    group.operation = Operation::settle;
+    group.callback = this;
+    group.checks.push_back(check(states_, "k", 1));
+    group.settlement = core::Settlement{Cost{units}, Cost{0}, shared_.now};
+    store_.submit(group);
+    EXPECT_TRUE(last.admitted);
+    return last.checks[0].decision.remaining;
+  }
 
  private:
   static Check check(const States& states, std::string name, std::uint64_t cost) {
@@ -243,6 +258,144 @@ TEST(Leased, ALookTellsWhatThisNodeCouldAdmit) {
   Node other(shared, bucket(1, 1'000), 2);
   EXPECT_TRUE(other.ask(0, 0, Operation::look));
   EXPECT_EQ(other.last.checks[0].decision.remaining, 900U - node.rest()) << "what the first holds is not to be had";
+}
+
+// Used, held and left come to the limit; who holds it is told.
+TEST(Leased, ALookTellsWhatIsInTheStoreAndWhatIsOut) {
+  for (const Limit& limit :
+       {bucket(1, 1'000), *Limit::fixed_window({1'000, 1h}), *Limit::sliding_window_counter({1'000, 1h})}) {
+    MemoryStore shared;
+    Node one(shared, limit, 10);
+    Node two(shared, limit, 20);
+    one.admitted_of(100);
+    two.admitted_of(50);
+    Node third(shared, limit, 30);
+    EXPECT_TRUE(third.ask(0, 0, Operation::look));
+    const Holdings& seen = third.holdings;
+    ASSERT_TRUE(seen.known);
+    EXPECT_EQ(seen.at, shared.now);
+    EXPECT_EQ(seen.used + seen.held() + third.last.checks[0].decision.remaining, 1'000U);
+    ASSERT_EQ(seen.slices.size(), 2U);
+    EXPECT_EQ(seen.slices[0].holder, 10U);
+    EXPECT_GE(seen.slices[0].units, one.rest()) << "what it spent since is not reported yet";
+    EXPECT_EQ(seen.slices[1].holder, 20U);
+    EXPECT_GT(core::micros(shared.now) + 1'000'000, seen.slices[1].until - 1);
+    shared.now += lease;
+    EXPECT_TRUE(third.ask(0, 0, Operation::look));
+    EXPECT_TRUE(third.holdings.slices.empty()) << "what has lapsed is used";
+    EXPECT_EQ(third.holdings.used + third.last.checks[0].decision.remaining, 1'000U);
+  }
+}
+
+TEST(Leased, WhatAStoreThatIsAwayHoldsIsNotKnown) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 1'000), 1);
+  shared.failing = Failure::away;
+  node.ask(0, 0, Operation::look);
+  EXPECT_FALSE(node.holdings.known);
+}
+
+// A request that the slice and the store together have room for is decided by the store, with the slice given back.
+TEST(Leased, ALookSaysWhatADecisionWouldSay) {
+  for (const std::uint64_t cost : {1U, 10U, 600U, 899U, 900U, 901U, 1'000U}) {
+    MemoryStore shared;
+    Node node(shared, bucket(1, 1'000), 1);
+    node.admitted_of(100);
+    ASSERT_GT(node.rest(), 0U);
+    const bool told = node.ask(cost, 0, Operation::look);
+    EXPECT_EQ(told, cost <= 900) << cost;
+    EXPECT_EQ(node.ask(cost), told) << cost;
+  }
+}
+
+TEST(Leased, AResetTellsWhatOthersMayStillSpend) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 1'000), 10);
+  Node other(shared, bucket(1, 1'000), 20);
+  node.admitted_of(100);
+  other.admitted_of(50);
+  const std::uint64_t out = other.rest();
+  ASSERT_GT(out, 0U);
+  node.ask(0, 0, Operation::forget);
+  ASSERT_TRUE(node.holdings.known);
+  std::uint64_t of_others = 0;
+  for (const core::Slice& slice : node.holdings.slices) of_others += slice.holder == 20 ? slice.units : 0;
+  EXPECT_GE(of_others, out);
+  EXPECT_EQ(node.rest(), 0U);
+  EXPECT_EQ(other.rest(), out) << "it runs out";
+  node.ask(0, 0, Operation::look);
+  EXPECT_TRUE(node.holdings.slices.empty());
+  EXPECT_EQ(node.holdings.used, 0U);
+}
+
+// Given back is what is charged, never what others hold: so nothing is admitted twice.
+TEST(Leased, WhatIsGivenBackIsWhatWasCharged) {
+  MemoryStore shared;
+  Node holder(shared, *Limit::fixed_window({1'000, 1h}), 10);
+  holder.admitted_of(100);
+  Node node(shared, *Limit::fixed_window({1'000, 1h}), 20);
+  node.ask(0, 0, Operation::look);
+  const Holdings before = node.holdings;
+  const std::uint64_t left = node.last.checks[0].decision.remaining;
+  ASSERT_GT(before.held(), 0U);
+  EXPECT_EQ(node.give_back(3), left + 3);
+  EXPECT_EQ(node.give_back(1'000), left + before.used) << "no more than was charged";
+  node.ask(0, 0, Operation::look);
+  EXPECT_EQ(node.holdings.used, 0U);
+  EXPECT_EQ(node.holdings.slices, before.slices) << "what is held stays held";
+}
+
+TEST(Leased, WhatIsLeftAfterGivingBackHasTheNodesOwnSliceInIt) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 1'000), 1);
+  node.admitted_of(100);
+  node.ask(0, 0, Operation::look);
+  const std::uint64_t left = node.last.checks[0].decision.remaining;
+  EXPECT_EQ(node.give_back(1), left + 1);
+}
+
+// Also without a message, and when the denial is remembered here: each is counted.
+TEST(Leased, DenialsWhileOthersHoldEnoughAreCounted) {
+  MemoryStore shared;
+  Node holder(shared, bucket(1, 100), 10);
+  holder.admitted_of(20);
+  ASSERT_GT(holder.rest(), 10U);
+  Node node(shared, bucket(1, 100), 20);
+  while (node.ask()) {
+  }
+  EXPECT_EQ(node.counts().denied_by_held, 1U);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(node.ask());
+  EXPECT_EQ(node.counts().denied_by_held, 4U) << "decided here";
+  shared.now += lease / 64;
+  EXPECT_FALSE(node.ask());
+  EXPECT_EQ(node.counts().denied_by_held, 5U) << "asked without a message";
+  EXPECT_FALSE(node.ask(100));
+  EXPECT_EQ(node.counts().denied_by_held, 5U) << "what others hold would not have been enough";
+}
+
+TEST(Leased, DenialsOfWhatIsUsedUpAreNotForWhatOthersHold) {
+  MemoryStore shared;
+  Node node(shared, bucket(1, 100), 10);
+  EXPECT_EQ(node.admitted_of(200), 100U);
+  EXPECT_EQ(node.counts().denied_by_held, 0U);
+}
+
+TEST(SliceHolder, ItsTablesAreItsOwnAndHaveOneText) {
+  const auto holder = SliceHolder::random();
+  const auto table = [&] {
+    return std::make_shared<SliceTable>(
+        SliceTable::Options{.rule = core::compile(bucket(1, 100)), .capacity = 100, .holder = holder});
+  };
+  EXPECT_FALSE(holder->owns(holder->id));
+  const auto first = table();
+  const auto second = table();
+  EXPECT_TRUE(holder->owns(first->holder()));
+  EXPECT_TRUE(holder->owns(second->holder()));
+  EXPECT_FALSE(holder->owns(second->holder() + 1));
+  EXPECT_FALSE(holder->owns(holder->id - 1));
+  EXPECT_EQ(SliceHolder::text_of(first->holder()), holder->text());
+  EXPECT_EQ(SliceHolder::text_of(second->holder()), holder->text());
+  EXPECT_EQ(SliceHolder::text_of(0x0123'4567'89ab'ffffU), "0123456789ab");
 }
 
 TEST(Leased, WhatIsForgottenIsNotSpent) {

@@ -38,7 +38,10 @@ class CoreStates {
     group.now = now;
     switch (group.operation) {
       case Operation::forget:
-        for (const Check& check : group.checks) states_.erase(check.key);
+        for (const Check& check : group.checks) {
+          add_forgotten(check, now);
+          states_.erase(check.key);
+        }
         for (Check& check : group.checks) {
           check.decision = check.rule == nullptr ? Decision{} : decide_on(states_, check, Cost{0}, now);
         }
@@ -66,6 +69,7 @@ class CoreStates {
         for (const Check& check : group.checks) lapse(check, now);
         States after;
         (void)decide_all(group, after, now);
+        for (const Check& check : group.checks) add_holdings(check, now);
         return;
       }
     }
@@ -192,13 +196,37 @@ class CoreStates {
   void leave_uncharged(Group& group, Instant now) {
     for (Check& check : group.checks) {
       if (check.cost > Cost{0}) bring_within_reach(check, now);
-      if (check.decision.admitted) check.decision = decide_on(states_, check, Cost{0}, now);
+      if (check.decision.admitted) {
+        check.decision = decide_on(states_, check, Cost{0}, now);
+      } else {
+        check.held_by_others = states_[check.key].ledger.held_by_others(check.holder);
+      }
     }
     for (Check& check : group.checks) tell_when_more(states_, check, now);
   }
   void tell_uncharged(Check& check, Instant now) {
     check.decision = decide_on(states_, check, Cost{0}, now);
     tell_when_more(states_, check, now);
+  }
+
+  void add_holdings(const Check& check, Instant now) {
+    if (check.holdings == nullptr) return;
+    State& state = states_[check.key];
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      const Decision untouched = A::peek(of.limit, state_of<A>(state), Cost{0}, now);
+      check.holdings->used += untouched.limit - untouched.remaining;
+    });
+    for (const core::Slice& slice : state.ledger.slices) check.holdings->slices.push_back(slice);
+    check.holdings->at = now;
+    check.holdings->known = true;
+  }
+  void add_forgotten(const Check& check, Instant now) {
+    if (check.holdings == nullptr) return;
+    for (const core::Slice& slice : states_[check.key].ledger.slices) {
+      if (slice.until > core::micros(now)) check.holdings->slices.push_back(slice);
+    }
+    check.holdings->at = now;
+    check.holdings->known = true;
   }
 
   // One by one, for as long as they are admitted.

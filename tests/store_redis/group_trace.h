@@ -53,6 +53,7 @@ class GroupTrace {
       Group again = groups_[groups_.size() - 1 - below(std::min<std::size_t>(groups_.size(), 3))];
       for (store::Check& check : again.checks) {
         if (check.exchange != nullptr) check.exchange = &exchanges_.emplace_back(*check.exchange);
+        if (check.holdings != nullptr) check.holdings = &holdings_.emplace_back();
       }
       return again;
     }
@@ -207,11 +208,14 @@ class GroupTrace {
     }
   }
 
-  // Of one of three holders; old and repeated numbers now and then.
+  // One of three.
+  std::uint64_t next_holder() { return UINT64_MAX - below(3); }
+
+  // Old and repeated numbers now and then.
   core::SliceMessage next_message(const Family& family, const core::Rule& rule) {
     const std::uint64_t capacity = capacity_of(rule);
     core::SliceMessage message;
-    message.holder = UINT64_MAX - below(3);
+    message.holder = next_holder();
     message.number = one_in(6) ? number_ - below(std::min<std::uint64_t>(number_, 3)) : ++number_;
     message.keep = units_for(capacity);
     message.back = units_for(capacity);
@@ -238,6 +242,9 @@ class GroupTrace {
     if (leases_ && operation == store::Operation::decide && core::is_leasable(*check.rule) && one_in(2)) {
       check.exchange = &exchanges_.emplace_back(SliceExchange{next_message(family, *check.rule), {}});
     }
+    if (leases_) check.holder = next_holder();
+    const bool can_tell = operation == store::Operation::look || operation == store::Operation::forget;
+    if (can_tell && one_in(2)) check.holdings = &holdings_.emplace_back();
     return check;
   }
 
@@ -255,6 +262,7 @@ class GroupTrace {
   bool leases_ = false;
   std::uint64_t number_ = 1;
   std::deque<SliceExchange> exchanges_;
+  std::deque<Holdings> holdings_;
   bool is_quick_ = false;
   std::string name_;
   std::deque<Family> families_;

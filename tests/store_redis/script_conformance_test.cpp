@@ -30,6 +30,17 @@ ScriptServer& server() {
   return one;
 }
 
+// Of what is only forgotten the windows are not read: nobody asks for them.
+void expect_equal(const Holdings& told, Holdings expected, store::Operation operation) {
+  Holdings was = told;
+  for (core::Slice& slice : was.slices) slice.window = operation == store::Operation::forget ? 0 : slice.window;
+  for (core::Slice& slice : expected.slices) slice.window = operation == store::Operation::forget ? 0 : slice.window;
+  ASSERT_TRUE(was.known);
+  ASSERT_EQ(was.at, expected.at);
+  ASSERT_EQ(was.used, expected.used);
+  ASSERT_EQ(was.slices, expected.slices);
+}
+
 void expect_equal(const Group& group, const Group& expected, std::size_t number) {
   ASSERT_EQ(group.failure, Failure::none) << "group " << number;
   ASSERT_TRUE(group.decided) << "group " << number;
@@ -43,6 +54,12 @@ void expect_equal(const Group& group, const Group& expected, std::size_t number)
     ASSERT_EQ(was.reset_after, should.reset_after) << "group " << number << " check " << i;
     ASSERT_EQ(was.more_after, should.more_after) << "group " << number << " check " << i;
     ASSERT_EQ(was, should) << "group " << number << " check " << i;
+    if (group.operation == store::Operation::decide && !was.admitted) {
+      ASSERT_EQ(group.checks[i].held_by_others, expected.checks[i].held_by_others) << "group " << number;
+    }
+    if (group.checks[i].holdings != nullptr) {
+      expect_equal(*group.checks[i].holdings, *expected.checks[i].holdings, group.operation);
+    }
     if (group.checks[i].exchange == nullptr) continue;
     const core::SliceAnswer& told = group.checks[i].exchange->answer;
     const core::SliceAnswer& expected_answer = expected.checks[i].exchange->answer;
@@ -55,7 +72,9 @@ void expect_equal(const Group& group, const Group& expected, std::size_t number)
 void expect_as_the_core(CoreStates& core, const Group& group, std::size_t number) {
   Group expected = group;
   std::deque<SliceExchange> exchanges;
+  std::deque<Holdings> holdings;
   for (Check& check : expected.checks) {
+    if (check.holdings != nullptr) check.holdings = &holdings.emplace_back();
     if (check.exchange != nullptr) check.exchange = &exchanges.emplace_back(SliceExchange{check.exchange->message, {}});
   }
   core.decide(expected, group.now);

@@ -96,6 +96,7 @@ void write_store(const AdminStatus::Store& store, text::JsonWriter& json) {
   } else {
     json.null("last_error");
   }
+  json.field_or_null("holder", store.holder);
   json.end_object();
 }
 

@@ -16,7 +16,8 @@ namespace weir::frontend {
 //  "memory": {"used", "budget"}, "state": {"directory", "hash_key_id"}, "last_snapshot": {"at", "error"},
 //  "candidates": [{"limit", "agreed", "newly_denied", "newly_admitted"}...]}; what is not there is null.
 // With a shared store also
-// {"store": {"kind", "urls": [], "servers", "connected", "breaker", "away_since", "last_error": {"at", "error"}}}.
+// {"store": {"kind", "urls": [], "servers", "connected", "breaker", "away_since", "last_error": {"at", "error"},
+//  "holder"}}.
 [[nodiscard]] std::string status_json(const AdminStatus& status, bool serving);
 
 // {"denied": [{"limit", "consumer", "count", "error"}...]}: between count - error and count denials each.

@@ -69,6 +69,7 @@ struct AdminStatus {
     std::optional<Instant> away_since{};  // none: every breaker is closed
     std::optional<Instant> failed_at{};   // the latest error; none since the start
     std::string error{};
+    std::string holder{};  // of slices of leased limits: this node, as others see it; empty: it leases nothing
   };
 
   std::string version{};

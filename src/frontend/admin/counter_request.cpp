@@ -1,10 +1,15 @@
 #include "frontend/admin/counter_request.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include "match/consumer.h"
 #include "match/descriptors.h"
 #include "match/named.h"
+#include "policy/consistency.h"
+#include "policy/words.h"
+#include "store/leased/slice_table.h"
 #include "text/json_writer.h"
 
 namespace weir::frontend {
@@ -36,16 +41,86 @@ void write_figures(policy::Mode mode, const Decision& decision, const std::optio
   json.field("more_after", more_after);
 }
 
-void write_no_figures(text::JsonWriter& json) {
-  for (const auto* name : {"mode", "quota", "remaining", "reset_after", "more_after"}) json.null(name);
+// How the numbers of a limit are decided among the nodes.
+policy::Consistency consistency_of(const engine::Bindings& bindings, std::uint32_t limit, std::size_t tier) {
+  const policy::CompiledLimit& of = bindings.ruleset().limits[limit];
+  const auto& numbers = of.live.by_tier[tier];
+  if (bindings.shared_keys() == nullptr || !numbers) return policy::Consistency::exact;
+  return policy::effective_consistency(of, *numbers, policy::default_nodes).kind;
 }
 
-std::string reset_json(std::string_view kind, std::string_view name, std::string_view consumer) {
+// Those that end last come first: `most_listed` of them.
+void write_slices(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
+  constexpr std::size_t most_listed = 32;
+  std::vector<core::Slice> slices = holdings.slices;
+  std::ranges::stable_sort(slices, std::greater<>(), &core::Slice::until);
+  json.field("holders", slices.size());
+  json.begin_array("slices");
+  for (const core::Slice& slice : std::span(slices).first(std::min(slices.size(), most_listed))) {
+    json.begin_object();
+    json.field("holder", store::SliceHolder::text_of(slice.holder));
+    json.field("units", slice.units);
+    json.field("ends_after", Duration{slice.until - core::micros(holdings.at)});
+    json.field("own", bindings.slice_holder() != nullptr && bindings.slice_holder()->owns(slice.holder));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// What a shared store knows of it; in a process of its own the decision says it all.
+void write_holdings(const engine::Bindings& bindings, const store::Holdings& holdings, const Decision& present,
+                    text::JsonWriter& json) {
+  const bool is_shared = bindings.shared_keys() != nullptr;
+  if (is_shared && !holdings.known) {
+    for (const auto* name : {"used", "held", "holders", "slices"}) json.null(name);
+    return;
+  }
+  json.field("used", is_shared ? holdings.used : present.limit - present.remaining);
+  json.field("held", holdings.held());
+  write_slices(bindings, holdings, json);
+}
+
+// A candidate has states of its own, and nobody holds slices of them.
+void write_candidate(const std::optional<Decision>& next, const std::optional<Decision>& present,
+                     text::JsonWriter& json) {
+  if (!next || !present) return json.null("candidate");
+  json.begin_object("candidate");
+  json.field("admitted", next->admitted);
+  json.field("quota", present->limit);
+  json.field("remaining", present->remaining);
+  json.field("consistency", name_of(policy::Consistency::exact));
+  json.end_object();
+}
+
+void write_no_figures(text::JsonWriter& json) {
+  for (const auto* name : {"mode", "quota", "remaining", "reset_after", "more_after", "consistency", "used", "held",
+                           "holders", "slices"}) {
+    json.null(name);
+  }
+}
+
+// What this process held is not spent any more; what others hold runs out.
+std::string reset_json(std::string_view kind, std::string_view name, std::string_view consumer,
+                       const engine::Bindings& bindings, const store::Holdings& holdings) {
+  std::uint64_t units = 0;
+  std::uint64_t holders = 0;
+  Duration ends_after{};
+  for (const core::Slice& slice : holdings.slices) {
+    if (bindings.slice_holder() != nullptr && bindings.slice_holder()->owns(slice.holder)) continue;
+    units += slice.units;
+    ++holders;
+    ends_after = std::max(ends_after, Duration{slice.until - core::micros(holdings.at)});
+  }
   text::JsonWriter json;
   json.begin_object();
   json.field(kind, name);
   json.field("consumer", consumer);
   json.field("reset", true);
+  json.begin_object("out");
+  json.field("units", units);
+  json.field("holders", holders);
+  json.field("ends_after", ends_after);
+  json.end_object();
   json.end_object();
   return json.take();
 }
@@ -86,13 +161,16 @@ void ConsumerRequest::add(EvaluationBatch& batch) {
   batch.add(look);
   look.cost = Cost{0};  // what a decision leaves is told as if it were charged
   look.wants_more_after = true;
+  look.wants_holdings = true;
   batch.add(look);
 }
 
 Result<std::string> ConsumerRequest::answer(const EvaluationBatch& batch) const {
   if (const Error* const error = batch.error(first())) return tl::unexpected(*error);
   const std::string consumer = match::describe_consumer(batch.consumer(first()));
-  if (kind_ == Kind::reset) return reset_json("limit", limit_, consumer);
+  if (kind_ == Kind::reset) {
+    return reset_json("limit", limit_, consumer, batch.bindings(), batch.holdings(first()));
+  }
   const policy::Ruleset& ruleset = batch.bindings().ruleset();
   const Verdict& next = batch.verdict(first());
   const Verdict& present = batch.verdict(first() + 1);
@@ -110,9 +188,15 @@ Result<std::string> ConsumerRequest::answer(const EvaluationBatch& batch) const 
   }
   if (const engine::Outcome* const outcome = outcome_of(ruleset, present)) {
     write_figures(ruleset.limits[outcome->limit].mode, outcome->decision, outcome->decision.more_after, json);
+    json.field("consistency", name_of(consistency_of(batch.bindings(), outcome->limit, present.tier)));
+    write_holdings(batch.bindings(), batch.holdings(first() + 1), outcome->decision, json);
   } else {
     write_no_figures(json);
   }
+  const auto candidate_of = [](const Verdict& verdict) {
+    return verdict.outcomes.empty() ? std::nullopt : verdict.outcomes.front().candidate;
+  };
+  write_candidate(candidate_of(next), candidate_of(present), json);
   json.field("consumer", consumer);
   json.end_object();
   return json.take();
@@ -154,13 +238,15 @@ void DescriptorRequest::add(EvaluationBatch& batch) {
   if (kind_ == Kind::reset) return batch.add_reset(match::DescriptorName{domain_, entries_});
   look_.entries = entries_;
   look_.hits = Cost{0};
-  batch.add(domain_, {&look_, 1});
+  batch.add_look(domain_, look_);
 }
 
 Result<std::string> DescriptorRequest::answer(const EvaluationBatch& batch) const {
   if (const Error* const error = batch.error(first())) return tl::unexpected(*error);
   const std::string consumer = match::describe_descriptor(entries_);
-  if (kind_ == Kind::reset) return reset_json("domain", domain_, consumer);
+  if (kind_ == Kind::reset) {
+    return reset_json("domain", domain_, consumer, batch.bindings(), batch.holdings(first()));
+  }
   const auto found = find(batch);
   if (!found) return tl::unexpected(found.error());
   const policy::Ruleset& ruleset = batch.bindings().ruleset();
@@ -183,10 +269,15 @@ Result<std::string> DescriptorRequest::answer(const EvaluationBatch& batch) cons
     const bool is_used = decision.remaining < decision.limit;
     write_figures((*found)->shadow_mode ? policy::Mode::shadow : policy::Mode::enforce, decision,
                   is_used ? std::optional(decision.reset_after) : std::nullopt, json);
+    const auto consistency =
+        status.limit ? consistency_of(batch.bindings(), *status.limit, 0) : policy::Consistency::exact;
+    json.field("consistency", name_of(consistency));
+    write_holdings(batch.bindings(), batch.holdings(first()), decision, json);
   } else {
     write_next(true, Reason::uncovered, Duration::zero(), json);
     write_no_figures(json);
   }
+  json.null("candidate");
   json.field("consumer", consumer);
   json.end_object();
   return json.take();

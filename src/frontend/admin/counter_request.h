@@ -4,14 +4,26 @@
 // To inspect it charges nothing:
 //
 //   {"limit": "api-by-user", "tier": "free", "admitted": true, "reason": "within", "retry_after": 0,
-//    "mode": "enforce", "quota": 20, "remaining": 3, "reset_after": 10.2, "more_after": 0.6, "consumer": "user=alice"}
+//    "mode": "enforce", "quota": 20, "remaining": 3, "reset_after": 10.2, "more_after": 0.6,
+//    "consistency": "leased", "used": 9, "held": 8, "holders": 1,
+//    "slices": [{"holder": "5be0cd19137e", "units": 8, "ends_after": 0.71, "own": false}],
+//    "candidate": {"admitted": true, "quota": 30, "remaining": 13, "consistency": "exact"}, "consumer": "user=alice"}
 //
 // `admitted`, `reason` and `retry_after` are what this limit would say to its next request; `retry_after` is null where
 // waiting does not help. `remaining`, `reset_after` and `more_after` are what is there before it; `more_after` is null
 // while nothing is used, and all from `mode` on in a tier without limits. Seconds, exact to the microsecond. That of a
 // descriptor has `domain`, too, and `consumer` is `remote_address=192.0.2.7 + path=/login`.
 //
-// To reset it forgets what was counted for it, warnings and blocks included.
+// `used` is what is charged, `held` what the slices that are out hold, as the store knows them; `remaining` is what
+// this node could admit: neither used nor held, and what is left of its own slices. `holders` counts all slices, of
+// which at most 32 are listed, those first that end last. All of it is null while a shared store is away.
+//
+// To reset it forgets what was counted for it, warnings and blocks included:
+//
+//   {"limit": "api-by-user", "consumer": "user=alice", "reset": true,
+//    "out": {"units": 8, "holders": 1, "ends_after": 0.71}}
+//
+// `out` is what other nodes may still spend of slices that they hold, and for how long at most.
 #pragma once
 
 #include <cstddef>

@@ -22,6 +22,11 @@ Path path_of(const SliceTable& table, const SliceTable::Taken& taken) noexcept {
   return taken.on == SliceTable::On::share ? Path::share : Path::approximate;
 }
 
+// Whether there was enough, but for what others held.
+bool is_denied_by_held(const Check& check) noexcept {
+  return check.held_by_others > 0 && check.held_by_others + check.decision.remaining >= check.cost.units();
+}
+
 // Of any of them: they have one clock.
 Instant store_time(const Group& group, SliceTable::Ticks now) noexcept {
   return std::ranges::find_if(group.checks, is_leased)->states->slices->store_time(now);
@@ -75,7 +80,7 @@ void LeasedStore::submit(Batch batch) {
   const Ticks now = clock_();
   std::vector<Group*> forwarded = std::exchange(forwarded_, {});
   for (Group* group : batch) {
-    if (!has_leased(*group) || group->operation == Operation::settle) {
+    if (!has_leased(*group)) {
       forwarded.push_back(group);
     } else if (group->operation == Operation::decide) {
       decide(*group, now, forwarded);
@@ -135,6 +140,9 @@ void LeasedStore::deny(Group& group, Ticks now) {
   group.admitted = false;
   group.now = store_time(group, now);
   put_back(group, spent_, now);
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    if (taken_[i].by_held) SliceCounts::raise(group.checks[i].states->slices->counts().denied_by_held);
+  }
   group.callback->answered(group);
 }
 
@@ -192,6 +200,7 @@ void LeasedStore::add_messages(Forwarded& request, Group& asked, Ticks now) {
   for (std::size_t i = 0; i < asked.checks.size(); ++i) {
     Check& check = asked.checks[i];
     if (!is_leased(check) || check.role == Check::Role::guard) continue;
+    check.holder = check.states->slices->holder();
     const auto message = check.states->slices->ask(check.hash, check.key, now);
     if (!message) continue;
     remember(*check.states->slices);
@@ -206,7 +215,8 @@ void LeasedStore::conclude(Forwarded& request, Group& answered) {
   read_answers(request, answered, now);
   if (!request.places.empty()) merge(request);
   if (!whole.decided || !whole.admitted) put_back(whole, request.spent, now);
-  if (whole.operation == Operation::look && whole.failure == Failure::none) add_rest(whole, now);
+  const bool tells_what_is_left = whole.operation == Operation::look || whole.operation == Operation::settle;
+  if (tells_what_is_left && whole.failure == Failure::none) add_rest(whole, now);
   whole.callback = request.callback;
   --in_flight_;
   free_forwarded_.push_back(&request);
@@ -227,13 +237,12 @@ void LeasedStore::read_answers(Forwarded& request, Group& answered, Ticks now) {
       } else {
         table.unanswered(check.hash, exchange->message.number, was_sent(answered.failure), now);
       }
-      if (by_store && !check.decision.admitted && answer.held_by_others + answer.left >= check.cost.units()) {
-        SliceCounts::raise(table.counts().denied_by_held);
-      }
     }
     if (answered.operation == Operation::forget && by_store) table.forget(check.hash);
     if (answered.operation == Operation::decide && by_store && !check.decision.admitted) {
-      table.denied(check.hash, check.cost, check.decision, now);
+      const bool by_held = is_denied_by_held(check);
+      if (by_held) SliceCounts::raise(table.counts().denied_by_held);
+      table.denied(check.hash, check.cost, check.decision, by_held, now);
     }
   }
 }
@@ -251,22 +260,22 @@ void LeasedStore::merge(Forwarded& request) {
   whole.now = part.now;
 }
 
-// The store counts as held what this process may spend.
-void LeasedStore::add_rest(Group& looked, Ticks now) {
-  looked.admitted = true;
-  for (Check& check : looked.checks) {
-    if (is_leased(check)) {
-      const std::uint64_t rest = check.states->slices->rest(check.hash, now);
-      Decision& decision = check.decision;
-      decision.remaining = std::min(decision.limit, decision.remaining + rest);
-      if (!decision.admitted && rest >= check.cost.units() && check.cost.units() > 0) {
-        decision.admitted = true;
-        decision.retry_after = Duration::zero();
-        decision.remaining -= std::min(decision.remaining, check.cost.units());
-      }
+// The store counts as held what this process may spend, or gives back when it asks for more.
+void LeasedStore::add_rest(Group& told, Ticks now) {
+  bool admitted = true;
+  for (Check& check : told.checks) {
+    Decision& decision = check.decision;
+    const std::uint64_t rest = is_leased(check) ? check.states->slices->rest(check.hash, now) : 0;
+    decision.remaining = std::min(decision.limit, decision.remaining + rest);
+    const bool is_covered = rest > 0 && check.cost.units() > 0 && decision.remaining >= check.cost.units();
+    if (told.operation == Operation::look && !decision.admitted && is_covered) {
+      decision.admitted = true;
+      decision.retry_after = Duration::zero();
+      decision.remaining -= check.cost.units();
     }
-    looked.admitted = looked.admitted && check.decision.admitted;
+    admitted = admitted && decision.admitted;
   }
+  if (told.operation == Operation::look) told.admitted = admitted;
 }
 
 // --- messages that no request waits for

@@ -71,7 +71,7 @@ class LeasedStore final : public Store {
   void conclude(Forwarded& request, Group& answered);
   void read_answers(Forwarded& request, Group& answered, Ticks now);
   void merge(Forwarded& request);
-  void add_rest(Group& looked, Ticks now);
+  void add_rest(Group& told, Ticks now);
   void put_back(Group& group, std::vector<Spent>& spent, Ticks now);
 
   [[nodiscard]] Background& background(SliceTable& table, table::KeyHash key, std::string_view shared_key, Ticks now);

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +11,8 @@ namespace weir::store {
 namespace {
 
 using Ticks = SliceTable::Ticks;
+
+constexpr int table_bits = 16;  // of a holder's number: which table of the process
 
 Duration token_of(const core::Rule& rule) noexcept {
   return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) {
@@ -37,7 +40,18 @@ std::shared_ptr<SliceHolder> SliceHolder::random() {
   std::uint64_t id = 0;
   while (getrandom(&id, sizeof id, 0) != sizeof id) {
   }
-  return std::make_shared<SliceHolder>(id);
+  return std::make_shared<SliceHolder>(id >> table_bits << table_bits);
+}
+
+std::string SliceHolder::text_of(std::uint64_t holder) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (int bits = 64 - 4; bits >= table_bits; bits -= 4) text += digits[holder >> bits & 0xf];
+  return text;
+}
+
+std::string SliceHolder::text() const {
+  return text_of(id + std::max<std::uint64_t>(tables.load(std::memory_order_relaxed), 1) - 1);
 }
 
 SliceTable::SliceTable(Options options)
@@ -116,6 +130,7 @@ SliceTable::Taken SliceTable::take(table::KeyHash key, Cost cost, Ticks now) {
     taken.decision.admitted = false;
     taken.decision.remaining = std::min(taken.decision.remaining, cost.units() - 1);
     taken.decision.retry_after = Duration{record->retry_at - now};
+    taken.by_held = record->denied_by_held;
   }
   return taken;
 }
@@ -226,7 +241,7 @@ void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, bool was_s
   if (is_approximate()) not_heard(found->second, was_sent, now);
 }
 
-void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, Ticks now) {
+void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, bool by_held, Ticks now) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.records.find(key);
@@ -236,6 +251,7 @@ void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision,
   record.resets_at = now + decision.reset_after.count();
   record.denied_until = std::min(record.retry_at, now + options_.lease.count() / 64);
   record.denied_cost = cost.units();
+  record.denied_by_held = by_held;
   record.left = decision.remaining;
 }
 

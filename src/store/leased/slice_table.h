@@ -64,8 +64,17 @@ struct SliceCounts {
 struct SliceHolder {
   explicit SliceHolder(std::uint64_t its_id) noexcept : id(its_id) {}
 
-  // From the operating system.
+  // From the operating system. The numbers of 65,536 tables have the same text.
   [[nodiscard]] static std::shared_ptr<SliceHolder> random();
+
+  // Whether a holder is one of this process's tables.
+  [[nodiscard]] bool owns(std::uint64_t holder) const noexcept {
+    return holder - id < tables.load(std::memory_order_relaxed);
+  }
+  // By which operators know a holder: the same for the tables of a process.
+  [[nodiscard]] static std::string text_of(std::uint64_t holder);
+  // Of the latest table.
+  [[nodiscard]] std::string text() const;
 
   const std::uint64_t id;
   std::atomic<std::uint64_t> tables{0};
@@ -111,6 +120,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t number = 0;  // of the last message when it was spent: for put_back
     Decision decision;         // but for `ask`
     bool renews = false;       // it is time to send a message
+    bool by_held = false;      // of a denial: others held what would have been enough
   };
 
   // With a cost of nothing, or as a look, nothing is spent.
@@ -131,8 +141,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
                 Ticks sent_at, Ticks now);
   // `was_sent`: it may have been done.
   void unanswered(table::KeyHash key, std::uint64_t number, bool was_sent, Ticks now);
-  // The store denied a cost.
-  void denied(table::KeyHash key, Cost cost, const Decision& decision, Ticks now);
+  // The store denied a cost. `by_held`: others held what would have been enough.
+  void denied(table::KeyHash key, Cost cost, const Decision& decision, bool by_held, Ticks now);
   // What the store forgot.
   void forget(table::KeyHash key);
 
@@ -155,6 +165,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] std::uint32_t nodes() const noexcept;  // at least 1
   // The most that the store found used beyond an approximate limit, so far.
   [[nodiscard]] std::uint64_t most_over() const noexcept { return most_over_.load(std::memory_order_relaxed); }
+  // Its number to the store.
+  [[nodiscard]] std::uint64_t holder() const noexcept { return holder_; }
 
   // Its limit is gone, or has other numbers: what is out is given back.
   void retire() noexcept { retired_.store(true, std::memory_order_release); }
@@ -218,11 +230,12 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     Ticks denied_until = 0;
     Ticks retry_at = 0;
     std::uint64_t denied_cost = 0;
+    bool denied_by_held = false;
 
     // Of an approximate limit.
     Ticks sent_at = 0;  // of the last message
     Ticks next_message = 0;
-    Ticks hurries_from = 0;          // a slice that is empty is filled more often from then on
+    Ticks hurries_from = std::numeric_limits<Ticks>::max();  // a slice that is empty is filled more often from then on
     Ticks heard_until = 0;           // the store was heard of the key so lately that nothing is spent unasked
     std::uint64_t asked_since = 0;   // the last message
     std::uint64_t allowance = 0;     // may be spent before the store is heard of

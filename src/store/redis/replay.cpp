@@ -167,6 +167,12 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
   });
 }
 
+void Replay::place_slices(std::size_t key, std::string_view text) {
+  const std::size_t bar = text.find('|');
+  core::Ledger& of = ledger(static_cast<std::uint32_t>(key));
+  if (bar != std::string_view::npos && !read_slices(text.substr(bar + 1), 0, of)) of.slices.clear();
+}
+
 // Every question that will be put to it is about one of the points, or about the newest entry. So the entries between
 // two points may be one, and so may all that come behind the last. There is room for one more: all charges of a batch
 // are of one instant.
@@ -229,10 +235,36 @@ void Replay::bring_within_reach(const store::Check& check, std::uint32_t key) no
 // Where one denies, none is charged: what is left in the others is what was.
 void Replay::leave_uncharged(Group& group, std::span<const std::uint32_t> keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    bring_within_reach(group.checks[i], keys[i]);
-    Decision& decision = group.checks[i].decision;
-    if (decision.admitted) decision = peek(group.checks[i], keys[i], Cost{0});
+    store::Check& check = group.checks[i];
+    bring_within_reach(check, keys[i]);
+    if (check.decision.admitted) {
+      check.decision = peek(check, keys[i], Cost{0});
+    } else {
+      check.held_by_others = ledger(keys[i]).held_by_others(check.holder);
+    }
   }
+}
+
+void Replay::add_holdings(const store::Check& check, std::uint32_t key) {
+  if (check.holdings == nullptr) return;
+  core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    const Decision untouched = A::peek(of.limit, state<A>(key), Cost{0}, now_);
+    check.holdings->used += untouched.limit - untouched.remaining;
+  });
+  const auto& slices = ledger(key).slices;
+  check.holdings->slices.insert(check.holdings->slices.end(), slices.begin(), slices.end());
+  check.holdings->at = now_;
+  check.holdings->known = true;
+}
+
+// What has lapsed is not out, but was not charged either.
+void Replay::add_forgotten(const store::Check& check, std::uint32_t key) {
+  if (check.holdings == nullptr) return;
+  for (const core::Slice& slice : ledger(key).slices) {
+    if (slice.until > core::micros(now_)) check.holdings->slices.push_back(slice);
+  }
+  check.holdings->at = now_;
+  check.holdings->known = true;
 }
 
 void Replay::lapse(const core::Rule& rule, std::uint32_t key) {
@@ -308,7 +340,10 @@ void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) 
   const bool is_look = group.operation == store::Operation::look;
   if (group.admitted && !is_look) return;
   for (std::size_t i = 0; i < keys.size(); ++i) states_[keys[i]].state = std::move(saved_[i]);
-  if (is_look) return;
+  if (is_look) {
+    for (std::size_t i = 0; i < keys.size(); ++i) add_holdings(group.checks[i], keys[i]);
+    return;
+  }
   leave_uncharged(group, keys);
   tell_when_more(group, keys);
 }
@@ -330,6 +365,7 @@ void Replay::settle(Group& group, std::uint32_t key) {
 void Replay::forget(Group& group, std::span<const std::uint32_t> keys) {
   group.admitted = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    add_forgotten(group.checks[i], keys[i]);
     states_[keys[i]] = States{};
     group.checks[i].decision = {};
     if (group.checks[i].rule != nullptr) group.checks[i].decision = peek(group.checks[i], keys[i], Cost{0});

@@ -59,6 +59,8 @@ class Replay {
   // Before the groups. A key for which neither is called was never used.
   [[nodiscard]] bool place_text(std::size_t key, const core::Rule& rule, std::string_view text);
   void place_log(std::size_t key, const LogExcerpt& log);
+  // Of a key that is only forgotten, by whatever rule: the slices that are out. What is not a state has none.
+  void place_slices(std::size_t key, std::string_view text);
 
   // Each fills in the answers and `admitted` of a group whose checks have these keys, in order.
   void decide(Group& group, std::span<const std::uint32_t> keys);
@@ -91,6 +93,8 @@ class Replay {
   [[nodiscard]] core::Ledger& ledger(std::uint32_t key) noexcept { return states_[key].ledger; }
   [[nodiscard]] bool has_slices(std::uint32_t key) const noexcept { return !states_[key].ledger.slices.empty(); }
   void lapse(const core::Rule& rule, std::uint32_t key);
+  void add_holdings(const store::Check& check, std::uint32_t key);
+  void add_forgotten(const store::Check& check, std::uint32_t key);
   void lapse(const Group& group, std::span<const std::uint32_t> keys);
 
   [[nodiscard]] Decision peek(const store::Check& check, std::uint32_t key, Cost cost);

@@ -98,7 +98,11 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
 
 bool ScriptBatch::Contents::place_state(std::uint32_t key, const wire::resp::Reply& state) {
   const ScriptPlan::KeyUse& use = plan.use(key);
-  if (use.rule == nullptr || state.is(wire::resp::ReplyType::null)) return true;
+  if (state.is(wire::resp::ReplyType::null)) return true;
+  if (use.rule == nullptr) {
+    if (state.is(wire::resp::ReplyType::bulk)) replay.place_slices(key, state.text());
+    return true;
+  }
   if (!use.is_log) {
     doubtful[key] = !replay.place_text(key, *use.rule, state.text());
     return true;
@@ -191,6 +195,7 @@ void ScriptBatch::Contents::conclude(Instant now) {
     group.admitted = group.admitted && !fails;
     for (store::Check& check : group.checks) {
       if (fails && check.exchange != nullptr) check.exchange->answer = {};
+      if (fails && check.holdings != nullptr) *check.holdings = {};
     }
   }
 }
