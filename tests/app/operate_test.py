@@ -42,6 +42,9 @@ candidate  api: agreed 10 times, 2 newly denied, 1 newly admitted
 """
 PEEK = {"limit": "api", "tier": "free", "mode": "enforce", "admitted": False, "reason": "exceeded", "quota": 4,
         "remaining": 0, "retry_after": 0.75, "reset_after": 3.75, "more_after": 0.75, "consumer": "user=alice"}
+SLICES = {"consistency": "leased", "used": 1, "held": 3, "holders": 2, "slices": [
+    {"holder": "0123456789ab", "units": 2, "ends_after": 0.7, "own": True},
+    {"holder": "fedcba987654", "units": 1, "ends_after": 0.25, "own": False}]}
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 
@@ -185,6 +188,35 @@ class Peek(OperateTest):
         ran, _ = self.request((200, {**PEEK, "admitted": True, "remaining": 4, "more_after": None}), "peek", "api", "alice")
         self.assertEqual(ran.stdout, "api, user=alice, tier free: 4 of 4 left\nThe next request passes.\n")
 
+    def test_a_leased_limit(self):
+        ran, _ = self.request((200, {**PEEK, **SLICES}), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith("The limit is leased: 1 used, 3 held in 2 slices:\n"
+                                            "  0123456789ab  2 units for at most 0.7 s, this node\n"
+                                            "  fedcba987654  1 unit for at most 0.25 s\n"), ran.stdout)
+
+    def test_a_leased_limit_of_which_nothing_is_out(self):
+        ran, _ = self.request((200, {**PEEK, **SLICES, "held": 0, "holders": 0, "slices": []}), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith("The limit is leased: 1 used, 0 held.\n"), ran.stdout)
+
+    def test_more_slices_than_are_listed(self):
+        ran, _ = self.request((200, {**PEEK, **SLICES, "holders": 100}), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith("1 unit for at most 0.25 s\n  and 98 more\n"), ran.stdout)
+
+    def test_an_exact_limit_that_another_node_leases(self):
+        ran, _ = self.request((200, {**PEEK, **SLICES, "consistency": "exact"}), "peek", "api", "alice")
+        self.assertIn("The limit is exact: 1 used, 3 held in 2 slices:\n", ran.stdout)
+
+    def test_a_store_that_is_away(self):
+        away = {**PEEK, "consistency": "leased", "used": None, "held": None, "holders": None, "slices": None}
+        ran, _ = self.request((200, away), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith("The store is away: these numbers are of this node alone.\n"), ran.stdout)
+
+    def test_a_candidate(self):
+        candidate = {"admitted": False, "quota": 3, "remaining": 0, "consistency": "exact"}
+        ran, _ = self.request((200, {**PEEK, "candidate": candidate}), "peek", "api", "alice")
+        self.assertTrue(ran.stdout.endswith(
+            "Its candidate (exact) has 0 of 3 left, and would deny the next request.\n"), ran.stdout)
+
     def test_a_limit_in_shadow(self):
         ran, _ = self.request((200, {**PEEK, "mode": "shadow", "more_after": None}), "peek", "api", "alice")
         self.assertIn("The limit is in shadow, so it passes anyway.\n", ran.stdout)
@@ -231,6 +263,14 @@ class Descriptors(OperateTest):
         ran, requested = self.request((200, {"domain": "edge", "consumer": "a=b", "reset": True}), "reset", *self.ENTRIES)
         self.assertEqual((ran.returncode, ran.stdout), (0, "edge: a=b starts afresh.\n"))
         self.assertEqual(requested[0][:2], ("POST", self.TARGET.format("/reset")))
+
+
+    def test_reset_of_what_others_hold(self):
+        self.give_token()
+        done = {"domain": "edge", "consumer": "a=b", "reset": True, "out": {"units": 8, "holders": 2, "ends_after": 0.7}}
+        ran, _ = self.request((200, done), "reset", *self.ENTRIES)
+        self.assertEqual(ran.stdout, "edge: a=b starts afresh.\n"
+                                     "Other nodes hold 8 units of before, which they may spend for at most 0.7 s.\n")
 
 
 class Reload(OperateTest):

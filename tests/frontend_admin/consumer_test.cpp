@@ -11,7 +11,8 @@ TEST_F(AdminFrontendTest, ConsumerThatWasNeverSeenHasAll) {
   EXPECT_EQ(reply.status, 200U);
   EXPECT_EQ(reply.body,
             R"({"limit":"api","tier":"free","admitted":true,"reason":"within","retry_after":0,"mode":"enforce",)"
-            R"("quota":4,"remaining":4,"reset_after":0,"more_after":null,"consumer":"user=bob"})"
+            R"("quota":4,"remaining":4,"reset_after":0,"more_after":null,"consistency":"exact","used":0,"held":0,)"
+            R"("holders":0,"slices":[],"candidate":null,"consumer":"user=bob"})"
             "\n");
 }
 
@@ -21,7 +22,8 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedAsTrafficLeftIt) {
   const Reply reply = ask("GET /v1/limits/api/consumers/user=alice");
   EXPECT_EQ(reply.body,
             R"({"limit":"api","tier":"free","admitted":false,"reason":"exceeded","retry_after":0.75,)"
-            R"("mode":"enforce","quota":4,"remaining":0,"reset_after":3.75,"more_after":0.75,"consumer":"user=alice"})"
+            R"("mode":"enforce","quota":4,"remaining":0,"reset_after":3.75,"more_after":0.75,"consistency":"exact",)"
+            R"("used":4,"held":0,"holders":0,"slices":[],"candidate":null,"consumer":"user=alice"})"
             "\n");
 }
 
@@ -36,7 +38,8 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedInItsTier) {
   EXPECT_NE(pro.body.find(R"("quota":40,"remaining":40,)"), std::string::npos);
   EXPECT_EQ(ask("GET /v1/limits/api/consumers/user=alice?tier=staff").body,
             R"({"limit":"api","tier":"staff","admitted":true,"reason":"uncovered","retry_after":0,"mode":null,)"
-            R"("quota":null,"remaining":null,"reset_after":null,"more_after":null,"consumer":"user=alice"})"
+            R"("quota":null,"remaining":null,"reset_after":null,"more_after":null,"consistency":null,"used":null,)"
+            R"("held":null,"holders":null,"slices":null,"candidate":null,"consumer":"user=alice"})"
             "\n");
 }
 
@@ -99,7 +102,9 @@ TEST_F(AdminFrontendTest, ResetForgetsOneConsumer) {
   EXPECT_NE(ask("GET /v1/limits/api/consumers/user=alice").body.find(R"("remaining":0)"), std::string::npos);
   const Reply reply = ask("POST /v1/limits/api/consumers/user=alice/reset", admin);
   EXPECT_EQ(reply.status, 200U);
-  EXPECT_EQ(reply.body, "{\"limit\":\"api\",\"consumer\":\"user=alice\",\"reset\":true}\n");
+  EXPECT_EQ(reply.body,
+            R"({"limit":"api","consumer":"user=alice","reset":true,"out":{"units":0,"holders":0,"ends_after":0}})"
+            "\n");
   EXPECT_NE(ask("GET /v1/limits/api/consumers/user=alice").body.find(R"("remaining":4)"), std::string::npos);
 }
 
@@ -160,7 +165,8 @@ TEST_F(AdminDescriptorTest, IsInspectedAsTrafficLeftIt) {
   EXPECT_EQ(
       ask("GET /v1/domains/edge/descriptor?address=a%3Db").body,
       R"({"domain":"edge","limit":"by-address","tier":"default","admitted":true,"reason":"within","retry_after":0,)"
-      R"("mode":"enforce","quota":2,"remaining":2,"reset_after":0,"more_after":null,"consumer":"address=a=b"})"
+      R"("mode":"enforce","quota":2,"remaining":2,"reset_after":0,"more_after":null,"consistency":"exact","used":0,)"
+      R"("held":0,"holders":0,"slices":[],"candidate":null,"consumer":"address=a=b"})"
       "\n");
   for (int i = 0; i < 2; ++i) send_descriptor("address", "a=b");
   clock_.advance(600s);
@@ -180,7 +186,8 @@ TEST_F(AdminDescriptorTest, InShadowAndUnlimited) {
             std::string::npos);
   EXPECT_EQ(ask("GET /v1/domains/edge/descriptor?address=a&path=%2Fhealth").body,
             R"({"domain":"edge","limit":null,"tier":"default","admitted":true,"reason":"uncovered","retry_after":0,)"
-            R"("mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,)"
+            R"("mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,"consistency":null,)"
+            R"("used":null,"held":null,"holders":null,"slices":null,"candidate":null,)"
             R"("consumer":"address=a + path=/health"})"
             "\n");
 }
@@ -189,7 +196,9 @@ TEST_F(AdminDescriptorTest, IsReset) {
   for (int i = 0; i < 2; ++i) send_descriptor("address", "a");
   EXPECT_EQ(ask("POST /v1/domains/edge/descriptor/reset?address=a").status, 401U);
   const Reply reply = ask("POST /v1/domains/edge/descriptor/reset?address=a", admin);
-  EXPECT_EQ(reply.body, "{\"domain\":\"edge\",\"consumer\":\"address=a\",\"reset\":true}\n");
+  EXPECT_EQ(reply.body,
+            R"({"domain":"edge","consumer":"address=a","reset":true,"out":{"units":0,"holders":0,"ends_after":0}})"
+            "\n");
   EXPECT_NE(ask("GET /v1/domains/edge/descriptor?address=a").body.find(R"("remaining":2)"), std::string::npos);
 }
 

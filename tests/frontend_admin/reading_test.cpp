@@ -69,7 +69,7 @@ TEST_F(AdminFrontendTest, StatusOfAStoreThatNodesShare) {
                   .connected = 1,
                   .breaker = "closed"}),
             R"(,"store":{"kind":"redis","urls":["redis://weir:*****@10.0.0.1:6379/0"],"servers":1,"connected":1,)"
-            R"("breaker":"closed","away_since":null,"last_error":null}})"
+            R"("breaker":"closed","away_since":null,"last_error":null,"holder":null}})"
             "\n");
   EXPECT_EQ(told({.kind = "redis",
                   .urls = {"redis://a:6379/0", "redis://b:6379/0"},
@@ -78,10 +78,12 @@ TEST_F(AdminFrontendTest, StatusOfAStoreThatNodesShare) {
                   .breaker = "open",
                   .away_since = noon,
                   .failed_at = noon + 1h,
-                  .error = "10.0.0.1:6379: refused"}),
+                  .error = "10.0.0.1:6379: refused",
+                  .holder = "5be0cd19137e"}),
             R"(,"store":{"kind":"redis","urls":["redis://a:6379/0","redis://b:6379/0"],"servers":3,"connected":2,)"
             R"("breaker":"open","away_since":"2026-01-05T12:00:00Z",)"
-            R"("last_error":{"at":"2026-01-05T13:00:00Z","error":"10.0.0.1:6379: refused"}}})"
+            R"("last_error":{"at":"2026-01-05T13:00:00Z","error":"10.0.0.1:6379: refused"},)"
+            R"("holder":"5be0cd19137e"}})"
             "\n");
 }
 

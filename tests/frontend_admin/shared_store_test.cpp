@@ -17,12 +17,47 @@ limits:
   - { name: api, consumer_key: user, algorithm: fixed_window, rate: 2/min }
 )";
 
+std::string request(std::string_view line) {
+  return std::string(line) + " HTTP/1.1\r\nHost: localhost\r\nX-Weir-Token: admin\r\n\r\n";
+}
+
+const std::string inspect = request("GET /v1/limits/api/consumers/alice");
+const std::string reset = request("POST /v1/limits/api/consumers/alice/reset");
+
 class SharedAdmin : public SharedContext {
  public:
   explicit SharedAdmin(Store kept = Store::shared, std::string_view text = policy)
       : SharedContext(text, kept),
         frontend(context, backend, health, {.admin_token = Token("admin")}),
         talk(frontend.open({}, {})) {}
+
+  std::string body_of(const std::string& asked) {
+    std::string heard = talk.say(asked);
+    heard += let_store_answer();
+    return take_reply(heard).body;
+  }
+
+  // Another node asks for a slice of alice's units, charges one and is granted at most `want`.
+  void lend(std::uint64_t holder, std::uint64_t want, Duration hold) {
+    (void)talk.say(inspect);
+    store::Group group;
+    group.checks.push_back(store.groups().front()->checks[0]);
+    (void)let_store_answer();
+    const core::Rule rule = *group.checks[0].rule;
+    store::SliceExchange exchange{.message = {.holder = holder, .number = 1, .want = want, .hold = hold}, .answer = {}};
+    struct Done final : store::Callback {
+      void answered(store::Group& /*group*/) override {}
+    } done;
+    group.operation = store::Operation::decide;
+    group.callback = &done;
+    group.checks[0].rule = &rule;
+    group.checks[0].cost = Cost{1};
+    group.checks[0].exchange = &exchange;
+    group.checks[0].holdings = nullptr;
+    store.submit(group);
+    store.deliver_all();
+    ASSERT_EQ(exchange.answer.units, want);
+  }
 
   std::string let_store_answer() {
     std::string heard;
@@ -37,13 +72,6 @@ class SharedAdmin : public SharedContext {
   AdminFrontend frontend;
   Conversation talk;
 };
-
-std::string request(std::string_view line) {
-  return std::string(line) + " HTTP/1.1\r\nHost: localhost\r\nX-Weir-Token: admin\r\n\r\n";
-}
-
-const std::string inspect = request("GET /v1/limits/api/consumers/alice");
-const std::string reset = request("POST /v1/limits/api/consumers/alice/reset");
 
 TEST(SharedAdmin, ConsumerIsInspectedWhenTheStoreHasAnswered) {
   SharedAdmin admin;
@@ -75,6 +103,69 @@ TEST(SharedAdmin, AnswersAreThoseOfAStoreOfOnesOwn) {
     heard += shared.let_store_answer();
     EXPECT_EQ(heard, own.talk.say(asked)) << asked;
   }
+}
+
+constexpr std::string_view leased = R"(
+version: 1
+limits:
+  - { name: api, consumer_key: user, algorithm: fixed_window, rate: 2000/h, consistency: leased,
+      candidate: { rate: 100/h } }
+  - { name: watched, consumer_key: user, algorithm: fixed_window, rate: 2000/h, consistency: leased, mode: shadow }
+)";
+
+bool has(const std::string& body, std::string_view text) {
+  return body.find(text) != std::string::npos;
+}
+
+TEST(SharedAdmin, WhatIsOutIsToldWithItsHolders) {
+  SharedAdmin admin(SharedContext::Store::shared, leased);
+  admin.lend(0x0123'4567'89ab'0001U, 100, std::chrono::seconds(1));
+  admin.lend(0xfedc'ba98'7654'0000U, 40, std::chrono::milliseconds(250));
+  const std::string body = admin.body_of(inspect);
+  EXPECT_TRUE(has(body, R"("quota":2000,"remaining":1858,)")) << body;
+  EXPECT_TRUE(has(body, R"("consistency":"leased","used":2,"held":140,"holders":2,"slices":[)"
+                        R"({"holder":"0123456789ab","units":100,"ends_after":1,"own":false},)"
+                        R"({"holder":"fedcba987654","units":40,"ends_after":0.25,"own":false}],)"))
+      << body;
+}
+
+TEST(SharedAdmin, OfManySlicesSomeAreListedAndAllCounted) {
+  SharedAdmin admin(SharedContext::Store::shared, leased);
+  for (std::uint64_t holder = 1; holder <= 40; ++holder) admin.lend(holder << 16, 4, std::chrono::seconds(holder));
+  const std::string body = admin.body_of(inspect);
+  EXPECT_TRUE(has(body, R"("used":40,"held":160,"holders":40,"slices":[{"holder":"000000000028",)")) << body;
+  EXPECT_TRUE(has(body, R"({"holder":"000000000009","units":4,"ends_after":9,"own":false}],)")) << body;
+}
+
+// They have states of their own, which nobody holds slices of.
+TEST(SharedAdmin, CandidatesAndLimitsInShadowAreShownAsExact) {
+  SharedAdmin admin(SharedContext::Store::shared, leased);
+  admin.lend(1 << 16, 200, std::chrono::seconds(1));
+  EXPECT_TRUE(has(admin.body_of(inspect),
+                  R"("candidate":{"admitted":true,"quota":100,"remaining":100,"consistency":"exact"},)"));
+  const std::string shadow = admin.body_of(request("GET /v1/limits/watched/consumers/alice"));
+  EXPECT_TRUE(has(shadow, R"("mode":"shadow",)")) << shadow;
+  EXPECT_TRUE(has(shadow, R"("consistency":"exact","used":0,"held":0,"holders":0,"slices":[],"candidate":null,)"))
+      << shadow;
+}
+
+TEST(SharedAdmin, AResetSaysWhatIsStillOut) {
+  SharedAdmin admin(SharedContext::Store::shared, leased);
+  admin.lend(1 << 16, 100, std::chrono::seconds(1));
+  admin.lend(2 << 16, 40, std::chrono::milliseconds(250));
+  EXPECT_EQ(admin.body_of(reset),
+            R"({"limit":"api","consumer":"user=alice","reset":true,"out":{"units":140,"holders":2,"ends_after":1}})"
+            "\n");
+  EXPECT_TRUE(has(admin.body_of(inspect), R"("remaining":2000,)"));
+  EXPECT_TRUE(has(admin.body_of(inspect), R"("used":0,"held":0,"holders":0,"slices":[],)"));
+  EXPECT_TRUE(has(admin.body_of(reset), R"("out":{"units":0,"holders":0,"ends_after":0})"));
+}
+
+TEST(SharedAdmin, WhatAStoreThatIsAwayHoldsIsNotKnown) {
+  SharedAdmin admin(SharedContext::Store::shared, leased);
+  admin.go_away();
+  const std::string body = admin.body_of(inspect);
+  EXPECT_TRUE(has(body, R"("consistency":"leased","used":null,"held":null,"holders":null,"slices":null,)")) << body;
 }
 
 constexpr std::string_view descriptors = R"(

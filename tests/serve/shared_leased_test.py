@@ -3,6 +3,7 @@
 import collections
 import json
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -112,6 +113,120 @@ class Algorithms(LeasedTest):
                                          headers={"Authorization": f"Bearer {token}"})
         self.assertLess(status, 300)
         self.assertEqual(self.told("gcra", "dora")["remaining"], LIMIT)
+
+
+class Told(LeasedTest):
+    """What is in the store, what is out and who holds it, as operators see it. Leases are long, so that it stays out."""
+
+    LONG = "{leased: {lease: 60s}}"
+    POLICY = ("version: 1\ntiers: {from: {header: X-Plan}, default: free, names: [free, pro]}\nlimits:\n" +
+              limit("user", f"token_bucket, rate: 1/day, burst: {LIMIT}", routes="[/user]", consumer_key="user",
+                    consistency=LONG, tier_overrides="{pro: {rate: 1/day, burst: 3000}}") +
+              limit("tried", f"fixed_window, rate: {LIMIT}/365day", routes="[/tried]", consumer_key="user",
+                    consistency=LONG, candidate="{rate: 500/365day}") +
+              limit("watched", f"fixed_window, rate: {LIMIT}/365day", routes="[/tried]", consumer_key="user",
+                    consistency=LONG, mode="shadow") +
+              limit("small", "fixed_window, rate: 100/365day", routes="[/small]", consumer_key="user",
+                    consistency=LONG))
+
+    def setUp(self):
+        self.start(self.POLICY, count=2)
+        self.clients = [CheckClient(node) for node in self.nodes]
+        for client in self.clients:
+            self.addCleanup(client.close)
+
+    def ask(self, node, path, user, times):
+        """How many of them are admitted."""
+        return sum(self.clients[node].ask(path, user)["admitted"] for _ in range(times))
+
+    def ask_as(self, node, tier, times):
+        for _ in range(times):
+            status, _, _ = self.nodes[node].ask("POST", "/v1/check", json.dumps(
+                {"path": "/user", "user": "alice", "tier": tier}))
+            self.assertEqual(status, 200)
+
+    def holder(self, node):
+        return json.loads(self.nodes[node].ask("GET", "/v1/status", listener="admin")[2])["store"]["holder"]
+
+    def weir(self, node, *arguments):
+        ran = subprocess.run([sys.argv[1], *arguments, "--admin", "%s:%d" % self.nodes[node].admin, "--token-file",
+                              str(self.nodes[node].state_dir / "admin.token")],
+                             capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        return ran.stdout
+
+    def reset(self, node, name, user):
+        token = (self.nodes[node].state_dir / "admin.token").read_text().strip()
+        return json.loads(self.nodes[node].ask("POST", f"/v1/limits/{name}/consumers/{user}/reset", listener="admin",
+                                               headers={"Authorization": f"Bearer {token}"})[2])
+
+    def test_who_holds_what(self):
+        self.assertEqual(self.ask(0, "/user", "alice", 200), 200)
+        self.assertEqual(self.ask(1, "/user", "alice", 50), 50)
+        holders = [self.holder(0), self.holder(1)]
+        self.assertEqual([len(holder) for holder in holders], [12, 12])
+        self.assertNotEqual(*holders)
+        for node in range(2):
+            told = self.told("user", "alice", node)
+            self.assertEqual((told["consistency"], told["quota"], told["holders"]), ("leased", LIMIT, 2))
+            self.assertEqual({each["holder"]: each["own"] for each in told["slices"]},
+                             {holders[node]: True, holders[1 - node]: False})
+            self.assertEqual(told["held"], sum(each["units"] for each in told["slices"]))
+            for each in told["slices"]:
+                self.assertGreater(each["units"], 0)
+                self.assertTrue(0 < each["ends_after"] <= 60, each)
+            # To others a slice is held until it is reported; to its node what it spent is gone.
+            own = metric(self.nodes[node], "weir_lease_units", limit="user")
+            self.assertEqual(told["used"] + told["held"] + told["remaining"] - own, LIMIT)
+            self.assertEqual(metric(self.nodes[node], "weir_lease_holder_info", holder=holders[node]), 1)
+            text = self.weir(node, "peek", "user", "alice")
+            self.assertIn(f"The limit is leased: {told['used']} used, {told['held']} held in 2 slices:\n", text)
+            self.assertRegex(text, rf"(?m)^  {holders[node]}  \d+ units for at most [\d.]+ s, this node$")
+            self.assertRegex(text, rf"(?m)^  {holders[1 - node]}  \d+ units for at most [\d.]+ s$")
+            self.assertIn(f"holds slices as {holders[node]}\n", self.weir(node, "status"))
+
+    def test_a_reset_says_what_is_still_out(self):
+        self.ask_as(0, "free", 100)
+        self.ask_as(0, "pro", 100)
+        self.ask(1, "/user", "alice", 50)
+        self.assertGreater(metric(self.nodes[0], "weir_lease_slices", limit="user"), 1)
+        theirs = [each for each in self.told("user", "alice")["slices"] if not each["own"]]
+        done = self.reset(0, "user", "alice")
+        self.assertEqual((done["reset"], done["out"]["holders"]), (True, 1))
+        self.assertEqual(done["out"]["units"], theirs[0]["units"])
+        self.assertTrue(0 < done["out"]["ends_after"] <= theirs[0]["ends_after"])
+        self.assertEqual(metric(self.nodes[0], "weir_lease_units"), 0, "of no tier is anything spent any more")
+        told = self.told("user", "alice")
+        self.assertEqual((told["used"], told["held"], told["slices"], told["remaining"]), (0, 0, [], LIMIT))
+        # The other node spends what it has; then it asks, and both count on the new state.
+        self.assertEqual(self.ask(0, "/user", "alice", 100), 100)
+        self.assertIn("Other nodes hold ", self.weir(1, "reset", "user", "alice"))
+        self.assertEqual(self.weir(1, "reset", "user", "alice"), "user: user=alice starts afresh.\n")
+
+    def test_candidates_and_limits_in_shadow_are_exact(self):
+        self.assertEqual(self.ask(0, "/tried", "alice", 200) + self.ask(1, "/tried", "alice", 100), 300)
+        self.assertGreater(decisions(self.nodes, "leased"), 100)
+        for node in range(2):
+            told = self.told("tried", "alice", node)
+            self.assertEqual(told["consistency"], "leased")
+            self.assertEqual(told["candidate"],
+                             {"admitted": True, "quota": 500, "remaining": 200, "consistency": "exact"})
+            shadow = self.told("watched", "alice", node)
+            self.assertEqual((shadow["mode"], shadow["consistency"], shadow["used"], shadow["held"], shadow["slices"]),
+                             ("shadow", "exact", 300, 0, []))
+            self.assertIn("Its candidate (exact) has 200 of 500 left", self.weir(node, "peek", "tried", "alice"))
+
+    def test_denials_while_others_hold_units_are_counted(self):
+        self.assertEqual(self.ask(0, "/small", "alice", 20), 20)
+        held = self.told("small", "alice", 1)["held"]
+        self.assertGreater(held, 0)
+        denied = 150 - self.ask(1, "/small", "alice", 150)
+        self.assertGreaterEqual(denied, 50)
+        told = self.told("small", "alice", 1)
+        self.assertFalse(told["admitted"])
+        self.assertGreater(sum(each["units"] for each in told["slices"] if not each["own"]), 0)
+        self.assertEqual(metric(self.nodes[1], "weir_lease_denied_by_held_total"), denied)
+        self.assertEqual(metric(self.nodes[0], "weir_lease_denied_by_held_total"), 0)
 
 
 class Together(LeasedTest):

@@ -151,7 +151,7 @@ class SimulatedStore {
       if (own == slices.end()) continue;
       std::uint64_t all = 0;
       for (const core::Slice& slice : slices) all += slice.demand;
-      const std::uint64_t unused = answer.left + answer.held_by_others + answer.units;
+      const std::uint64_t unused = answer.left + states_.ledger(check.key).held();
       if (all == 0) continue;
       own->units = std::max(own->units, core::multiply_divide_ceil(unused, own->demand, all));
       answer.units = own->units;

@@ -22,9 +22,9 @@ Path path_of(const SliceTable& table, const SliceTable::Taken& taken) noexcept {
   return taken.on == SliceTable::On::share ? Path::share : Path::approximate;
 }
 
-// Whether there was enough, but for what others held.
-bool is_denied_by_held(const Check& check) noexcept {
-  return check.held_by_others > 0 && check.held_by_others + check.decision.remaining >= check.cost.units();
+// What there would have been but for what others hold. Of a check that is denied.
+std::uint64_t with_held(const Check& check) noexcept {
+  return check.held_by_others == 0 ? 0 : check.held_by_others + check.decision.remaining;
 }
 
 // Of any of them: they have one clock.
@@ -240,9 +240,8 @@ void LeasedStore::read_answers(Forwarded& request, Group& answered, Ticks now) {
     }
     if (answered.operation == Operation::forget && by_store) table.forget(check.hash);
     if (answered.operation == Operation::decide && by_store && !check.decision.admitted) {
-      const bool by_held = is_denied_by_held(check);
-      if (by_held) SliceCounts::raise(table.counts().denied_by_held);
-      table.denied(check.hash, check.cost, check.decision, by_held, now);
+      if (check.cost.units() <= with_held(check)) SliceCounts::raise(table.counts().denied_by_held);
+      table.denied(check.hash, check.cost, check.decision, with_held(check), now);
     }
   }
 }

@@ -130,7 +130,7 @@ SliceTable::Taken SliceTable::take(table::KeyHash key, Cost cost, Ticks now) {
     taken.decision.admitted = false;
     taken.decision.remaining = std::min(taken.decision.remaining, cost.units() - 1);
     taken.decision.retry_after = Duration{record->retry_at - now};
-    taken.by_held = record->denied_by_held;
+    taken.by_held = cost.units() <= record->with_held;
   }
   return taken;
 }
@@ -241,7 +241,7 @@ void SliceTable::unanswered(table::KeyHash key, std::uint64_t number, bool was_s
   if (is_approximate()) not_heard(found->second, was_sent, now);
 }
 
-void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, bool by_held, Ticks now) {
+void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision, std::uint64_t with_held, Ticks now) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.records.find(key);
@@ -251,7 +251,7 @@ void SliceTable::denied(table::KeyHash key, Cost cost, const Decision& decision,
   record.resets_at = now + decision.reset_after.count();
   record.denied_until = std::min(record.retry_at, now + options_.lease.count() / 64);
   record.denied_cost = cost.units();
-  record.denied_by_held = by_held;
+  record.with_held = with_held;
   record.left = decision.remaining;
 }
 

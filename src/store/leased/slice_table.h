@@ -141,8 +141,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
                 Ticks sent_at, Ticks now);
   // `was_sent`: it may have been done.
   void unanswered(table::KeyHash key, std::uint64_t number, bool was_sent, Ticks now);
-  // The store denied a cost. `by_held`: others held what would have been enough.
-  void denied(table::KeyHash key, Cost cost, const Decision& decision, bool by_held, Ticks now);
+  // The store denied a cost. `with_held`: what there would have been but for what others hold.
+  void denied(table::KeyHash key, Cost cost, const Decision& decision, std::uint64_t with_held, Ticks now);
   // What the store forgot.
   void forget(table::KeyHash key);
 
@@ -230,7 +230,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     Ticks denied_until = 0;
     Ticks retry_at = 0;
     std::uint64_t denied_cost = 0;
-    bool denied_by_held = false;
+    std::uint64_t with_held = 0;
 
     // Of an approximate limit.
     Ticks sent_at = 0;  // of the last message

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""What the slices of one key cost decide.lua: the server's time for one EVALSHA, by how many holders there are.
+
+    bench/redis/slices.py [CALLS]
+
+Starts a redis-server of its own. A decision asks for one unit; a message reports what a holder keeps, decides and
+grants, as a node's renewal does. The time is Redis's own (INFO commandstats); the round trip is over a unix socket, and
+has the answer in it: the value as it was, 40 bytes for each slice.
+"""
+
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "src/store/redis/decide.lua"
+HOLDERS = 0, 1, 32, 256, 1024
+KEY = "weir:{bench}"
+LIMIT, TOKEN = 1_000_000, 1_000  # units, and microseconds for one
+WINDOW = 3_600_000_000
+BUCKET, FIXED, COUNTER = 1, 3, 4
+DECIDE_ONE, DECIDE, REPORT, GRANT = 1, 3, 9, 10
+
+
+class Redis:
+    def __init__(self, path):
+        self._socket = socket.socket(socket.AF_UNIX)
+        deadline = time.monotonic() + 10
+        while self._socket.connect_ex(path) != 0:
+            if time.monotonic() > deadline:
+                sys.exit("slices.py: redis-server does not listen; is it installed?")
+            time.sleep(0.01)
+        self._file = self._socket.makefile("rb")
+
+    def ask(self, *words):
+        words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+        self._socket.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
+        return self._read()
+
+    def _read(self):
+        line = self._file.readline()
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"-":
+            sys.exit("slices.py: " + rest.decode())
+        if kind == b"$":
+            return None if rest == b"-1" else self._file.read(int(rest) + 2)[:-2]
+        if kind == b"*":
+            return [self._read() for _ in range(int(rest))]
+        return rest
+
+
+def packed(numbers):
+    """An array as MessagePack, each number in eight bytes."""
+    return b"\xdd" + struct.pack(">I", len(numbers)) + b"".join(b"\xd3" + struct.pack(">q", one) for one in numbers)
+
+
+def term(algorithm):
+    if algorithm != BUCKET:
+        return [algorithm, 1, LIMIT, WINDOW]
+    fill = LIMIT * TOKEN
+    return [BUCKET, 1, 1, fill, 0, fill, 0, TOKEN, 0, TOKEN, 0, LIMIT, LIMIT]
+
+
+def argument(algorithm, number=None):
+    """One decision, within a message about the first holder's slice if it has a number."""
+    is_bucket = algorithm == BUCKET
+    head = 4 if is_bucket else 5
+    numbers = [int(is_bucket), 1, 0, 1 if number is None else 2] + ([] if is_bucket else [head + 1]) + term(algorithm)
+    numbers[2] = len(numbers) + 1
+    about = [1, head + 1]
+    decision = [DECIDE_ONE, *about] if is_bucket else [DECIDE, 1, 1, *about]
+    if number is None:
+        return packed(numbers + decision)
+    report = [REPORT, *about, 1, 0, number, 4, 0, 0]
+    grant = [GRANT, *about, 1, 0, number, 0, 0, 3_600_000_000]
+    return packed(numbers + report + decision + grant)
+
+
+def value(algorithm, holders):
+    now = time.time_ns() // 1000
+    window = 0 if algorithm == BUCKET else now // WINDOW
+    state = now if algorithm == BUCKET else (1 << 20) + window % (1 << 20)
+    slices = b"".join(struct.pack("<QQIIQQ", 1 + holder, 0, 4, 0, now + 3_600_000_000, window)
+                      for holder in range(holders))
+    return str(state).encode() + (b"|" + slices if slices else b"")
+
+
+def measure(redis, digest, algorithm, holders, calls, with_message):
+    """Microseconds of a call, on the server and in all."""
+    redis.ask("SET", KEY, value(algorithm, holders))
+    redis.ask("CONFIG", "RESETSTAT")
+    begun = time.perf_counter()
+    for number in range(1, calls + 1):
+        redis.ask("EVALSHA", digest, 1, KEY, argument(algorithm, number if with_message else None))
+    took = time.perf_counter() - begun
+    for line in redis.ask("INFO", "commandstats").decode().splitlines():
+        if line.startswith("cmdstat_evalsha:"):
+            return float(line.split("usec_per_call=")[1].split(",")[0]), took / calls * 1e6
+    return sys.exit("slices.py: redis-server counts no EVALSHA")
+
+
+def main():
+    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/redis.sock"
+        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--dir", folder],
+                                  stdout=subprocess.DEVNULL)
+        try:
+            redis = Redis(path)
+            digest = redis.ask("SCRIPT", "LOAD", SCRIPT.read_bytes())
+            print("holders | bucket: decision, message | fixed window: the same | sliding counter: the same   "
+                  "(us on the server / round trip)")
+            for holders in HOLDERS:
+                row = []
+                for algorithm in BUCKET, FIXED, COUNTER:
+                    for with_message in False, True:
+                        measure(redis, digest, algorithm, holders, calls // 10, with_message)
+                        row.append("%.0f / %.0f" % measure(redis, digest, algorithm, holders, calls, with_message))
+                print(f"{holders:>7} | " + " | ".join(row), flush=True)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+if __name__ == "__main__":
+    main()
