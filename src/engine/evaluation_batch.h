@@ -99,7 +99,7 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   [[nodiscard]] std::span<const DescriptorStatus> statuses(std::size_t i) const noexcept {
     return items_[i]->evaluation.statuses();
   }
-  // Of a look that wants them: what a shared store knows beside. Of a reset: what was out.
+  // Of a look that wants them: what the store knows beside. Of a reset: what was out.
   [[nodiscard]] const store::Holdings& holdings(std::size_t i) const noexcept {
     return items_[i]->evaluation.holdings();
   }

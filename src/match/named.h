@@ -24,7 +24,7 @@ struct NamedQuery {
   Duration max_wait = Duration::max();
   bool peek = false;              // only look, charge nothing
   bool wants_more_after = false;  // of the decision
-  bool wants_holdings = false;    // of a look: what a shared store knows beside
+  bool wants_holdings = false;    // of a look: what the store knows beside
   // A consumer whose words could mean two is refused: for looks and resets. Where requests are decided they are
   // read as the first that they fit, because a name that a stranger chose must not become an error.
   bool one_meaning = false;

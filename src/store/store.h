@@ -66,9 +66,9 @@ struct SliceExchange {
   core::SliceAnswer answer;
 };
 
-// What a shared store knows of states beside decisions, for operators. Each state that it is asked of is added to it.
+// What a store knows of states beside decisions, for operators. Each state that it is asked of is added to it.
 struct Holdings {
-  bool known = false;               // false: the store was not asked, or did not answer
+  bool known = false;               // false: the store did not say
   std::uint64_t used = 0;           // charged, at most the limit; of what is forgotten, nothing
   std::vector<core::Slice> slices;  // that are out
   Instant at{};                     // by the clock of the store

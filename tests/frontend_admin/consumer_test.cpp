@@ -27,6 +27,22 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedAsTrafficLeftIt) {
             "\n");
 }
 
+// A block leaves nothing, and charges nothing.
+TEST_F(AdminFrontendTest, WhatIsUsedIsToldBesideABlock) {
+  const auto ruleset = match::ruleset_of(R"(
+version: 1
+limits:
+  - { name: api, consumer_key: user, algorithm: fixed_window, rate: 5/h, penalty: { after: 1, within: 1h, block: 1h } }
+)");
+  ASSERT_TRUE(engine_->reload(ruleset, clock_));
+  const engine::Query query{.method = "GET", .target = "/", .user = "alice", .cost = Cost{3}};
+  for (int i = 0; i < 2; ++i) (void)context_->evaluator().evaluate(query, clock_.now());
+  const std::string body = ask("GET /v1/limits/api/consumers/user=alice").body;
+  EXPECT_NE(body.find(R"("reason":"blocked",)"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("quota":5,"remaining":0,)"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("used":3,"held":0,)"), std::string::npos) << body;
+}
+
 TEST_F(AdminFrontendTest, InspectingChargesNothing) {
   use(1);
   const std::string first = ask("GET /v1/limits/api/consumers/user=alice").body;

@@ -67,15 +67,12 @@ void write_slices(const engine::Bindings& bindings, const store::Holdings& holdi
   json.end_array();
 }
 
-// What a shared store knows of it; in a process of its own the decision says it all.
-void write_holdings(const engine::Bindings& bindings, const store::Holdings& holdings, const Decision& present,
-                    text::JsonWriter& json) {
-  const bool is_shared = bindings.shared_keys() != nullptr;
-  if (is_shared && !holdings.known) {
+void write_holdings(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
+  if (!holdings.known) {
     for (const auto* name : {"used", "held", "holders", "slices"}) json.null(name);
     return;
   }
-  json.field("used", is_shared ? holdings.used : present.limit - present.remaining);
+  json.field("used", holdings.used);
   json.field("held", holdings.held());
   write_slices(bindings, holdings, json);
 }
@@ -189,7 +186,7 @@ Result<std::string> ConsumerRequest::answer(const EvaluationBatch& batch) const 
   if (const engine::Outcome* const outcome = outcome_of(ruleset, present)) {
     write_figures(ruleset.limits[outcome->limit].mode, outcome->decision, outcome->decision.more_after, json);
     json.field("consistency", name_of(consistency_of(batch.bindings(), outcome->limit, present.tier)));
-    write_holdings(batch.bindings(), batch.holdings(first() + 1), outcome->decision, json);
+    write_holdings(batch.bindings(), batch.holdings(first() + 1), json);
   } else {
     write_no_figures(json);
   }
@@ -272,7 +269,7 @@ Result<std::string> DescriptorRequest::answer(const EvaluationBatch& batch) cons
     const auto consistency =
         status.limit ? consistency_of(batch.bindings(), *status.limit, 0) : policy::Consistency::exact;
     json.field("consistency", name_of(consistency));
-    write_holdings(batch.bindings(), batch.holdings(first()), decision, json);
+    write_holdings(batch.bindings(), batch.holdings(first()), json);
   } else {
     write_next(true, Reason::uncovered, Duration::zero(), json);
     write_no_figures(json);

@@ -45,6 +45,15 @@ bool is_charged(const Check& check) noexcept {
   return check.role == Check::Role::charge && is_for_tables(check);
 }
 
+// All that there is, but not where this process decides on its share of what others hold too.
+void add_holdings(const Check& check, Instant now) {
+  if (check.holdings == nullptr || check.path != Path::store) return;
+  const Decision untouched = peek(check, Cost{0}, now);
+  check.holdings->used += untouched.limit - untouched.remaining;
+  check.holdings->at = now;
+  check.holdings->known = true;
+}
+
 // Where something denies what would have been charged, the others say what is left uncharged.
 void look(Group& group, bool passes) noexcept {
   group.admitted = passes;
@@ -53,7 +62,10 @@ void look(Group& group, bool passes) noexcept {
     check.decision = peek(check, check.cost, group.now);
     group.admitted = group.admitted && check.decision.admitted;
   }
-  if (group.operation == Operation::look) return;
+  if (group.operation == Operation::look) {
+    for (const Check& check : group.checks) add_holdings(check, group.now);
+    return;
+  }
   for (Check& check : group.checks) {
     if (is_charged(check) && check.decision.admitted) check.decision = peek(check, Cost{0}, group.now);
   }
