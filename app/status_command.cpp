@@ -77,6 +77,25 @@ void show_store(const JsonAnswer& status, const Paint& paint) {
   if (!holder.empty()) say("", "holds slices as " + holder);
 }
 
+void show_nodes(const JsonAnswer& status, const Paint& paint) {
+  if (status.texts("/store/urls").empty()) return;
+  const std::size_t count = status.size("/store/heartbeats");
+  say("nodes", counted(status.number("/store/nodes"), "node") + (count == 0 ? ", not counted yet" : ""));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string node = fmt::format("/store/heartbeats/{}", i);
+    const double heard_ago = std::strtod(status.text(node + "/heard_ago").c_str(), nullptr);
+    const std::string line = fmt::format("{}, version {}, heard {:.1f} s ago", status.text(node + "/name"),
+                                         status.text(node + "/version"), heard_ago) +
+                             (status.is_true(node + "/self") ? ", this one" : "");
+    if (status.is_true(node + "/differs")) {
+      fmt::print("{}\n", paint.red(printable(fmt::format("{:<10} {}, has another policy: digest {}", "", line,
+                                                         status.text(node + "/policy")))));
+    } else {
+      say("", line);
+    }
+  }
+}
+
 // Of the last minute. The busiest limits come first, and all beyond twenty are counted.
 void show_traffic(const JsonAnswer& status) {
   constexpr std::size_t most_shown = 20;
@@ -119,6 +138,7 @@ void show_status(const JsonAnswer& status) {
   say("memory", fmt::format("{} KiB of {} KiB", status.number("/memory/used") / kibibyte,
                             status.number("/memory/budget") / kibibyte));
   show_store(status, paint);
+  show_nodes(status, paint);
   const std::string saved = status.text("/last_snapshot/at");
   const std::string error = status.text("/last_snapshot/error");
   say("snapshot", saved.empty() ? "none since the start" : error.empty() ? saved : saved + " failed: " + error);

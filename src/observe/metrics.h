@@ -63,6 +63,15 @@ void append_metrics(MetricsPage& page, const MetricsSources& sources);
 void append_store_metrics(MetricsPage& page, std::span<const store::StoreCounts* const> loops,
                           const engine::StorePathTotals& paths);
 
+// The nodes that share it.
+struct NodeFigures {
+  std::uint64_t nodes = 1;
+  std::uint64_t with_other_policy = 0;  // of these, than this one
+  std::uint64_t beats_sent = 0;
+  std::uint64_t beats_failed = 0;
+};
+void append_node_metrics(MetricsPage& page, const NodeFigures& figures);
+
 // The slices of leased limits; nothing where there are none.
 void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings);
 

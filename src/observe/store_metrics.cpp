@@ -152,6 +152,16 @@ void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
 
 }  // namespace
 
+void append_node_metrics(MetricsPage& page, const NodeFigures& figures) {
+  page.single("weir_nodes", gauge, "Nodes that share the store, counted by their heartbeats.", figures.nodes);
+  page.single("weir_nodes_with_other_policy", gauge, "Of these, how many have another policy in force than this one.",
+              figures.with_other_policy);
+  page.family("weir_heartbeats_total", counter,
+              "Heartbeats of this node: sent to the store, and failed: not sent, not answered or refused.");
+  page.sample({{"outcome", "sent"}}, figures.beats_sent);
+  page.sample({{"outcome", "failed"}}, figures.beats_failed);
+}
+
 void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
   if (bindings.slices().empty()) return;
   std::vector<std::pair<std::string_view, store::SliceTable::Out>> out;

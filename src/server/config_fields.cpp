@@ -242,10 +242,16 @@ std::vector<Field> make_fields() {
        "How long a decision may take. Default: 10ms.",
        [](P p) { return fmt::format("up to {} a decision", duration_text(p.config.store.redis->timeout)); }},
       {"store.redis.nodes", whole(&RedisConfig::nodes, {.least = 1, .most = policy::most_nodes}),
-       "How many nodes share it at most. Approximate limits go by it until nodes are counted. Default: 64.",
+       "How many nodes share it at most: limits are divided by it until nodes are counted. Default: 64.",
        [](P p) {
          const std::uint64_t nodes = p.config.store.redis->nodes;
          return nodes == policy::default_nodes ? "" : fmt::format("at most {} nodes", nodes);
+       }},
+      {"store.redis.node_name", text(&RedisConfig::node_name, parse_word, a_word),
+       "What this node is called in the list of nodes. Default: the host name and a random part.",
+       [](P p) {
+         const std::string& name = p.config.store.redis->node_name;
+         return name.empty() ? "" : "node " + name;
        }},
 
       {"loops", restarts(Restart::field, whole(&Config::loops, {.least = 1, .most = 1'024})),

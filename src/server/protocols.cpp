@@ -62,6 +62,7 @@ class RlsProtocol final : public Protocol {
  public:
   using Protocol::Protocol;
   [[nodiscard]] std::any options(const FrontendOptions& from) const override { return rls_options(from); }
+  void set_nodes(std::uint32_t nodes, Instant now) override { quotas_->set_nodes(nodes, now); }
 
   void append_metrics(observe::MetricsPage& page) const override {
     using Type = observe::MetricsPage::Type;

@@ -72,6 +72,8 @@ class Protocol {
   [[nodiscard]] virtual Result<void> open_state(const StateOptions& /*options*/, Log& /*log*/) { return {}; }
   [[nodiscard]] virtual Result<void> save_state(const std::filesystem::path& /*folder*/, Instant /*now*/) { return {}; }
   [[nodiscard]] virtual std::size_t state_bytes() const { return 0; }
+  // So many nodes share the store. From any thread.
+  virtual void set_nodes(std::uint32_t /*nodes*/, Instant /*now*/) {}
   // Of CL.THROTTLE; null: it has none.
   [[nodiscard]] virtual store::ThrottleTable* throttle_table() noexcept { return nullptr; }
 

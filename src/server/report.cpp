@@ -123,6 +123,7 @@ void Server::append_store_metrics(observe::MetricsPage& page) const {
   std::vector<const store::StoreCounts*> loops;
   for (const auto& counts : store_counts_) loops.push_back(counts.get());
   observe::append_store_metrics(page, loops, engine_->store_paths());
+  observe::append_node_metrics(page, nodes_->figures());
   observe::append_slice_metrics(page, *engine_->bindings());
 }
 
@@ -147,6 +148,7 @@ frontend::AdminStatus::Store Server::store_status() const {
   told.breaker = names[static_cast<std::size_t>(worst)];
   const auto bindings = engine_->bindings();
   if (const store::SliceHolder* const holder = bindings->slice_holder()) told.holder = holder->text();
+  nodes_->append_to(told);
   return told;
 }
 

@@ -109,13 +109,13 @@ Result<void> Server::restore_states() {
     auto shared = open_shared_limits(*redis, std::make_shared<StoreLog>(*log_));
     if (!shared) return failure("store", shared.error().message());
     shared_limits_ = std::move(*shared);
+    slice_holder_ = store::SliceHolder::random();
+    slice_holder_->nodes.store(static_cast<std::uint32_t>(redis->nodes), std::memory_order_relaxed);
   }
-  engine::Engine::Options options{.memory_budget = policy_memory(config_), .hash_key = table::HashKey::random()};
-  if (shared_limits_) {
-    options.shared_keys = shared_limits_->keys;
-    options.slice_holder = store::SliceHolder::random();
-    options.slice_holder->nodes.store(static_cast<std::uint32_t>(config_.store.redis->nodes));
-  }
+  const engine::Engine::Options options{.memory_budget = policy_memory(config_),
+                                        .hash_key = table::HashKey::random(),
+                                        .shared_keys = shared_limits_ ? shared_limits_->keys : nullptr,
+                                        .slice_holder = slice_holder_};
   if (!config_.state.snapshot_every) {
     auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
     if (!engine) return tl::unexpected(engine.error());
@@ -164,19 +164,39 @@ Result<void> Server::open_workers() {
   loops_ = std::move(*loops);
   const auto options = worker_options(config_);
   if (!options) return tl::unexpected(options.error());
+  if (shared_limits_) open_nodes();
   const WorkerContext context{.engine = *engine_,
                               .clock = clock_,
                               .health = health_,
                               .names = *names_,
                               .log = decisions_ ? &*decisions_ : nullptr,
                               .backend = *this,
-                              .redis = shared_limits_ ? &shared_limits_->options : nullptr};
+                              .redis = shared_limits_ ? &shared_limits_->options : nullptr,
+                              .nodes = nodes_.get()};
   for (std::size_t i = 0; i < count; ++i) {
     if (shared_limits_) store_counts_.push_back(std::make_unique<store::StoreCounts>());
     store::StoreCounts* const counts = shared_limits_ ? store_counts_.back().get() : nullptr;
     workers_.push_back(std::make_unique<Worker>(context, protocols_, *options, (*loops_)[i], counts));
   }
   return {};
+}
+
+// Until they are counted there are as many as weir.yaml says.
+void Server::open_nodes() {
+  const RedisConfig& redis = *began_with_.store.redis;
+  nodes_ = std::make_unique<SharedNodes>(
+      redis, SharedNodes::Options{.version = version_,
+                                  .policy = [this] { return engine_->bindings()->ruleset().digest; },
+                                  .on_count = [this](std::uint32_t nodes) { set_nodes(nodes); },
+                                  .log = shared_limits_->options.log});
+  set_nodes(nodes_->list().count());
+}
+
+// On a loop, once there is one: all of it takes a moment only.
+void Server::set_nodes(std::uint32_t nodes) {
+  slice_holder_->nodes.store(nodes, std::memory_order_relaxed);
+  const Instant now = clock_.now();
+  for (const auto& protocol : protocols_) protocol->set_nodes(nodes, now);
 }
 
 Result<void> Server::open_listeners() {
@@ -262,12 +282,12 @@ void Server::announce_stop() {
   log_->info("stopping in " + policy::duration_text(config_.grace) + ": until then all is answered, but not ready");
 }
 
-// Other nodes can have them at once then, and need not wait for them to lapse.
-void Server::give_back_slices() {
+// Other nodes can have slices at once then, and need not wait for them to lapse; nor for this node to be silent.
+void Server::leave_store() {
   if (store_counts_.empty()) return;
   const auto deadline = net::Moment::clock::now() + std::chrono::milliseconds(500);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    (*loops_)[i].run([&] { workers_[i]->give_back_slices(); });
+    (*loops_)[i].run([&] { workers_[i]->leave_store(); });
   }
   const auto are_back = [&] {
     bool all = true;
@@ -293,7 +313,7 @@ void Server::stop() {
   }
   if (cut > 0) log_->warning(std::to_string(cut) + " connections were cut off: they were not idle in time");
   listeners_.clear();
-  give_back_slices();
+  leave_store();
   loops_->stop();
   save();
   log_->info("stopped");

@@ -32,6 +32,7 @@
 #include "server/log.h"
 #include "server/protocols.h"
 #include "server/shared_limits.h"
+#include "server/shared_nodes.h"
 #include "server/sources.h"
 #include "server/worker.h"
 #include "store/store_counts.h"
@@ -108,7 +109,9 @@ class Server final : private frontend::AdminBackend {
 
   [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Tally& tally) const;
   void append_store_metrics(observe::MetricsPage& page) const;
-  void give_back_slices();
+  void leave_store();
+  void open_nodes();
+  void set_nodes(std::uint32_t nodes);
   [[nodiscard]] frontend::AdminStatus::Store store_status() const;
 
   // AdminBackend, from the loops.
@@ -132,7 +135,9 @@ class Server final : private frontend::AdminBackend {
   std::optional<observe::ConsumerNames> names_;
   std::optional<observe::DecisionLog> decisions_;
   std::string admin_token_;
-  std::optional<SharedLimits> shared_limits_;  // none: all states are this process's own
+  std::optional<SharedLimits> shared_limits_;         // none: all states are this process's own
+  std::shared_ptr<store::SliceHolder> slice_holder_;  // null there, as is the next
+  std::unique_ptr<SharedNodes> nodes_;
   std::unique_ptr<engine::Engine> engine_;
   std::vector<std::unique_ptr<Protocol>> protocols_;               // those that are on
   std::vector<std::unique_ptr<store::StoreCounts>> store_counts_;  // one for each loop; none: states are here

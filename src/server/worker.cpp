@@ -24,6 +24,11 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
                      : nullptr),
       store_(outage_ ? std::make_unique<store::LeasedStore>(*outage_) : nullptr),
       slices_timer_(loop),
+      heartbeat_(context.nodes == nullptr || loop.index() > 0
+                     ? nullptr
+                     : std::make_unique<store::redis::Heartbeat>(loop, *redis_, context.nodes->list(),
+                                                                 context.nodes->counts(),
+                                                                 context.nodes->heartbeat_options())),
       context_(context.engine, context.clock, options.settings,
                {.observer = &recorder_, .store = store_.get(), .throttle = throttle_table_of(protocols)}),
       protocols_(protocols) {
@@ -51,8 +56,9 @@ void Worker::watch_slices() {
   });
 }
 
-void Worker::give_back_slices() {
+void Worker::leave_store() {
   if (!store_) return;
+  if (heartbeat_) heartbeat_->leave();
   slices_timer_.cancel();
   store_->give_back_all();
 }

@@ -10,8 +10,10 @@
 #include "net/timer.h"
 #include "observe/recorder.h"
 #include "server/protocols.h"
+#include "server/shared_nodes.h"
 #include "store/leased/leased_store.h"
 #include "store/outage/outage_store.h"
+#include "store/redis/heartbeat.h"
 #include "store/redis/redis_store.h"
 #include "store/store_counts.h"
 
@@ -32,6 +34,7 @@ struct WorkerContext {
   observe::DecisionLog* log;  // null: denials are not logged
   frontend::AdminBackend& backend;
   const store::redis::RedisOptions* redis;  // null: all states are this process's own
+  SharedNodes* nodes;                       // null there, too; the first loop beats for all
 };
 
 class Worker {
@@ -48,8 +51,9 @@ class Worker {
   // By the number of the protocol.
   [[nodiscard]] frontend::Frontend& frontend(std::size_t protocol) noexcept { return *frontends_[protocol]; }
 
-  // Slices of leased limits go back to the store; said to be done when they are, or there are none.
-  void give_back_slices();
+  // Slices of leased limits go back to the store; said to be done when they are, or there are none. The other nodes are
+  // told that this one leaves.
+  void leave_store();
   [[nodiscard]] bool slices_are_back() const noexcept { return !store_ || store_->idle(); }
 
   [[nodiscard]] const observe::Recorder& recorder() const noexcept { return recorder_; }
@@ -62,6 +66,7 @@ class Worker {
   std::unique_ptr<store::OutageStore> outage_;       // around it
   std::unique_ptr<store::LeasedStore> store_;        // around both
   net::Timer slices_timer_;
+  std::unique_ptr<store::redis::Heartbeat> heartbeat_;  // of the first loop
   frontend::LoopContext context_;
   const std::vector<std::unique_ptr<Protocol>>& protocols_;
   std::vector<std::unique_ptr<frontend::Frontend>> frontends_;

@@ -132,6 +132,7 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(redis.key_secret_file, folder / "secrets/keys.secret");
   EXPECT_EQ(redis.timeout, 25ms);
   EXPECT_EQ(redis.nodes, 12U);
+  EXPECT_EQ(redis.node_name, "web-1");
   EXPECT_EQ(config->loops, 3U);
   EXPECT_EQ(config->grace, 5s);
   EXPECT_EQ(config->drain, 1min);
@@ -194,8 +195,8 @@ TEST(Store, IsDescribedWithoutItsPassword) {
       {"{ redis: { urls: 'redis://weir:secret@[::1]:6380/2' } }",
        "redis://weir:*****@[::1]:6380/2, keys weir:*, up to 10 ms a decision"},
       {"{ redis: { urls: 'redis://:secret@a' } }", "redis://:*****@a:6379/0, keys weir:*, up to 10 ms a decision"},
-      {"{ redis: { urls: unix:///run/redis.sock, timeout: 1s, prefix: 'a:', nodes: 8 } }",
-       "unix:///run/redis.sock?db=0, keys a:*, up to 1 s a decision, at most 8 nodes"},
+      {"{ redis: { urls: unix:///run/redis.sock, timeout: 1s, prefix: 'a:', nodes: 8, node_name: b } }",
+       "unix:///run/redis.sock?db=0, keys a:*, up to 1 s a decision, at most 8 nodes, node b"},
       {"{ redis: { urls: [redis://a, redis://b], user: weir, password_file: p, key_secret_file: k } }",
        "redis://a:6379/0, redis://b:6379/0, user weir, password from /etc/weir/p, keys weir:*, hashed, up to 10 ms a "
        "decision"},

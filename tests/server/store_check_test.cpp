@@ -202,7 +202,8 @@ TEST_F(StoreCheckWithUsers, FindsNothingWrongWithTheRightsOnThePage) {
 
 TEST_F(StoreCheckWithUsers, SaysWhatTheUserMayNotDo) {
   for (const std::string rights :
-       {"~weir:* +@all -script", "~weir:* +@all -evalsha", "~other:* +@all", "~weir:* +ping", "~weir:* +@all -info"}) {
+       {"~weir:* +@all -script", "~weir:* +@all -evalsha", "~other:* +@all", "~weir:* +ping", "~weir:* +@all -info",
+        "~weir:* +@all -eval", "~weir:* +@all -hset", "~weir:* +@all -hgetall", "~weir:* +@all -hdel"}) {
     give(rights);
     const Lines errors = checked(redis_).errors;
     ASSERT_EQ(errors.size(), 1U) << rights;
@@ -211,6 +212,12 @@ TEST_F(StoreCheckWithUsers, SaysWhatTheUserMayNotDo) {
                                                        "docs/operations.md has the ACL that is needed")))
         << errors[0];
   }
+}
+
+TEST_F(StoreCheckWithUsers, LeavesNothingBehind) {
+  give(rights_on_the_page());
+  EXPECT_EQ(checked(redis_).errors, Lines{});
+  EXPECT_EQ(first_line(server_, "DBSIZE"), ":0");
 }
 
 TEST_F(StoreCheckWithUsers, NeverTellsThePassword) {

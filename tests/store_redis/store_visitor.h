@@ -79,6 +79,10 @@ class StoreVisitor final : private Callback {
     on_loop([&] { store_.reset(); });
   }
 
+  // On the loop.
+  [[nodiscard]] RedisStore& store() { return *store_; }
+  [[nodiscard]] net::Loop& loop() { return (*loops_)[0]; }
+
   void on_loop(const std::function<void()>& work) { (*loops_)[0].run(work); }
 
   [[nodiscard]] bool is_connected() {

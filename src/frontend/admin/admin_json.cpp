@@ -78,6 +78,17 @@ void write_candidates(std::span<const AdminStatus::Candidate> candidates, text::
   json.end_array();
 }
 
+void write_heartbeat(const AdminStatus::Store::Heartbeat& heartbeat, text::JsonWriter& json) {
+  json.begin_object();
+  json.field("name", heartbeat.name);
+  json.field("version", heartbeat.version);
+  json.field("policy", heartbeat.policy);
+  json.field("heard_ago", heartbeat.heard_ago);
+  json.field("self", heartbeat.is_self);
+  json.field("differs", heartbeat.differs);
+  json.end_object();
+}
+
 void write_store(const AdminStatus::Store& store, text::JsonWriter& json) {
   json.begin_object("store");
   json.field("kind", store.kind);
@@ -97,6 +108,9 @@ void write_store(const AdminStatus::Store& store, text::JsonWriter& json) {
     json.null("last_error");
   }
   json.field_or_null("holder", store.holder);
+  json.field("nodes", store.nodes);
+  json.list("heartbeats", store.heartbeats,
+            [&](const AdminStatus::Store::Heartbeat& heartbeat) { write_heartbeat(heartbeat, json); });
   json.end_object();
 }
 

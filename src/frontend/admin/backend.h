@@ -70,6 +70,18 @@ struct AdminStatus {
     std::optional<Instant> failed_at{};   // the latest error; none since the start
     std::string error{};
     std::string holder{};  // of slices of leased limits: this node, as others see it; empty: it leases nothing
+
+    // Of each node that counts, this one too, as it said itself.
+    struct Heartbeat {
+      std::string name{};
+      std::string version{};
+      std::string policy{};  // its digest
+      Duration heard_ago{};
+      bool is_self = false;
+      bool differs = false;  // in its policy, from this one
+    };
+    std::uint64_t nodes = 1;              // that share it
+    std::vector<Heartbeat> heartbeats{};  // none before the first answer
   };
 
   std::string version{};

@@ -63,6 +63,19 @@ bool RedisStore::route(Group& group) {
   return servers_.front().queue->submit(group, 0);
 }
 
+// A slot that has moved is found by its next command, when the map is here.
+bool RedisStore::try_query(std::string_view key, std::string_view command, ServerQueue::Told told) {
+  if (closing_ || topology_ == Topology::unknown) return false;
+  if (topology_ != Topology::cluster) return servers_.front().queue->try_query(command, std::move(told));
+  ServerQueue* const queue = routes_.queue_of(cluster_slot(key));
+  if (queue == nullptr) return false;
+  return queue->try_query(command, [this, told = std::move(told)](const wire::resp::Reply* reply) {
+    const bool is_error = reply != nullptr && reply->is(wire::resp::ReplyType::error);
+    if (is_error && store_error(error_kind(reply->text())) == StoreError::cluster_down) want_map();
+    told(reply);
+  });
+}
+
 bool RedisStore::connected() const noexcept {
   return topology_ != Topology::unknown &&
          std::ranges::all_of(servers_, [](const Server& server) { return server.queue->connected(); });

@@ -63,6 +63,10 @@ class RedisStore final : public Store,
   using Store::submit;
   void submit(Batch batch) override;
 
+  // One command about one key, beside the groups; tried once, and never sent on to another server. `told` is called
+  // once, with null if the connection ends before the reply. False: the key's server is away, and `told` is not called.
+  [[nodiscard]] bool try_query(std::string_view key, std::string_view command, ServerQueue::Told told);
+
   // Every server that is known answers.
   [[nodiscard]] bool connected() const noexcept;
 

@@ -68,6 +68,12 @@ void ServerQueue::query(std::string_view command, Told told) {
   expected_.push_back({.call = nullptr, .told = std::move(told), .sent_at = the_time()});
 }
 
+bool ServerQueue::try_query(std::string_view command, Told told) {
+  if (!greeted_ || held_ || breaker_.state() != BreakerState::closed) return false;
+  query(command, std::move(told));
+  return true;
+}
+
 // Read once for all that is asked in the turn of the loop that a departure is scheduled in.
 Moment ServerQueue::turn_time() noexcept {
   if (!scheduled_) turn_ = the_time();

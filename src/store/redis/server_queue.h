@@ -82,6 +82,9 @@ class ServerQueue final : private ServerConnection::Owner {
 
   // Only when connected.
   void query(std::string_view command, Told told);
+  // Beside the groups: what becomes of it says nothing for or against the server. False: it is away, and `told` is not
+  // called.
+  [[nodiscard]] bool try_query(std::string_view command, Told told);
 
   void tick(Moment now);
 

@@ -1,0 +1,119 @@
+#include "store/redis/heartbeat.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "store/redis/replies.h"
+#include "wire/resp/writer.h"
+
+namespace weir::store::redis {
+namespace {
+
+using wire::resp::Reply;
+using wire::resp::ReplyType;
+
+// Until the first is sent: a node that starts is counted as soon as it is connected.
+constexpr Duration before_the_first = std::chrono::milliseconds(50);
+
+// KEYS: the hash. ARGV: who beats, what it says, for how many milliseconds lines are kept. A line begins with the
+// store's time; one that is far from it, in either direction, is nobody's any more.
+constexpr std::string_view script = R"lua(
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local kept = tonumber(ARGV[3])
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f %s', now, ARGV[2]))
+local lines = redis.call('HGETALL', KEYS[1])
+local current = {}
+for i = 1, #lines, 2 do
+  local at = tonumber(string.match(lines[i + 1], '^%d+') or '')
+  if at and math.abs(now - at) <= kept then
+    current[#current + 1] = lines[i]
+    current[#current + 1] = lines[i + 1]
+  else
+    redis.call('HDEL', KEYS[1], lines[i])
+  end
+end
+redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', now + kept))
+return current
+)lua";
+constexpr std::string_view kept_milliseconds = "10000";
+
+// Within a script servers say it in other words than NOPERM, by their version.
+bool is_about_rights(std::string_view error) noexcept {
+  return error_kind(error) == ErrorKind::no_permission || error.find("ACL failure") != std::string_view::npos ||
+         error.find("user executing the script") != std::string_view::npos;
+}
+
+}  // namespace
+
+Heartbeat::Heartbeat(net::Loop& loop, RedisStore& store, NodeList& list, HeartbeatCounts& counts, Options options)
+    : store_(store),
+      list_(list),
+      counts_(counts),
+      options_(std::move(options)),
+      timer_(loop),
+      due_(net::Moment::clock::now() + between_beats),
+      self_(std::make_shared<Heartbeat*>(this)) {
+  timer_.set(net::Moment::clock::now(), [this] { beat(); });
+}
+
+Heartbeat::~Heartbeat() {
+  *self_ = nullptr;
+}
+
+void Heartbeat::beat() {
+  const net::Moment now = net::Moment::clock::now();
+  const bool is_sent = !in_flight_ && send(false);
+  const bool is_first = number_ == 0;
+  if (is_sent || now >= due_) {
+    if (!is_sent) counts_.failed.raise();
+    due_ = now + between_beats;
+  }
+  timer_.set(is_first ? now + before_the_first : due_, [this] { beat(); });
+}
+
+bool Heartbeat::send(bool leaves) {
+  const std::string text = beat_text({.facts = options_.facts(), .number = number_ + 1, .leaves = leaves});
+  std::string command;
+  wire::resp::append_command(command, {"EVAL", script, "1", options_.key, list_.id(), text, kept_milliseconds});
+  const bool is_sent = store_.try_query(options_.key, command, [self = self_](const Reply* reply) {
+    if (*self != nullptr) (*self)->take(reply);
+  });
+  if (!is_sent) return false;
+  ++number_;
+  in_flight_ = true;
+  counts_.sent.raise();
+  return true;
+}
+
+void Heartbeat::leave() {
+  timer_.cancel();
+  static_cast<void>(send(true));
+}
+
+void Heartbeat::take(const Reply* reply) {
+  in_flight_ = false;
+  if (reply == nullptr) return counts_.failed.raise();
+  if (!reply->is(ReplyType::array)) return refused(reply->text());
+  std::vector<NodeList::Line> lines;
+  for (auto at = reply->begin(); at != reply->end(); ++at) {
+    const std::string_view id = (*at).text();
+    if (++at == reply->end()) break;
+    lines.push_back({id, (*at).text()});
+  }
+  list_.take(lines, net::Moment::clock::now());
+  if (std::exchange(is_refused_, false) && options_.log) options_.log(News::good, "heartbeat: nodes are counted again");
+  const std::uint32_t before = std::exchange(told_, list_.count());
+  if (before != told_ && options_.on_count) options_.on_count(told_);
+}
+
+void Heartbeat::refused(std::string_view error) {
+  counts_.failed.raise();
+  if (std::exchange(is_refused_, true) || !options_.log) return;
+  const bool lacks_rights = is_about_rights(error);
+  options_.log(News::bad, "heartbeat: nodes are not counted: the store says " + std::string(error) +
+                              (lacks_rights ? "; docs/operations.md has the rights that the user needs" : ""));
+}
+
+}  // namespace weir::store::redis
