@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -20,14 +21,19 @@
 #include "app/server_config.h"
 #include "app/terminal.h"
 #include "observe/consumer_names.h"
+#include "policy/vocabulary.h"
 #include "server/config.h"
+#include "simulate/nodes.h"
 #include "simulate/simulate.h"
 #include "text/yaml/scalar.h"
 
 namespace weir::app {
 namespace {
 
+using policy::Consistency;
 using simulate::LogFormat;
+using simulate::NodesOptions;
+using simulate::Spread;
 using simulate::WholeSeconds;
 
 constexpr std::array<Word<Format>, 2> simulate_formats{{{"text", Format::text}, {"json", Format::json}}};
@@ -35,6 +41,10 @@ constexpr std::array<Word<std::optional<LogFormat>>, 2> log_formats{
     {{"combined", LogFormat::combined}, {"json", LogFormat::json}}};
 constexpr std::array<Word<WholeSeconds>, 2> whole_second_words{
     {{"spread", WholeSeconds::spread}, {"stacked", WholeSeconds::stacked}}};
+
+constexpr std::array<Word<Spread>, 2> spread_words{{{"round-robin", Spread::round_robin}, {"client", Spread::client}}};
+constexpr std::array<Word<std::optional<Consistency>>, 3> consistency_words{
+    {{"exact", Consistency::exact}, {"leased", Consistency::leased}, {"approximate", Consistency::approximate}}};
 
 constexpr auto simulate_footer =
     "Replays a log on virtual time. Shows what the policy would have admitted and denied, which consumers it\n"
@@ -48,9 +58,16 @@ constexpr auto simulate_footer =
     "Where a log has whole seconds only, --whole-seconds says when within them requests come: spread evenly,\n"
     "which may hide a burst, or stacked on the second's start, which may add some.\n"
     "\n"
+    "With --nodes the requests also go to so many nodes that share the limits of FILE through one store. The\n"
+    "report says what they would have decided otherwise than one exact store, how many decisions needed no trip\n"
+    "to the store, and how many messages it got. Requests go to the nodes in turn, as load balancers do unless\n"
+    "told otherwise; --spread client keeps a client on its node. Leases are those of the policy, by default 1s.\n"
+    "Approximate limits cannot be simulated yet.\n"
+    "\n"
     "Examples:\n"
     "  weir simulate policy.yaml --log access.log --report report.html\n"
     "  weir simulate policy.yaml --candidate policy-next.yaml --log access.log.*.gz\n"
+    "  weir simulate policy.yaml --nodes 8 --consistency leased --log access.log\n"
     "\n"
     "Exit codes: 0 success, 1 a policy does not load, or a log cannot be read to its end,\n"
     "2 the command line is wrong.";
@@ -67,12 +84,38 @@ struct SimulateCommand {
   std::string reorder = "5s";
   WholeSeconds whole_seconds = WholeSeconds::spread;
   Format format = Format::text;
+  std::string nodes;
+  Spread spread = Spread::round_robin;
+  std::string round_trip = "1ms";
+  std::optional<Consistency> consistency;
 };
 
+Result<Duration> read_duration(const std::string& text) {
+  if (text == "0" || text == "0s") return Duration::zero();
+  return text::parse_duration(text);
+}
+
 std::string check_reorder(const std::string& text) {
-  if (text == "0" || text == "0s") return {};
-  const auto duration = text::parse_duration(text);
+  const auto duration = read_duration(text);
   return duration ? "" : duration.error().message();
+}
+
+std::optional<std::size_t> read_nodes(const std::string& text) {
+  std::size_t nodes = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), nodes);
+  const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+  return is_number && nodes > 0 && nodes <= NodesOptions::most_nodes ? std::optional(nodes) : std::nullopt;
+}
+
+std::string check_nodes(const std::string& text) {
+  if (read_nodes(text)) return {};
+  return fmt::format("`{}` is not a number of nodes, from 1 to {}", text, NodesOptions::most_nodes);
+}
+
+std::string check_round_trip(const std::string& text) {
+  const Duration round_trip = read_duration(text).value_or(Duration::max());
+  if (round_trip <= NodesOptions::longest_round_trip) return {};
+  return fmt::format("`{}` is not a time from 0 to 10s, like 1ms", text);
 }
 
 std::string check_field(const std::string& text) {
@@ -160,7 +203,11 @@ int replay(const SimulateCommand& options) {
   auto fields = simulate::FieldMap::with(options.fields);
   if (!fields) return give_up(fields.error().message());
   wanted.log.fields = *std::move(fields);
-  wanted.order.span = text::parse_duration(options.reorder).value_or(Duration::zero());
+  wanted.order.span = read_duration(options.reorder).value_or(Duration::zero());
+  wanted.nodes = {.nodes = read_nodes(options.nodes).value_or(0),
+                  .spread = options.spread,
+                  .round_trip = read_duration(options.round_trip).value_or(Duration::zero()),
+                  .consistency = options.consistency};
   wanted.whole_seconds = options.whole_seconds;
   wanted.names = options.shows_keys ? simulate::Names::shown : simulate::Names::hashed;
 
@@ -200,6 +247,16 @@ Command simulate_command(CLI::App& weir) {
             check_reorder);
   add_choice(*line, "--whole-seconds", options->whole_seconds, whole_second_words,
              "Where within a second requests come (default: spread)");
+  auto* nodes = add_text(*line, "--nodes", options->nodes, "N", "Nodes that share the limits through one store");
+  add_check(nodes, check_nodes);
+  add_choice(*line, "--consistency", options->consistency, consistency_words,
+             "How they decide every limit (default: as the policy says)")
+      ->needs(nodes);
+  add_choice(*line, "--spread", options->spread, spread_words, "Which node a request goes to (default: round-robin)")
+      ->needs(nodes);
+  auto* round_trip = add_text(*line, "--round-trip", options->round_trip, "TIME", "To the store (default: 1ms)");
+  add_check(round_trip, check_round_trip);
+  round_trip->needs(nodes);
   return {line, [options] { return replay(*options); }};
 }
 

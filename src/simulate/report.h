@@ -11,6 +11,7 @@
 #include "engine/counters.h"
 #include "simulate/line_order.h"
 #include "simulate/log_entry.h"
+#include "simulate/nodes_report.h"
 #include "simulate/rates.h"
 #include "weir/time.h"
 
@@ -190,6 +191,7 @@ struct Report {
   PolicyReport policy;
   std::optional<PolicyReport> candidate;
   std::optional<Comparison> comparison;
+  std::optional<NodesReport> nodes;
   bool shows_keys = false;  // consumers by name; otherwise by keyed hashes
 };
 

@@ -105,6 +105,7 @@ class Page {
     tiles();
     over_time();
     if (report_.comparison) comparison(*report_.comparison);
+    if (report_.nodes) nodes(*report_.nodes);
     limits();
     routes();
     log();
@@ -194,6 +195,24 @@ class Page {
     for (const auto& of : comparison.newly_admitted_by) {
       text_ += consumers_table("No longer denied by " + of.limit, of.consumers, "admitted");
     }
+    text_ += "</section>\n";
+  }
+
+  void nodes(const NodesReport& nodes) {
+    text_ += fmt::format("<h2>{}</h2>\n<section class=\"card\">", escaped(title_of(nodes)));
+    text_ += fmt::format("<p><b>{}</b> newly denied, <b>{}</b> newly admitted, against one exact store. {}.</p>\n",
+                         counted(nodes.newly_denied, "request", "requests"), grouped(nodes.newly_admitted),
+                         escaped(traffic_of(nodes)));
+    Rows rows;
+    for (const NodesReport::OfLimit& of : nodes.limits) {
+      rows.push_back({escaped(of.name), escaped(of.consistency), grouped(of.exact_denied), grouped(of.denied),
+                      grouped(of.newly_denied), grouped(of.denied_by_held), grouped(of.newly_admitted),
+                      of.over ? grouped(*of.over) : "-", percent(of.without_trip, of.judged), grouped(of.messages)});
+    }
+    text_ += html_table(
+        "limit:l name|decided:l|denied by exact|by the nodes|newly denied|denied while others held enough|newly "
+        "admitted|over|without a trip|messages",
+        rows);
     text_ += "</section>\n";
   }
 

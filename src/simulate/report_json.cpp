@@ -23,6 +23,12 @@
 //   comparison      both_admit, both_deny, newly_denied, newly_admitted,
 //                   by_limit_and_route [{limit, route, newly_denied, newly_admitted}],
 //                   newly_denied_consumers [{limit, consumers RANKING}], newly_admitted_consumers likewise; or null
+//   nodes           count, spread ("round-robin" | "client"), round_trip (seconds), consistency (of all limits, or
+//   null:
+//                   as the policy says), admitted, denied, newly_denied, newly_admitted, covered, without_trip (of the
+//                   covered), messages {total, mean_per_second, peak_second {count, at}, peak_minute {count, at}},
+//                   limits [{name, consistency, judged, exact_admitted, exact_denied, admitted, denied, newly_denied,
+//                     newly_admitted, denied_by_held, without_trip, messages, over (or null)}]; or null
 //   keys            "hashed" | "shown"
 //
 // COUNTS: admitted, denied, blocked (of the denied, by a penalty), uncharged (another limit denied), warned,
@@ -47,6 +53,7 @@ class ReportJson {
     policy("policy", &report.policy);
     policy("candidate", report.candidate ? &*report.candidate : nullptr);
     comparison(report.comparison);
+    nodes(report.nodes);
     json_.field("keys", report.shows_keys ? "shown" : "hashed");
     json_.end_object();
     return json_.take();
@@ -197,6 +204,30 @@ class ReportJson {
     });
     by_limit("newly_denied_consumers", comparison->newly_denied_by);
     by_limit("newly_admitted_consumers", comparison->newly_admitted_by);
+    json_.end_object();
+  }
+
+  void nodes(const std::optional<NodesReport>& nodes) {
+    if (!nodes) return json_.null("nodes");
+    json_.begin_object("nodes");
+    json_.fields("count", nodes->nodes, "spread", name_of(nodes->spread), "round_trip", nodes->round_trip);
+    json_.field_or_null("consistency", nodes->consistency);
+    json_.fields("admitted", nodes->admitted, "denied", nodes->denied, "newly_denied", nodes->newly_denied,
+                 "newly_admitted", nodes->newly_admitted, "covered", nodes->covered, "without_trip",
+                 nodes->without_trip);
+    json_.begin_object("messages");
+    json_.fields("total", nodes->messages.requests, "mean_per_second", nodes->messages_per_second);
+    peak("peak_second", nodes->messages.second);
+    peak("peak_minute", nodes->messages.minute);
+    json_.end_object();
+    json_.list("limits", nodes->limits, [&](const NodesReport::OfLimit& of) {
+      json_.begin_object();
+      json_.fields("name", of.name, "consistency", of.consistency, "judged", of.judged, "exact_admitted",
+                   of.exact_admitted, "exact_denied", of.exact_denied, "admitted", of.admitted, "denied", of.denied,
+                   "newly_denied", of.newly_denied, "newly_admitted", of.newly_admitted, "denied_by_held",
+                   of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over);
+      json_.end_object();
+    });
     json_.end_object();
   }
 

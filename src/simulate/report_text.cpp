@@ -96,6 +96,7 @@ class ReportText {
     demand();
     candidates();
     if (report_.comparison) comparison(*report_.comparison);
+    if (report_.nodes) nodes(*report_.nodes);
     for (const LimitReport& limit : report_.policy.limits) {
       consumers("Denied most by " + limit.name, limit.hardest_hit);
     }
@@ -237,6 +238,26 @@ class ReportText {
     for (const auto& of : comparison.newly_admitted_by) {
       consumers("No longer denied by " + of.limit, of.consumers);
     }
+  }
+
+  void nodes(const NodesReport& nodes) {
+    heading(title_of(nodes));
+    line(fmt::format("admitted {} ({}), denied {} ({}); newly denied {}, newly admitted {}", grouped(nodes.admitted),
+                     percent(nodes.admitted, report_.pace.requests), grouped(nodes.denied),
+                     percent(nodes.denied, report_.pace.requests), grouped(nodes.newly_denied),
+                     grouped(nodes.newly_admitted)));
+    line(traffic_of(nodes));
+    TextTable rows(
+        "limit<28|decided<18|exact: admitted|denied|nodes: admitted|denied|newly denied|held|newly admitted|over|"
+        "no trip|messages");
+    for (const NodesReport::OfLimit& of : nodes.limits) {
+      rows.add({of.name, of.consistency, grouped(of.exact_admitted), grouped(of.exact_denied), grouped(of.admitted),
+                grouped(of.denied), grouped(of.newly_denied), grouped(of.denied_by_held), grouped(of.newly_admitted),
+                of.over ? grouped(*of.over) : "-", percent(of.without_trip, of.judged), grouped(of.messages)});
+    }
+    table(rows);
+    line("Against one exact store. held: denied while other nodes held what would have been enough; over: by how much");
+    line("the worst consumer was over the limit. A message may carry several limits; the server sends many at once.");
   }
 
   [[nodiscard]] static std::string affected(const HardestHit& hit) {

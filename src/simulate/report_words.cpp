@@ -9,6 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
+#include "policy/words.h"
+
 namespace weir::simulate {
 namespace {
 
@@ -127,6 +129,20 @@ std::string length_text(Duration length) {
 
 std::string counted(std::uint64_t count, const char* one, const char* many) {
   return grouped(count) + " " + (count == 1 ? one : many);
+}
+
+std::string title_of(const NodesReport& nodes) {
+  return fmt::format("On {}, {}, {} from the store, requests {}", counted(nodes.nodes, "node", "nodes"),
+                     nodes.consistency.empty() ? "as the policy says" : nodes.consistency,
+                     nodes.round_trip == Duration::zero() ? "0 ms" : policy::duration_text(nodes.round_trip),
+                     nodes.spread == Spread::client ? "by client" : "in turn");
+}
+
+std::string traffic_of(const NodesReport& nodes) {
+  return fmt::format("without a trip {} of the requests; {} to the store, {}/s, at most {} in one second",
+                     percent(nodes.without_trip, nodes.covered),
+                     counted(nodes.messages.requests, "message", "messages"), rounded(nodes.messages_per_second),
+                     grouped(nodes.messages.second.count));
 }
 
 std::string need_text(const Demand& demand, std::uint64_t number) {

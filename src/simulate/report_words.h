@@ -39,6 +39,12 @@ namespace weir::simulate {
 // What a reader has to know about how the log was read, a sentence each.
 [[nodiscard]] std::vector<std::string> remarks_on(const LogReport& log);
 
+// `On 4 nodes, leased, 1 ms from the store, requests in turn`
+[[nodiscard]] std::string title_of(const NodesReport& nodes);
+
+// How many requests needed no trip, and what the store got, in one sentence.
+[[nodiscard]] std::string traffic_of(const NodesReport& nodes);
+
 // Text from a log, made fit to be shown. Logs hold whatever strangers sent: escape sequences for the terminal, marks
 // that turn the direction of writing, broken UTF-8.
 inline constexpr std::size_t longest_display_text = 120;  // bytes

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/engine.h"
-#include "match/query.h"
 #include "engine/verdict.h"
+#include "match/query.h"
 #include "simulate/report_words.h"
 
 namespace weir::simulate {
@@ -75,12 +75,14 @@ std::vector<Comparison::OfLimit> consumers_by_limit(const PolicyTally& tally) {
 // Entries of a log, in the order of time, under one policy or two.
 class Replay {
  public:
-  // `candidate` may be null.
-  Replay(std::unique_ptr<PolicyRun> policy, std::unique_ptr<PolicyRun> candidate) noexcept
-      : policy_(std::move(policy)), candidate_(std::move(candidate)) {}
+  // `candidate` and `nodes` may be null.
+  Replay(std::unique_ptr<PolicyRun> policy, std::unique_ptr<PolicyRun> candidate, std::unique_ptr<Nodes> nodes) noexcept
+      : policy_(std::move(policy)), candidate_(std::move(candidate)), nodes_(std::move(nodes)) {}
 
   // The entry has to hold until `replay_batch` - 1 others have been added, as those of LineOrder do.
   void add(const LogEntry& entry);
+
+  [[nodiscard]] bool has_too_many_states() const noexcept { return nodes_ && nodes_->has_too_many(); }
 
   // After the last entry: the report but for its log.
   [[nodiscard]] Report finish();
@@ -92,6 +94,7 @@ class Replay {
 
   std::unique_ptr<PolicyRun> policy_;
   std::unique_ptr<PolicyRun> candidate_;
+  std::unique_ptr<Nodes> nodes_;
 
   std::array<Query, replay_batch> queries_;
   std::array<Instant, replay_batch> times_{};
@@ -130,6 +133,9 @@ void Replay::evaluate_batch() {
   const std::span times = std::span(times_).first(count_);
   const std::span<const Verdict> live = policy_->evaluate(queries, times);
   if (candidate_) compare(live, candidate_->evaluate(queries, times));
+  if (nodes_) {
+    for (std::size_t i = 0; i < count_; ++i) nodes_->add(queries[i], times[i], live[i]);
+  }
   count_ = 0;
 }
 
@@ -178,6 +184,7 @@ Report Replay::finish() {
     report.candidate = candidate_->report(stretch);
     report.comparison = std::move(comparison_);
   }
+  if (nodes_) report.nodes = nodes_->finish(stretch.seconds());
   return report;
 }
 
@@ -210,6 +217,11 @@ void add_to(LogReport& report, const LogReader& reader, const std::string& path,
   if (const auto& error = reader.source().error()) report.problems.push_back(display_text(error->message()));
 }
 
+Result<std::unique_ptr<Nodes>> nodes_of(const SimulateOptions& options) {
+  if (options.nodes.nodes == 0) return std::unique_ptr<Nodes>{};
+  return Nodes::create(options.policy, options.nodes, options.memory_budget, options.most_consumers);
+}
+
 }  // namespace
 
 Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_progress) {
@@ -218,10 +230,12 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
   if (!policy) return tl::unexpected(policy.error());
   auto candidate = PolicyRun::create(options.candidate, options);
   if (!candidate) return tl::unexpected(candidate.error());
+  auto nodes = nodes_of(options);
+  if (!nodes) return tl::unexpected(nodes.error());
 
   LogOptions log = options.log;
   if (needs_tail(*options.policy) || (options.candidate && needs_tail(*options.candidate))) log.tail = Tail::as_headers;
-  Replay replay(std::move(*policy), std::move(*candidate));
+  Replay replay(std::move(*policy), std::move(*candidate), std::move(*nodes));
   const auto add = [&](const LogEntry& entry) { replay.add(entry); };
   LineOrder order(options.order, options.whole_seconds);
   LogReport log_report;
@@ -239,7 +253,11 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
     while (const LogEntry* entry = reader->next()) {
       order.push(*entry);
       drain(order, add);
-      if (++progress.entries % lines_between_progress == 0) tell();
+      if (++progress.entries % lines_between_progress != 0) continue;
+      tell();
+      if (replay.has_too_many_states()) {
+        return failure("nodes", "the log has more consumers at a time than there is memory for; use a part of it");
+      }
     }
     tell();
     add_to(log_report, *reader, path, options.names);

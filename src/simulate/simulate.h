@@ -19,6 +19,7 @@
 #include "policy/ruleset.h"
 #include "simulate/line_order.h"
 #include "simulate/log_reader.h"
+#include "simulate/nodes.h"
 #include "simulate/policy_tally.h"
 #include "simulate/report.h"
 #include "table/hash_key.h"
@@ -31,6 +32,8 @@ struct SimulateOptions {
   std::shared_ptr<const policy::Ruleset> candidate;  // null: none. It decides the same requests, on states of its own
   std::string policy_name;                           // what the report calls them
   std::string candidate_name;
+
+  NodesOptions nodes;  // that share the limits of `policy`
 
   std::vector<std::string> logs;  // one after the other; "-" is standard input
   LogOptions log;                 // User-Agent and Referer are read if a policy has a use for them, in any case
@@ -56,8 +59,8 @@ struct SimulateProgress {
 // Called about every 100,000 lines, and at the end of each log.
 using OnProgress = std::function<void(const SimulateProgress&)>;
 
-// Fails if a log cannot be opened, or if the memory budget is too small for the policy. A log that breaks off in the
-// middle is no failure: the report says so, and counts what was read.
+// Fails if a log cannot be opened, or if the memory budget is too small for the policy, or for what nodes share. A log
+// that breaks off in the middle is no failure: the report says so, and counts what was read.
 [[nodiscard]] Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_progress = {});
 
 }  // namespace weir::simulate

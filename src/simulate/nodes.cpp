@@ -1,0 +1,282 @@
+#include "simulate/nodes.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "policy/consistency.h"
+
+namespace weir::simulate {
+namespace {
+
+using engine::Outcome;
+using engine::Standing;
+using engine::Verdict;
+using policy::Consistency;
+using policy::WhyExact;
+
+// How often a loop of the server looks for slices that nobody spends.
+constexpr Duration tick_every = std::chrono::milliseconds{25};
+
+// Consumers of a limit that are looked at, to see whether one was over it; of more, a sample.
+constexpr std::size_t most_measured = 100'000;
+
+// Of the tables of a node, which hold nothing here: address space.
+constexpr std::size_t memory_of_node = std::size_t{64} << 20;
+
+std::shared_ptr<const policy::Ruleset> with_consistency(std::shared_ptr<const policy::Ruleset> ruleset,
+                                                        std::optional<Consistency> consistency) {
+  if (!consistency) return ruleset;
+  auto changed = std::make_shared<policy::Ruleset>(*ruleset);
+  for (policy::CompiledLimit& limit : changed->limits) limit.consistency.kind = *consistency;
+  return changed;
+}
+
+std::string_view text_of(WhyExact why) noexcept {
+  switch (why) {
+    case WhyExact::not_exact:
+    case WhyExact::written:
+      break;
+    case WhyExact::shadow:
+      return " (shadow)";
+    case WhyExact::queue:
+      return " (queue)";
+    case WhyExact::log:
+      return " (log)";
+    case WhyExact::small:
+      return " (small)";
+    case WhyExact::no_allowance:
+      return " (too little for each)";
+  }
+  return {};
+}
+
+std::string consistency_text(const policy::CompiledLimit& limit, std::size_t nodes) {
+  std::set<std::string> texts;
+  for (const auto& numbers : limit.live.by_tier) {
+    if (!numbers) continue;
+    const auto effective = policy::effective_consistency(limit, *numbers, nodes);
+    texts.insert(std::string(name_of(effective.kind)) + std::string(text_of(effective.why_exact)));
+  }
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : ", ") + one;
+  return text;
+}
+
+// APPROXIMATE: the one place that refuses it. When engine::Bindings makes tables for it, this check goes,
+// SimulatedNode::create tells the holder of slices how many nodes there are, and finish() adds
+// policy::approximate_bound to what it reports.
+Result<void> check_consistency(const policy::Ruleset& ruleset, std::size_t nodes) {
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    for (const auto& numbers : limit.live.by_tier) {
+      if (!numbers || policy::effective_consistency(limit, *numbers, nodes).kind != Consistency::approximate) continue;
+      return failure("limit '" + limit.name + "'",
+                     "is approximate, which cannot be simulated on several nodes yet; use `--consistency exact` or "
+                     "`--consistency leased`");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Nodes>> Nodes::create(std::shared_ptr<const policy::Ruleset> ruleset,
+                                             const NodesOptions& options, std::size_t memory_budget,
+                                             std::size_t most_consumers) {
+  if (options.nodes > NodesOptions::most_nodes) {
+    return failure("nodes", std::to_string(options.nodes) + " are too many to simulate: at most " +
+                                std::to_string(NodesOptions::most_nodes));
+  }
+  ruleset = with_consistency(std::move(ruleset), options.consistency);
+  if (auto checked = check_consistency(*ruleset, options.nodes); !checked) return tl::unexpected(checked.error());
+  std::unique_ptr<Nodes> nodes(new Nodes(options, ruleset, memory_budget / SharedStates::bytes_each, most_consumers));
+  const NodeContext context{.ruleset = std::move(ruleset),
+                            .keys = std::make_shared<store::SharedKeys>("", ""),
+                            .memory_budget = std::max(memory_of_node, memory_budget / options.nodes),
+                            .store = nodes->store_,
+                            .clock = nodes->clock_};
+  for (std::size_t i = 0; i < options.nodes; ++i) {
+    auto node = SimulatedNode::create(context, i);
+    if (!node) return tl::unexpected(node.error());
+    (*node)->add_states(nodes->store_.limits);
+    nodes->nodes_.push_back(std::move(*node));
+  }
+  nodes->wakes_for_ = nodes->nodes_.front()->wakes_for();
+  return nodes;
+}
+
+Nodes::Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset> ruleset, std::size_t most_states,
+             std::size_t most_consumers)
+    : options_(options),
+      ruleset_(std::move(ruleset)),
+      store_(clock_, options.round_trip, most_states),
+      awake_until_(options.nodes, Instant::min()) {
+  store_.messages_of.resize(ruleset_->limits.size());
+  store_.denied_by_held_of.resize(ruleset_->limits.size());
+  const std::size_t share = most_consumers / std::max<std::size_t>(1, ruleset_->limits.size());
+  for (const policy::CompiledLimit& limit : ruleset_->limits) {
+    OfLimit& of = limits_.emplace_back(OfLimit{{}, LimitDemand(limit.live, std::min(most_measured, share))});
+    of.report.name = limit.name;
+    of.report.consistency = consistency_text(limit, options.nodes);
+  }
+}
+
+// --- requests
+
+void Nodes::add(const match::Query& query, Instant at, const Verdict& exact) {
+  run_until(at);
+  if (spare_.empty()) spare_.push_back(std::make_unique<Request>());
+  Request& request = *requests_.emplace_back(std::move(spare_.back()));
+  spare_.pop_back();
+  request.at = at;
+  request.exact_admitted = exact.admitted;
+  request.exact.clear();
+  for (const Outcome& outcome : exact.outcomes) request.exact.push_back(fate_of(outcome, exact));
+  const std::size_t node = node_for(query);
+  wake(node);
+  request.batch = nodes_[node]->evaluator().new_batch();
+  request.batch->add(query);
+  request.is_done = request.batch->submit(at);
+  if (request.is_done) {
+    if (!exact.outcomes.empty()) ++report_.without_trip;
+  } else {
+    request.batch->on_done([&request] { request.is_done = true; });
+  }
+  conclude_all();
+}
+
+// A hash that is the same in every run.
+std::size_t Nodes::node_for(const match::Query& query) noexcept {
+  const std::string_view client = !query.ip.empty() ? query.ip : query.user;
+  if (options_.spread == Spread::client && !client.empty()) {
+    return std::hash<std::string_view>{}(client) % nodes_.size();
+  }
+  return next_node_++ % nodes_.size();
+}
+
+// --- time
+
+void Nodes::run_until(Instant until) {
+  while (true) {
+    const bool has_answer = !store_.answers.empty();
+    const Instant answer = has_answer ? store_.answers.front().at : Instant::max();
+    const Instant next = std::min(answer, next_tick_.value_or(Instant::max()));
+    if (next > until || next == Instant::max()) break;
+    clock_.set(next);
+    if (answer <= next) {
+      store::Group& group = *store_.answers.front().group;
+      store_.answers.pop_front();
+      group.callback->answered(group);
+    } else {
+      tick();
+    }
+  }
+  clock_.set(until);
+  conclude_all();
+}
+
+void Nodes::wake(std::size_t node) {
+  if (wakes_for_ == Duration::zero()) return;  // nothing is leased
+  awake_until_[node] = clock_.now() + wakes_for_;
+  if (!next_tick_) next_tick_ = clock_.now() + tick_every;
+}
+
+void Nodes::tick() {
+  next_tick_.reset();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (awake_until_[i] < clock_.now()) continue;
+    nodes_[i]->tick();
+    next_tick_ = clock_.now() + tick_every;
+  }
+}
+
+void Nodes::DistantStore::submit(store::Batch batch) {
+  for (store::Group* const group : batch) {
+    states.decide(*group, clock.now());
+    note(*group);
+    answers.push_back({clock.now() + round_trip, group});
+  }
+}
+
+void Nodes::DistantStore::note(const store::Group& group) {
+  messages.add(second_of(clock.now()));
+  for (const store::Check& check : group.checks) {
+    const auto limit = limits.find(check.states);
+    if (limit == limits.end()) continue;
+    ++messages_of[limit->second];
+    if (check.exchange == nullptr || check.decision.admitted) continue;
+    const core::SliceAnswer& answer = check.exchange->answer;
+    if (answer.held_by_others + answer.left >= check.cost.units()) ++denied_by_held_of[limit->second];
+  }
+}
+
+// --- what became of them
+
+Nodes::Fate Nodes::fate_of(const Outcome& outcome, const Verdict& verdict) noexcept {
+  const bool counts = verdict.admitted || outcome.standing == Standing::shadow;
+  const bool denies = !verdict.admitted || outcome.standing == Standing::shadow;
+  return {.admitted = outcome.decision.admitted && counts, .denied = !outcome.decision.admitted && denies};
+}
+
+void Nodes::conclude_all() {
+  while (!requests_.empty() && requests_.front()->is_done) {
+    conclude(*requests_.front());
+    requests_.front()->batch.reset();
+    spare_.push_back(std::move(requests_.front()));
+    requests_.pop_front();
+  }
+}
+
+void Nodes::conclude(const Request& request) {
+  const Verdict& verdict = request.batch->verdict(0);
+  ++(verdict.admitted ? report_.admitted : report_.denied);
+  if (!verdict.outcomes.empty()) ++report_.covered;
+  if (verdict.admitted != request.exact_admitted) {
+    ++(verdict.admitted ? report_.newly_admitted : report_.newly_denied);
+  }
+  for (std::size_t i = 0; i < verdict.outcomes.size(); ++i) {
+    const Outcome& outcome = verdict.outcomes[i];
+    OfLimit& of = limits_[outcome.limit];
+    const Fate fate = fate_of(outcome, verdict);
+    const Fate exact = request.exact[i];
+    of.report.exact_admitted += exact.admitted;
+    of.report.exact_denied += exact.denied;
+    of.report.admitted += fate.admitted;
+    of.report.denied += fate.denied;
+    of.report.newly_denied += fate.denied && !exact.denied;
+    of.report.newly_admitted += fate.admitted && exact.denied;
+    if (fate.admitted) of.admitted.add(verdict.tier, outcome.consumer.value, outcome.cost, request.at);
+  }
+}
+
+NodesReport Nodes::finish(double seconds) {
+  next_tick_.reset();  // what is out by now goes back when nobody looks
+  while (!store_.answers.empty()) run_until(store_.answers.back().at);
+  report_.nodes = options_.nodes;
+  report_.spread = options_.spread;
+  report_.round_trip = options_.round_trip;
+  if (options_.consistency) report_.consistency = name_of(*options_.consistency);
+  report_.messages = store_.messages.peaks();
+  report_.messages_per_second = static_cast<double>(report_.messages.requests) / seconds;
+  std::vector<LimitPaths> paths(limits_.size());
+  for (const auto& node : nodes_) node->add_paths(paths);
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    NodesReport::OfLimit of = limits_[i].report;
+    of.judged = paths[i].judged;
+    of.without_trip = paths[i].without_trip;
+    of.messages = store_.messages_of[i];
+    of.denied_by_held = store_.denied_by_held_of[i];
+    for (const Demand& got : limits_[i].admitted.report(ruleset_->tiers.names)) {
+      const std::uint64_t most = got.rates.front().number.all;
+      if (got.upper_bound) of.over.reset();
+      if (of.over) of.over = std::max(*of.over, most - std::min(most, got.present));
+    }
+    report_.limits.push_back(std::move(of));
+  }
+  return std::move(report_);
+}
+
+}  // namespace weir::simulate

@@ -1,0 +1,107 @@
+#include "simulate/simulated_node.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "table/hash_key.h"
+
+namespace weir::simulate {
+
+using store::Check;
+using store::Group;
+
+namespace {
+
+// The same in every run: where a consumer stands in a table of slices has a say in when they are swept.
+constexpr table::HashKey fixed_hash_key{1, 2};
+
+}  // namespace
+
+// Counts how the answers came about, on their way to the engine.
+class SimulatedNode::Watched final : public store::Store, private store::Callback {
+ public:
+  Watched(store::Store& inner, const SimulatedNode& node) : inner_(inner) {
+    node.add_states(limits_);
+    paths_.resize(node.bindings_->limits().size());
+  }
+  virtual ~Watched() = default;
+
+  using Store::submit;
+  void submit(store::Batch batch) override {
+    for (Group* const group : batch) {
+      waiting_[group] = group->callback;
+      group->callback = this;
+    }
+    inner_.submit(batch);
+  }
+
+  [[nodiscard]] const std::vector<LimitPaths>& paths() const noexcept { return paths_; }
+
+ private:
+  void answered(Group& group) override {
+    const auto asked = waiting_.find(&group);
+    if (asked == waiting_.end()) return;  // never: it was submitted here
+    group.callback = asked->second;
+    waiting_.erase(asked);
+    if (group.operation == store::Operation::decide)
+      std::ranges::for_each(group.checks, [&](const Check& check) { count(check); });
+    group.callback->answered(group);
+  }
+
+  void count(const Check& check) {
+    const auto limit = limits_.find(check.states);
+    if (limit == limits_.end()) return;
+    ++paths_[limit->second].judged;
+    if (check.path == store::Path::slice) ++paths_[limit->second].without_trip;
+  }
+
+  store::Store& inner_;
+  LimitsOfStates limits_;
+  std::vector<LimitPaths> paths_;
+  std::unordered_map<const Group*, store::Callback*> waiting_;
+};
+
+Result<std::unique_ptr<SimulatedNode>> SimulatedNode::create(const NodeContext& context, std::uint64_t number) {
+  auto engine = engine::Engine::create(context.ruleset,
+                                       {.memory_budget = context.memory_budget,
+                                        .hash_key = fixed_hash_key,
+                                        .shared_keys = context.keys,
+                                        .slice_holder = std::make_shared<store::SliceHolder>((number + 1) << 32)});
+  if (!engine) return tl::unexpected(engine.error());
+  return std::unique_ptr<SimulatedNode>(new SimulatedNode(context, std::move(*engine)));
+}
+
+SimulatedNode::SimulatedNode(const NodeContext& context, std::unique_ptr<engine::Engine> engine)
+    : engine_(std::move(engine)),
+      bindings_(engine_->bindings()),
+      leased_(context.store, [&clock = context.clock] { return clock.ticks(); }),
+      watched_(std::make_unique<Watched>(leased_, *this)),
+      evaluator_(engine_->new_evaluator({.store = watched_.get(), .clock = &context.clock})) {}
+
+SimulatedNode::~SimulatedNode() = default;
+
+// A consumer is forgotten two leases after its last request, in the next sweep.
+Duration SimulatedNode::wakes_for() const noexcept {
+  Duration longest = Duration::zero();
+  for (const auto& slices : bindings_->slices()) longest = std::max(longest, slices->lease());
+  return 3 * longest;
+}
+
+void SimulatedNode::add_states(LimitsOfStates& limits) const {
+  for (std::uint32_t i = 0; i < bindings_->limits().size(); ++i) {
+    for (const auto& states : bindings_->limits()[i].live) {
+      if (!states) continue;
+      limits.emplace(&*states, i);
+      if (states->slices != nullptr) limits.emplace(&states->slices->states(), i);
+    }
+  }
+}
+
+void SimulatedNode::add_paths(std::vector<LimitPaths>& sums) const {
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i].judged += watched_->paths()[i].judged;
+    sums[i].without_trip += watched_->paths()[i].without_trip;
+  }
+}
+
+}  // namespace weir::simulate

@@ -1,0 +1,91 @@
+// A simulated node: the engine with its slices, and the real leased store on the way to a shared one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/bindings.h"
+#include "engine/engine.h"
+#include "engine/evaluator.h"
+#include "policy/ruleset.h"
+#include "store/leased/leased_store.h"
+#include "store/shared_keys.h"
+#include "store/store.h"
+#include "weir/clock.h"
+#include "weir/result.h"
+#include "weir/time.h"
+
+namespace weir::simulate {
+
+// Time that moves only when told to.
+class VirtualClock final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const noexcept override { return now_; }
+  void wait_until(Instant /*until*/, std::stop_token /*stop*/) const override {}
+
+  // Since an hour before the first instant: what machines tell that have been up for that long.
+  [[nodiscard]] std::int64_t ticks() const noexcept { return (now_ - booted_).count(); }
+
+  void set(Instant now) noexcept {
+    if (booted_ == Instant::max()) booted_ = now - std::chrono::hours{1};
+    now_ = now;
+  }
+
+ private:
+  Instant now_{};
+  Instant booted_ = Instant::max();
+};
+
+// What the nodes of a run have in common.
+struct NodeContext {
+  std::shared_ptr<const policy::Ruleset> ruleset;
+  std::shared_ptr<const store::SharedKeys> keys;
+  std::size_t memory_budget = 0;  // of the tables of a node, in which nothing is written
+  store::Store& store;            // the shared one
+  const VirtualClock& clock;
+};
+
+// Which limit states are of: those of the live limits, and of their slices.
+using LimitsOfStates = std::unordered_map<const store::States*, std::uint32_t>;
+
+// How the decisions of one limit came about.
+struct LimitPaths {
+  std::uint64_t judged = 0;
+  std::uint64_t without_trip = 0;
+};
+
+class SimulatedNode {
+ public:
+  static Result<std::unique_ptr<SimulatedNode>> create(const NodeContext& context, std::uint64_t number);
+  ~SimulatedNode();
+  SimulatedNode(const SimulatedNode&) = delete;
+  SimulatedNode& operator=(const SimulatedNode&) = delete;
+
+  [[nodiscard]] engine::Evaluator& evaluator() noexcept { return *evaluator_; }
+
+  // Slices that nobody spends go back. Of use for `wakes_for` after a request; nothing: it has no slices.
+  void tick() { leased_.tick(); }
+  [[nodiscard]] Duration wakes_for() const noexcept;
+
+  void add_states(LimitsOfStates& limits) const;
+  // In file order.
+  void add_paths(std::vector<LimitPaths>& sums) const;
+
+ private:
+  class Watched;
+
+  SimulatedNode(const NodeContext& context, std::unique_ptr<engine::Engine> engine);
+
+  std::unique_ptr<engine::Engine> engine_;
+  std::shared_ptr<const engine::Bindings> bindings_;
+  store::LeasedStore leased_;
+  std::unique_ptr<Watched> watched_;
+  std::unique_ptr<engine::Evaluator> evaluator_;
+};
+
+}  // namespace weir::simulate
