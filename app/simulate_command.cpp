@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -30,7 +31,6 @@
 namespace weir::app {
 namespace {
 
-using policy::Consistency;
 using simulate::LogFormat;
 using simulate::NodesOptions;
 using simulate::Spread;
@@ -43,8 +43,6 @@ constexpr std::array<Word<WholeSeconds>, 2> whole_second_words{
     {{"spread", WholeSeconds::spread}, {"stacked", WholeSeconds::stacked}}};
 
 constexpr std::array<Word<Spread>, 2> spread_words{{{"round-robin", Spread::round_robin}, {"client", Spread::client}}};
-constexpr std::array<Word<std::optional<Consistency>>, 3> consistency_words{
-    {{"exact", Consistency::exact}, {"leased", Consistency::leased}, {"approximate", Consistency::approximate}}};
 
 constexpr auto simulate_footer =
     "Replays a log on virtual time. Shows what the policy would have admitted and denied, which consumers it\n"
@@ -62,7 +60,6 @@ constexpr auto simulate_footer =
     "report says what they would have decided otherwise than one exact store, how many decisions needed no trip\n"
     "to the store, and how many messages it got. Requests go to the nodes in turn, as load balancers do unless\n"
     "told otherwise; --spread client keeps a client on its node. Leases are those of the policy, by default 1s.\n"
-    "Approximate limits cannot be simulated yet.\n"
     "\n"
     "Examples:\n"
     "  weir simulate policy.yaml --log access.log --report report.html\n"
@@ -87,7 +84,7 @@ struct SimulateCommand {
   std::string nodes;
   Spread spread = Spread::round_robin;
   std::string round_trip = "1ms";
-  std::optional<Consistency> consistency;
+  std::optional<policy::Consistency> consistency;
 };
 
 Result<Duration> read_duration(const std::string& text) {
@@ -249,8 +246,11 @@ Command simulate_command(CLI::App& weir) {
              "Where within a second requests come (default: spread)");
   auto* nodes = add_text(*line, "--nodes", options->nodes, "N", "Nodes that share the limits through one store");
   add_check(nodes, check_nodes);
-  add_choice(*line, "--consistency", options->consistency, consistency_words,
-             "How they decide every limit (default: as the policy says)")
+  std::vector<std::string> consistencies;
+  for (const auto kind : simulate::simulated_consistencies) consistencies.emplace_back(policy::name_of(kind));
+  add_words(*line, "--consistency", std::move(consistencies),
+            "How they decide every limit (default: as the policy says)",
+            [options](std::size_t i) { options->consistency = simulate::simulated_consistencies[i]; })
       ->needs(nodes);
   add_choice(*line, "--spread", options->spread, spread_words, "Which node a request goes to (default: round-robin)")
       ->needs(nodes);

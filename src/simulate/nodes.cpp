@@ -66,16 +66,16 @@ std::string consistency_text(const policy::CompiledLimit& limit, std::size_t nod
   return text;
 }
 
-// APPROXIMATE: the one place that refuses it. When engine::Bindings makes tables for it, this check goes,
-// SimulatedNode::create tells the holder of slices how many nodes there are, and finish() adds
-// policy::approximate_bound to what it reports.
 Result<void> check_consistency(const policy::Ruleset& ruleset, std::size_t nodes) {
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     for (const auto& numbers : limit.live.by_tier) {
-      if (!numbers || policy::effective_consistency(limit, *numbers, nodes).kind != Consistency::approximate) continue;
+      if (!numbers) continue;
+      const Consistency kind = policy::effective_consistency(limit, *numbers, nodes).kind;
+      if (std::ranges::find(simulated_consistencies, kind) != simulated_consistencies.end()) continue;
       return failure("limit '" + limit.name + "'",
-                     "is approximate, which cannot be simulated on several nodes yet; use `--consistency exact` or "
-                     "`--consistency leased`");
+                     "is " + std::string(name_of(kind)) +
+                         ", which cannot be simulated on several nodes yet; say how they are to decide instead, as in "
+                         "`--consistency leased`");
     }
   }
   return {};
@@ -203,14 +203,12 @@ void Nodes::DistantStore::submit(store::Batch batch) {
 
 void Nodes::DistantStore::note(const store::Group& group) {
   messages.add(second_of(clock.now()));
-  for (const store::Check& check : group.checks) {
+  const auto raise = [&](std::vector<std::uint64_t>& counts, const store::Check& check) {
     const auto limit = limits.find(check.states);
-    if (limit == limits.end()) continue;
-    ++messages_of[limit->second];
-    if (check.exchange == nullptr || check.decision.admitted) continue;
-    const core::SliceAnswer& answer = check.exchange->answer;
-    if (answer.held_by_others + answer.left >= check.cost.units()) ++denied_by_held_of[limit->second];
-  }
+    if (limit != limits.end()) ++counts[limit->second];
+  };
+  for (const store::Check& check : group.checks) raise(messages_of, check);
+  for (const store::Check* const check : states.denied_by_held()) raise(denied_by_held_of, *check);
 }
 
 // --- what became of them

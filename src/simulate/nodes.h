@@ -7,6 +7,8 @@
 // One thread.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -29,6 +31,11 @@
 #include "weir/time.h"
 
 namespace weir::simulate {
+
+// What can be simulated. APPROXIMATE: it joins these when engine::Bindings makes tables for it; then the holder of
+// slices that SimulatedNode::create makes is told how many nodes there are, and Nodes::finish adds
+// policy::approximate_bound to what it measured.
+inline constexpr std::array simulated_consistencies{policy::Consistency::exact, policy::Consistency::leased};
 
 struct NodesOptions {
   static constexpr std::size_t most_nodes = 1'000;

@@ -29,7 +29,7 @@ struct NodesReport {
     std::uint64_t denied = 0;
     std::uint64_t newly_denied = 0;    // not so by exact
     std::uint64_t newly_admitted = 0;  // denied by exact
-    std::uint64_t denied_by_held = 0;  // of the denied: other nodes held what would have been enough
+    std::uint64_t denied_by_held = 0;  // by the store, while slices held what would have been enough
     std::uint64_t without_trip = 0;    // of the judged
     std::uint64_t messages = 0;        // to the store, with something about this limit in them
     // By how much the worst consumer was over the limit, at its worst; none of an algorithm for which it is not known.

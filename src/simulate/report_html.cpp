@@ -210,7 +210,7 @@ class Page {
                       of.over ? grouped(*of.over) : "-", percent(of.without_trip, of.judged), grouped(of.messages)});
     }
     text_ += html_table(
-        "limit:l name|decided:l|denied by exact|by the nodes|newly denied|denied while others held enough|newly "
+        "limit:l name|decided:l|denied by exact|by the nodes|newly denied|denied while nodes held enough|newly "
         "admitted|over|without a trip|messages",
         rows);
     text_ += "</section>\n";

@@ -256,8 +256,11 @@ class ReportText {
                 of.over ? grouped(*of.over) : "-", percent(of.without_trip, of.judged), grouped(of.messages)});
     }
     table(rows);
-    line("Against one exact store. held: denied while other nodes held what would have been enough; over: by how much");
-    line("the worst consumer was over the limit. A message may carry several limits; the server sends many at once.");
+    line("Against one exact store. held: denied by the store while nodes held what would have been enough; over: by");
+    line(
+        "how much the worst consumer was over the limit. A message may carry several limits, and the server sends "
+        "many");
+    line("messages at once.");
   }
 
   [[nodiscard]] static std::string affected(const HardestHit& hit) {

@@ -23,6 +23,7 @@ void SharedStates::decide(Group& group, Instant now) {
   group.decided = group.admitted = true;
   group.now = now;
   find_parts(group);
+  denied_by_held_.clear();
   switch (group.operation) {
     case Operation::decide:
       decide_all(group, now);
@@ -54,6 +55,10 @@ void SharedStates::find_parts(Group& group) {
 void SharedStates::decide_all(Group& group, Instant now) {
   for (const Part part : parts_) report(part, now);
   look(group, now);
+  for (const Part part : parts_) {
+    if (part.check.decision.admitted || !peek(part, part.check.cost, now, Held::ignored)) continue;
+    denied_by_held_.push_back(&part.check);
+  }
   for (const Part part : parts_) {
     Check& check = part.check;
     if (group.admitted) {
@@ -109,12 +114,13 @@ void SharedStates::grant(Part part, Instant now) {
   exchange.answer.lapsed = lapsed;
 }
 
-Decision SharedStates::peek(Part part, Cost cost, Instant now) {
+Decision SharedStates::peek(Part part, Cost cost, Instant now, Held held) {
   return core::visit_rule(*part.check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     const auto& numbers = numbers_of<A>(part.state);
     if constexpr (core::can_be_leased<A>) {
       const core::Ledger& ledger = part.state.ledger;
-      if (!ledger.slices.empty()) return ledger.peek<A>(of.limit, numbers, cost, core::micros(now));
+      if (held == Held::counted && !ledger.slices.empty())
+        return ledger.peek<A>(of.limit, numbers, cost, core::micros(now));
     }
     return core::peek_state<A>(of.limit, numbers, cost, part.check.max_wait, now);
   });

@@ -29,6 +29,9 @@ class SharedStates {
   // Fills in the answer. Times do not run backwards; the checks of a group have different keys.
   void decide(store::Group& group, Instant now);
 
+  // Of the last group that was decided, the checks that denied and would not have, had no slices been out.
+  [[nodiscard]] const std::vector<const store::Check*>& denied_by_held() const noexcept { return denied_by_held_; }
+
   // More states counted at a time than may be kept. They were kept all the same.
   [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }
   [[nodiscard]] std::size_t size() const noexcept { return states_.size(); }
@@ -53,7 +56,8 @@ class SharedStates {
   static void lapse(Part part, Instant now);
   static void report(Part part, Instant now);
   static void grant(Part part, Instant now);
-  [[nodiscard]] static Decision peek(Part part, Cost cost, Instant now);
+  enum class Held : std::uint8_t { counted, ignored };
+  [[nodiscard]] static Decision peek(Part part, Cost cost, Instant now, Held held = Held::counted);
   [[nodiscard]] static Decision charge(Part part, Instant now);
   static void bring_within_reach(Part part, Instant now);
   static void settle(Part part, const core::Settlement& settlement, Instant now);
@@ -70,6 +74,7 @@ class SharedStates {
   std::map<std::string, State> states_;
   std::size_t sweep_at_ = std::size_t{1} << 16;
   std::vector<Part> parts_;  // of the group that is decided
+  std::vector<const store::Check*> denied_by_held_;
 };
 
 }  // namespace weir::simulate

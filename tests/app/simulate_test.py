@@ -110,6 +110,96 @@ class Simulate(ProgramTest):
         self.assertRegex(program.on_terminal("simulate", POLICY, "--log", big), r"\r.*replaying \[#+\.*\] +\d+ %")
 
 
+LEASED = """version: 1
+limits:
+  - { name: by-ip, consumer_key: ip, algorithm: fixed_window, rate: 100/min, consistency: leased }
+  - { name: everyone, consumer_key: global, algorithm: token_bucket, rate: 100/s }
+"""
+
+
+class Nodes(ProgramTest):
+    """One client, every 10 ms: each of two nodes has a request in 20 ms."""
+
+    def setUp(self):
+        line = '{"ts": "2025-03-14T09:00:0%d.%03dZ", "remote_addr": "192.0.2.1", "request_method": "GET", "request_uri": "/"}\n'
+        self.log = self.file("".join(line % divmod(at, 1000) for at in range(0, 400, 10)), "steady.log")
+        self.policy = self.file(LEASED)
+
+    def nodes(self, *arguments):
+        return self.json("simulate", self.policy, "--format", "json", "--log", self.log, *arguments)["nodes"]
+
+    def test_without_them_nothing_is_said_of_them(self):
+        self.assertIsNone(self.nodes())
+        self.assertNotIn("On 2 nodes", run("simulate", self.policy, "--log", self.log).stdout)
+
+    def test_the_policy_says_what_is_leased(self):
+        nodes = self.nodes("--nodes", "2")
+        self.assertEqual((nodes["count"], nodes["spread"], nodes["round_trip"], nodes["consistency"]),
+                         (2, "round-robin", 0.001, None))
+        self.assertEqual([limit["consistency"] for limit in nodes["limits"]], ["leased", "exact"])
+        # The limit for everyone is asked of the store each time.
+        self.assertEqual((nodes["covered"], nodes["without_trip"]), (40, 0))
+        self.assertEqual([limit["without_trip"] for limit in nodes["limits"]], [32, 0])
+
+    def test_leased_spares_trips(self):
+        nodes = self.nodes("--nodes", "2", "--consistency", "leased")
+        self.assertEqual((nodes["consistency"], nodes["admitted"], nodes["newly_denied"]), ("leased", 40, 0))
+        # Of each node the store decides four requests; both limits have a slice from then on.
+        self.assertEqual(nodes["without_trip"], 32)
+        self.assertEqual([limit["over"] for limit in nodes["limits"]], [0, 0])
+
+    def test_exact_asks_for_each_request(self):
+        nodes = self.nodes("--nodes", "2", "--consistency", "exact")
+        self.assertEqual((nodes["without_trip"], nodes["messages"]["total"]), (0, 40))
+        self.assertEqual(nodes["messages"]["peak_second"]["count"], 40)
+
+    def test_a_client_may_stay_on_its_node(self):
+        # All 40 requests to one node: four trips.
+        nodes = self.nodes("--nodes", "2", "--consistency", "leased", "--spread", "client", "--round-trip", "2ms")
+        self.assertEqual((nodes["spread"], nodes["round_trip"], nodes["without_trip"]), ("client", 0.002, 36))
+
+    def test_exact_nodes_decide_as_one_process(self):
+        for count in ["1", "3", "50"]:
+            report = self.json("simulate", POLICY, "--format", "json", "--log", LOG, "--nodes", count, "--consistency", "exact")
+            alone = self.json("simulate", POLICY, "--format", "json", "--log", LOG)
+            nodes = report["nodes"]
+            self.assertEqual((nodes["admitted"], nodes["newly_denied"], nodes["newly_admitted"]),
+                             (alone["policy"]["admitted"], 0, 0))
+            self.assertEqual([limit["denied"] for limit in nodes["limits"]],
+                             [limit["denied"] for limit in alone["policy"]["limits"]])
+
+    def test_they_are_in_the_text_and_on_the_page(self):
+        page = self.folder() / "report.html"
+        ran = run("simulate", self.policy, "--log", self.log, "--nodes", "2", "--consistency", "leased", "--report", str(page))
+        title = "On 2 nodes, leased, 1 ms from the store, requests in turn"
+        self.assertIn(f"\n{title}\n  admitted 40 (100.0 %), denied 0 (0.0 %); newly denied 0, newly admitted 0\n"
+                      "  without a trip 80.0 % of the requests; ", ran.stdout)
+        self.assertIn(f"<h2>{title}</h2>", page.read_text())
+
+    def test_approximate_is_not_offered_yet(self):
+        self.assertNotIn("approximate", self.help("simulate"))
+        policy = self.file(LEASED.replace("leased", "approximate").replace("100/min", "10000/min"))
+        ran = run("simulate", policy, "--log", self.log, "--nodes", "2")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertTrue(ran.stderr.startswith("weir: limit 'by-ip': is approximate, which cannot be simulated"), ran.stderr)
+        self.assertEqual(run("simulate", policy, "--log", self.log).returncode, 0)
+
+    def test_values_that_make_no_sense(self):
+        for arguments, message in {
+            ("--nodes", "0"): "--nodes: `0` is not a number of nodes, from 1 to 1000",
+            ("--nodes", "1001"): "--nodes: `1001` is not a number of nodes, from 1 to 1000",
+            ("--nodes", "some"): "--nodes: `some` is not a number of nodes, from 1 to 1000",
+            ("--consistency", "leased"): "--consistency requires --nodes",
+            ("--spread", "client"): "--spread requires --nodes",
+            ("--round-trip", "1ms"): "--round-trip requires --nodes",
+            ("--nodes", "2", "--consistency", "loose"): "--consistency: `loose` is not one of exact, leased",
+            ("--nodes", "2", "--spread", "random"): "--spread: `random` is not one of round-robin, client",
+            ("--nodes", "2", "--round-trip", "1min"): "--round-trip: `1min` is not a time from 0 to 10s, like 1ms",
+        }.items():
+            with self.subTest(arguments):
+                self.misuse("simulate", self.policy, "--log", self.log, *arguments, err=message)
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()

@@ -1,0 +1,184 @@
+// Small logs on several nodes, with answers that can be worked out by hand.
+#include "simulate/nodes.h"
+
+#include <gtest/gtest.h>
+
+#include "simulate/simulate.h"
+#include "tests/simulate/simulation.h"
+
+namespace weir::simulate {
+namespace {
+
+using policy::Consistency;
+
+constexpr std::string_view hundred_per_minute = R"(
+  - { name: by-ip, consumer_key: ip, algorithm: fixed_window, rate: 100/min }
+)";
+
+NodesReport on_nodes(Simulation& simulation, std::size_t nodes, std::optional<Consistency> consistency) {
+  simulation.options.nodes.nodes = nodes;
+  simulation.options.nodes.consistency = consistency;
+  const Report report = simulation.run();
+  EXPECT_TRUE(report.nodes);
+  return report.nodes.value_or(NodesReport{});
+}
+
+// Every 10 ms, in turn to two nodes: each gets one in 20 ms.
+Simulation forty_requests() {
+  Simulation simulation(hundred_per_minute);
+  for (int i = 0; i < 40; ++i) simulation.request(i * 10, "192.0.2.1");
+  return simulation;
+}
+
+TEST(Nodes, WithoutThemTheReportHasNothingAboutThem) {
+  EXPECT_FALSE(forty_requests().run().nodes);
+}
+
+TEST(Nodes, AnExactLimitAsksTheStoreForEveryRequest) {
+  Simulation simulation = forty_requests();
+  const NodesReport nodes = on_nodes(simulation, 2, Consistency::exact);
+  EXPECT_EQ(nodes.admitted, 40U);
+  EXPECT_EQ(nodes.covered, 40U);
+  EXPECT_EQ(nodes.without_trip, 0U);
+  EXPECT_EQ(nodes.messages.requests, 40U);
+  EXPECT_EQ(nodes.messages.second.count, 40U);
+  ASSERT_EQ(nodes.limits.size(), 1U);
+  EXPECT_EQ(nodes.limits[0].consistency, "exact");
+  EXPECT_EQ(nodes.limits[0].judged, 40U);
+  EXPECT_EQ(nodes.limits[0].without_trip, 0U);
+}
+
+// Of each node's 20 requests the store decides four; with the fourth goes the first message, which is granted 4 units.
+// The 8th spends the last of them and renews: 8 units. The 15th leaves one of those, and renews: 1 is kept, 14 more.
+TEST(Nodes, ALeasedLimitNeedsFewTrips) {
+  Simulation simulation = forty_requests();
+  const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
+  EXPECT_EQ(nodes.admitted, 40U);
+  EXPECT_EQ(nodes.without_trip, 32U);
+  EXPECT_EQ(nodes.messages.requests, 12U);  // of each node four questions and two renewals
+  EXPECT_EQ(nodes.limits.at(0).consistency, "leased");
+  EXPECT_EQ(nodes.limits[0].judged, 40U);
+  EXPECT_EQ(nodes.limits[0].without_trip, 32U);
+  EXPECT_EQ(nodes.limits[0].messages, 12U);
+  EXPECT_EQ(nodes.limits[0].over, 0U);
+}
+
+// With answers that take 50 ms the store decides the 5th and 6th too, and then the 11th and 12th, until the grants that
+// the 4th and the 10th asked for are there.
+TEST(Nodes, AnswersTakeARoundTrip) {
+  Simulation simulation = forty_requests();
+  simulation.options.nodes.round_trip = std::chrono::milliseconds{50};
+  const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
+  EXPECT_EQ(nodes.admitted, 40U);
+  EXPECT_EQ(nodes.without_trip, 24U);
+  simulation.options.nodes.round_trip = Duration::zero();
+  EXPECT_EQ(on_nodes(simulation, 2, Consistency::leased).without_trip, 32U);
+}
+
+TEST(Nodes, ThePolicySaysHowTheyDecideUnlessToldOtherwise) {
+  Simulation simulation(R"(
+  - { name: leased, consumer_key: ip, algorithm: fixed_window, rate: 100/min, consistency: leased }
+  - { name: exact, consumer_key: ip, algorithm: fixed_window, rate: 100/min }
+  - { name: small, consumer_key: ip, algorithm: fixed_window, rate: 7/min, consistency: leased }
+)");
+  simulation.request(0, "192.0.2.1");
+  const NodesReport own = on_nodes(simulation, 2, std::nullopt);
+  EXPECT_EQ(own.consistency, "");
+  EXPECT_EQ(own.limits.at(0).consistency, "leased");
+  EXPECT_EQ(own.limits.at(1).consistency, "exact");
+  EXPECT_EQ(own.limits.at(2).consistency, "exact (small)");
+  const NodesReport told = on_nodes(simulation, 2, Consistency::leased);
+  EXPECT_EQ(told.consistency, "leased");
+  EXPECT_EQ(told.limits.at(1).consistency, "leased");
+  EXPECT_EQ(on_nodes(simulation, 2, Consistency::exact).limits.at(0).consistency, "exact");
+}
+
+// The first node is asked eight times: four for the store, four on a slice; with the eighth it gets four more. The
+// other node finds 4 of 16 left, which the store admits, and then nothing, while the first holds four unspent.
+Simulation held_by_another() {
+  Simulation simulation(R"(
+  - { name: by-ip, consumer_key: ip, algorithm: fixed_window, rate: 16/min }
+)");
+  const auto to_first = [&](int at) {
+    simulation.request(at, "192.0.2.1");
+    simulation.request(at + 1, "192.0.2.2", "/", "", "POST");
+  };
+  for (int i = 0; i < 8; ++i) to_first(i * 20);
+  simulation.request(165, "192.0.2.3");  // so that the next is the second node's
+  for (int i = 0; i < 7; ++i) {
+    simulation.request(170 + i * 20, "192.0.2.1");
+    simulation.request(171 + i * 20, "192.0.2.3");
+  }
+  return simulation;
+}
+
+TEST(Nodes, WhatOneHoldsIsDeniedToTheOthers) {
+  Simulation simulation = held_by_another();
+  const NodesReport::OfLimit limit = on_nodes(simulation, 2, Consistency::leased).limits.at(0);
+  EXPECT_EQ(limit.exact_denied, 0U);
+  EXPECT_EQ(limit.denied, 3U);
+  EXPECT_EQ(limit.newly_denied, 3U);
+  EXPECT_EQ(limit.denied_by_held, 3U);
+  EXPECT_EQ(limit.newly_admitted, 0U);
+}
+
+TEST(Nodes, WhatNobodySpendsGoesBack) {
+  Simulation simulation = held_by_another();
+  simulation.request(1'501, "192.0.2.1");  // to the second node
+  const NodesReport::OfLimit limit = on_nodes(simulation, 2, Consistency::leased).limits.at(0);
+  EXPECT_EQ(limit.newly_denied, 3U);  // and not a fourth
+}
+
+TEST(Nodes, AClientCanStayOnItsNode) {
+  Simulation simulation = held_by_another();
+  simulation.options.nodes.spread = Spread::client;
+  const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
+  EXPECT_EQ(nodes.newly_denied, 0U);
+  EXPECT_EQ(nodes.limits.at(0).denied, 0U);
+}
+
+TEST(Nodes, WhatCannotBeSimulatedIsRefused) {
+  Simulation simulation(R"(
+  - { name: rough, consumer_key: ip, algorithm: fixed_window, rate: 10000/min, consistency: approximate }
+)");
+  simulation.request(0, "192.0.2.1");
+  const LogFile file(simulation.log);
+  simulation.options.logs = {file.path()};
+  simulation.options.nodes.nodes = 2;
+  const auto refused = simulate(simulation.options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("limit 'rough': is approximate"), std::string::npos);
+  simulation.options.nodes.consistency = Consistency::leased;
+  EXPECT_TRUE(simulate(simulation.options));
+  simulation.options.nodes.nodes = 1'001;
+  EXPECT_FALSE(simulate(simulation.options));
+}
+
+TEST(Nodes, TimesBeforeTheEpochAreTimesLikeOthers) {
+  for (const int year : {1, 1969, 2025}) {
+    Simulation simulation(hundred_per_minute);
+    for (int i = 0; i < 40; ++i) {
+      simulation.log += fmt::format(
+          R"({{"ts":"{:04}-03-14T09:00:00.{:03}Z","remote_addr":"192.0.2.1","request_method":"GET","request_uri":"/"}})"
+          "\n",
+          year, i * 10);
+    }
+    const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
+    EXPECT_EQ(nodes.admitted, 40U) << year;
+    EXPECT_EQ(nodes.without_trip, 32U) << year;
+  }
+}
+
+TEST(Nodes, AreInEveryFormOfTheReport) {
+  Simulation simulation = forty_requests();
+  simulation.options.nodes.nodes = 2;
+  simulation.options.nodes.consistency = Consistency::leased;
+  const Report report = simulation.run();
+  EXPECT_NE(report_text(report).find("On 2 nodes, leased, 1 ms from the store, requests in turn"), std::string::npos);
+  EXPECT_NE(report_text(report).find("without a trip 80.0 % of the requests; 12 messages"), std::string::npos);
+  EXPECT_NE(report_html(report).find("On 2 nodes, leased, 1 ms from the store"), std::string::npos);
+  EXPECT_NE(report_json(report).find(R"("without_trip": 32)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weir::simulate
