@@ -15,4 +15,4 @@ for _ in $(seq 200); do
   sleep 0.05
 done
 last=$(($(nproc) - 1))
-taskset -c "$last" "$program" 127.0.0.1 "$port" "${@:2}"
+taskset -c "$last" "$program" 127.0.0.1 "$port" "$server" "${@:2}"

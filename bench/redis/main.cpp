@@ -1,13 +1,17 @@
 // A store on Redis against one EVALSHA for each request, on one server: throughput, and time at low load.
 //
-//   redis_store HOST PORT [--quick]
+//   redis_store HOST PORT PROCESS [--quick]     PROCESS: the number of the server's
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -17,6 +21,7 @@
 #include "redis/leased_load.h"
 #include "redis/load.h"
 #include "redis/plain_load.h"
+#include "redis/slice_load.h"
 #include "redis/weir_load.h"
 #include "store/redis/redis_store.h"
 #include "store/store_counts.h"
@@ -100,6 +105,41 @@ void compare_leased(const char* name, const Extent& extent, net::Loop& loop, Lea
   std::fflush(stdout);
 }
 
+// The processor time of the server.
+class Processor {
+ public:
+  explicit Processor(const std::string& process) : stat_("/proc/" + process + "/stat") {}
+
+  // Microseconds for each request, median of the rounds.
+  [[nodiscard]] double cost(const Extent& extent, net::Loop& loop, Load& load, Work work, std::size_t under_way) const {
+    std::vector<double> costs;
+    for (int i = 0; i < extent.rounds; ++i) {
+      const double before = used();
+      const std::uint64_t answered = load.answered();
+      (void)measure(extent, loop, load, work, under_way);
+      costs.push_back((used() - before) / static_cast<double>(load.answered() - answered));
+    }
+    return percentile(costs, 50);
+  }
+
+ private:
+  // Of the process, so far. Its name, in brackets, may have spaces in it.
+  [[nodiscard]] double used() const {
+    std::ifstream file(stat_);
+    std::string text;
+    std::getline(file, text, ')');
+    std::getline(file, text);
+    std::istringstream words(text);
+    for (int i = 0; i < 11; ++i) words >> text;
+    double user = 0;
+    double system = 0;
+    words >> user >> system;
+    return (user + system) * 1e6 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+
+  std::string stat_;
+};
+
 // One request at a time, one of each kind in turn.
 class LowLoad final : private store::Callback {
  public:
@@ -150,9 +190,9 @@ class LowLoad final : private store::Callback {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const bool is_quick = count == 4 && std::string_view(arguments[3]) == "--quick";
-  if (count != 3 && !is_quick) {
-    std::cerr << "usage: redis_store HOST PORT [--quick]\n";
+  const bool is_quick = count == 5 && std::string_view(arguments[4]) == "--quick";
+  if (count != 4 && !is_quick) {
+    std::cerr << "usage: redis_store HOST PORT PROCESS [--quick]\n";
     return EXIT_FAILURE;
   }
   const net::Endpoint server{arguments[1], static_cast<std::uint16_t>(std::atoi(arguments[2])), {}};
@@ -180,6 +220,24 @@ int main(int count, char** arguments) {
   LeasedLoad leased(loop, *store);
   compare_leased("redis-leased", extent, loop, leased, *plain, Work::hot_key);
   compare_leased("redis-leased-zipf", extent, loop, leased, *plain, Work::distinct_keys);
+
+  const Processor processor(arguments[3]);
+  const double exact = processor.cost(extent, loop, ours, Work::distinct_keys, weir_under_way);
+  const double hot = processor.cost(extent, loop, ours, Work::hot_key, weir_under_way_hot);
+  std::printf("redis-cost: %.2f us of Redis for a decision, %.2f us for one of a hot key\n", exact, hot);
+  std::printf("redis-slices:");
+  for (const std::uint64_t holders : {1, 50, 200}) {
+    SliceLoad slices(*store, holders);
+    loop.run([&] { slices.begin(Work::distinct_keys, SliceLoad::keys); });
+    wait_for([&] { return slices.is_filled(); }, "slices are not granted");
+    loop.run([&] { slices.end(); });
+    wait_for([&] { return slices.idle(); }, "messages are not answered");
+    const double cost = processor.cost(extent, loop, slices, Work::distinct_keys, SliceLoad::keys);
+    std::printf("%s %.2f us of Redis for a message about a key with %llu slices", holders == 1 ? "" : ",", cost,
+                static_cast<unsigned long long>(holders));
+  }
+  std::printf("\n");
+  std::fflush(stdout);
 
   LowLoad low(*store, *plain);
   loop.run([&] { low.submit_next(); });
