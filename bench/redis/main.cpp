@@ -226,7 +226,7 @@ int main(int count, char** arguments) {
   const double hot = processor.cost(extent, loop, ours, Work::hot_key, weir_under_way_hot);
   std::printf("redis-cost: %.2f us of Redis for a decision, %.2f us for one of a hot key\n", exact, hot);
   std::printf("redis-slices:");
-  for (const std::uint64_t holders : {1, 50, 200}) {
+  for (const std::uint64_t holders : {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{200}}) {
     SliceLoad slices(*store, holders);
     loop.run([&] { slices.begin(Work::distinct_keys, SliceLoad::keys); });
     wait_for([&] { return slices.is_filled(); }, "slices are not granted");
