@@ -42,7 +42,21 @@ class Quick(unittest.TestCase):
     def test_redis(self):
         self.figures("redis", *(f"{name}: weir #/s, one EVALSHA per request #/s, ratio #x"
                                 for name in ("redis-exact", "redis-two", "redis-hot")),
+                     "redis-cost: # us of Redis for a decision, # us for one of a hot key",
+                     "redis-slices: # us of Redis for a message about a key with 1 slices",
                      "redis-latency: weir p50 # us p99 # us, raw round trip p50 # us p99 # us")
+
+    def test_scale(self):
+        self.figures("scale", *(f"scale: {consistency}, {nodes} nodes, {rate} requests/s, {keys} keys, Zipf 1.1{by}: "
+                                "without a trip # %, # messages/s, # Redis cores, hottest key #, # MB in Redis"
+                                for nodes, rate, keys in (("50", "1,000,000", "1,000,000"), ("200", "10,000,000", "10,000,000"))
+                                for consistency, by in (("exact", ""), ("leased", ""), ("approximate", ""),
+                                                        ("leased", ", clients stay on a node"))))
+        # The page shows what a whole run prints, which is the same in every run.
+        whole = subprocess.run([ROOT / "script" / "bench", "scale", "--in", folder], capture_output=True, text=True, check=True)
+        page = (ROOT / "docs" / "scale.md").read_text()
+        for line in whole.stdout.splitlines():
+            self.assertIn(f"    {line}\n", page)
 
     def test_instructions(self):
         self.figures("instructions", *(f"{name} #" for name in (

@@ -16,10 +16,10 @@ import dataclasses
 import math
 import random
 
-# Measured by `script/bench redis` (docs/benchmarks.md): microseconds of one Redis core.
-DECISION = 3.1  # an evaluation, among others in one call
-FOLDED = 0.06  # each further equal request in the same call
-SLICES = ((1, 6.0), (50, 15.0), (200, 40.0))  # a message about a key of which so many nodes hold a slice
+# Measured by `script/bench redis` (docs/benchmarks.md): microseconds of one Redis core, its system calls included.
+DECISION = 4.9  # an evaluation, among others in one call
+FOLDED = 0.02  # each further equal request in the same call
+SLICES = ((1, 14.6), (50, 162), (200, 692))  # a message about a key of which so many nodes hold a slice
 # Of docs/operations.md: bytes in Redis.
 STATE = 144  # of a consumer
 SLICE = 40  # more for each node that holds a slice
@@ -201,7 +201,7 @@ def describe(case, quick):
     over, stale = bound(case)
     by = "" if case.spread == "round-robin" else ", clients stay on a node"
     line = (f"{case.consistency}, {case.nodes} nodes, {case.rate:,.0f} requests/s, {case.keys:,} keys, "
-            f"Zipf {case.exponent:g}{by}: without a trip {100 * (1 - sums['trips'] / case.rate):.1f} %, "
+            f"Zipf {case.exponent:g}{by}: without a trip {100 * max(0.0, 1 - sums['trips'] / case.rate):.1f} %, "
             f"{sums['messages']:,.0f} messages/s, {sums['cost'] / 1e6 / BUSY:.1f} Redis cores, hottest key "
             f"{hottest / 1e6:.3f}, {sums['ledger'] / 1e6:,.0f} MB in Redis, over at most {over:.0f} %, "
             f"held back at most {stale:g} s")
