@@ -11,6 +11,10 @@
 
 namespace weir {
 
+namespace core {
+class Calendar;
+}
+
 enum class Algorithm : std::uint8_t {
   token_bucket,
   gcra,
@@ -61,16 +65,23 @@ class Limit {
   static Result<Limit> leaky_bucket(BucketNumbers numbers);
   static Result<Limit> leaky_bucket(QueueNumbers numbers);
   static Result<Limit> fixed_window(WindowNumbers numbers);
+  // Windows that begin with the dates of a calendar, which outlives the limit. For Weir's own policies: there is no way
+  // to have a calendar by these headers alone.
+  static Result<Limit> fixed_window(std::uint64_t limit, const core::Calendar& calendar);
   static Result<Limit> sliding_window_log(WindowNumbers numbers);
   static Result<Limit> sliding_window_counter(WindowNumbers numbers);
 
   [[nodiscard]] Algorithm algorithm() const noexcept { return algorithm_; }
 
-  // The rate in lowest terms (30 per 60 s is 1 per 2 s). Windows: the limit per window, as written.
+  // The rate in lowest terms (30 per 60 s is 1 per 2 s). Windows: the limit per window, as written; of a calendar, per
+  // the usual length of one.
   [[nodiscard]] Rate rate() const noexcept { return rate_; }
 
   // The most that a consumer at rest can take at once: burst, queue + 1, or the window's limit.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
+
+  // Of a fixed window; null: its windows have one length.
+  [[nodiscard]] const core::Calendar* calendar() const noexcept { return calendar_; }
 
   friend bool operator==(const Limit&, const Limit&) = default;
 
@@ -85,6 +96,7 @@ class Limit {
   Algorithm algorithm_;
   Rate rate_;
   std::uint64_t capacity_;
+  const core::Calendar* calendar_ = nullptr;
 };
 
 }  // namespace weir

@@ -23,11 +23,13 @@
 
 namespace weir::core {
 
-// A queue gives turns, not units, and a log has an entry for each: neither can be held.
+// A queue gives turns, not units, and a log has an entry for each: neither can be held. Windows of a calendar are not:
+// a slice names its window by its start, and theirs have none that all zones agree on.
 template <class A>
 inline constexpr bool can_be_leased = !std::is_same_v<A, LeakyBucketQueue> && !std::is_same_v<A, SlidingWindowLog>;
 
 [[nodiscard]] inline bool is_leasable(const Rule& rule) noexcept {
+  if (const auto* of = std::get_if<RuleOf<FixedWindow>>(&rule)) return of->limit.calendar == nullptr;
   return visit_rule(rule, []<class A>(const RuleOf<A>&) { return can_be_leased<A>; });
 }
 

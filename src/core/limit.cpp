@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/arithmetic.h"
+#include "core/calendar.h"
 
 namespace weir {
 namespace {
@@ -118,6 +119,12 @@ Result<Limit> Limit::leaky_bucket(QueueNumbers numbers) {
 
 Result<Limit> Limit::fixed_window(WindowNumbers numbers) {
   return window(Algorithm::fixed_window, numbers, largest_window_limit);
+}
+
+Result<Limit> Limit::fixed_window(std::uint64_t limit, const core::Calendar& calendar) {
+  auto checked = fixed_window({limit, core::usual_length(calendar.unit())});
+  if (checked) checked->calendar_ = &calendar;
+  return checked;
 }
 
 Result<Limit> Limit::sliding_window_log(WindowNumbers numbers) {

@@ -70,6 +70,7 @@ SharedName SharedKeys::name(const StateId& id) const {
   SharedName name;
   name.head = prefix_ + "{" + escaped(id.limit) + ":";
   name.tail = "}:" + std::string(word_of(id.purpose)) + std::string(word_of(id.algorithm)) + text_of(id.window);
+  if (id.unit) name.tail += core::name_of(*id.unit);
   return name;
 }
 

@@ -1,13 +1,18 @@
-// Fixed window: a count in each window, aligned to the epoch so that nodes agree.
+// Fixed window: a count in each window. Windows have one length and are aligned to the epoch, so that nodes agree; or
+// a calendar gives them.
 //
 // Simple and small, but at the seam of two windows 2 x limit can pass within one window's length.
 // When the clock steps back into an earlier window, the newest window goes on counting.
+//
+// A state names its window by the end. Under a calendar it may have been written by other edges, those of another zone
+// or of other zone data: while it is not over, what it counts is taken over into the window whose end is nearest.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
+#include "core/calendar.h"
 #include "core/instant.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
@@ -15,7 +20,12 @@
 namespace weir::core {
 
 struct FixedWindow {
-  using Limit = WindowLimit;
+  struct Limit : WindowLimit {
+    const Calendar* calendar = nullptr;  // null: windows of one length
+
+    Limit() = default;
+    explicit Limit(const weir::Limit& checked) noexcept : WindowLimit(checked), calendar(checked.calendar()) {}
+  };
 
   struct State {
     std::int64_t end = never;  // of the window that is counted; `never` with no count
@@ -24,8 +34,8 @@ struct FixedWindow {
 
   static Decision decide(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
-    const State current = at(limit, state, now);
-    Decision decision{.limit = limit.limit, .charged_at = instant_at(std::max(now, current.end - limit.window))};
+    const auto [current, start] = at(limit, state, now);
+    Decision decision{.limit = limit.limit, .charged_at = instant_at(std::max(now, start))};
     std::uint64_t count = current.count;
     if (cost.units() > limit.limit) [[unlikely]] {
       decision.retry_after = std::nullopt;
@@ -47,20 +57,22 @@ struct FixedWindow {
   }
 
   static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant /*now*/) noexcept {
-    const bool still_counts = window_start(micros(charged_at), limit.window) + limit.window == state.end;
+    const bool still_counts = limit.calendar == nullptr
+                                  ? end_at(limit, micros(charged_at)) == state.end
+                                  : limit.calendar->around(micros(charged_at)).is_ended_by(state.end);
     if (still_counts) state.count -= std::min(state.count, cost.units());
   }
 
   // Charges without asking, into a debt of at most one limit.
   static void owe(const Limit& limit, State& state, Cost cost, Instant now) noexcept {
-    state = at(limit, state, micros(now));
+    state = at(limit, state, micros(now)).state;
     const std::uint64_t most = std::max(state.count, 2 * limit.limit);
     state.count = std::min(state.count + std::min(cost.units(), 2 * limit.limit), most);
   }
 
   // Counts stay. A window that has not begun yet cannot have been counted: it is the present one.
   static void carry_over(const Limit& limit, State& state, Instant now) noexcept {
-    state.end = std::min(state.end, window_start(micros(now), limit.window) + limit.window);
+    state.end = std::min(state.end, end_at(limit, micros(now)));
   }
 
   static Instant forget_at(const Limit& /*limit*/, const State& state) noexcept {
@@ -68,9 +80,28 @@ struct FixedWindow {
   }
 
  private:
-  static State at(const Limit& limit, const State& state, std::int64_t now) noexcept {
+  // A state as it is at an instant, and the start of the window that it counts.
+  struct Counted {
+    State state;
+    std::int64_t start;
+  };
+
+  static std::int64_t end_at(const Limit& limit, std::int64_t now) noexcept {
+    if (limit.calendar != nullptr) [[unlikely]] return limit.calendar->around(now).end;
+    return window_start(now, limit.window) + limit.window;
+  }
+
+  static Counted at(const Limit& limit, const State& state, std::int64_t now) noexcept {
+    if (limit.calendar != nullptr) [[unlikely]] return at(limit.calendar->around(now), state, now);
     const std::int64_t end = window_start(now, limit.window) + limit.window;
-    return state.end >= end ? state : State{end, 0};
+    const State current = state.end >= end ? state : State{end, 0};
+    return {current, current.end - limit.window};
+  }
+
+  static Counted at(const WindowEdges& edges, const State& state, std::int64_t now) noexcept {
+    if (state.end >= edges.end) return {state, edges.is_ended_by(state.end) ? edges.start : edges.end};
+    const bool is_taken_over = state.end > now && edges.is_ended_by(state.end);
+    return {{edges.end, is_taken_over ? state.count : 0}, edges.start};
   }
 };
 

@@ -51,14 +51,20 @@ std::string_view name_of(Purpose purpose) noexcept {
 }
 
 StateId state_id(std::string limit_name, Purpose purpose, const Limit& limit) {
-  const Duration window = is_window(limit.algorithm()) ? limit.rate().per : Duration::zero();
-  return {std::move(limit_name), purpose, limit.algorithm(), window};
+  StateId id{std::move(limit_name), purpose, limit.algorithm()};
+  if (limit.calendar() != nullptr) {
+    id.unit = limit.calendar()->unit();
+  } else if (is_window(limit.algorithm())) {
+    id.window = limit.rate().per;
+  }
+  return id;
 }
 
 std::string state_name(const StateId& id) {
   std::string name(state_name_prefix);
   name += shortened(plain(id.limit));
   name += "." + std::string(name_of(id.purpose)) + "." + std::string(weir::name_of(id.algorithm));
+  if (id.unit) return name + "." + std::string(core::name_of(*id.unit));
   if (is_window(id.algorithm)) name += "." + std::to_string(id.window.count()) + "us";
   return name;
 }

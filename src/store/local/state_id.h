@@ -1,12 +1,14 @@
-// What makes two states the same: the limit's name, what is counted, the algorithm and the window. The numbers and the
-// tier are not part of it: they may change under a state.
+// What makes two states the same: the limit's name, what is counted, the algorithm and the window; of a calendar, its
+// unit. The numbers, the tier and the zone are not part of it: they may change under a state.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/calendar.h"
 #include "weir/limit.h"
 #include "weir/time.h"
 
@@ -20,7 +22,8 @@ struct StateId {
   std::string limit;  // its name; of descriptors and overrides, their domain
   Purpose purpose = Purpose::live;
   Algorithm algorithm = Algorithm::gcra;
-  Duration window{};  // zero where the algorithm has none
+  Duration window{};  // zero where the algorithm has none, or a calendar has
+  std::optional<core::CalendarUnit> unit{};
 
   friend auto operator<=>(const StateId&, const StateId&) = default;
 };

@@ -53,6 +53,7 @@ Result<Limit> shared_bucket(const Limit& limit, std::uint32_t share, std::uint64
 Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept {
   const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
   const std::uint64_t capacity = std::max(core::multiply_divide_floor(limit.capacity(), share, whole_share), least);
+  if (limit.calendar() != nullptr) return Limit::fixed_window(capacity, *limit.calendar()).value_or(limit);
   const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
   const auto scaled = is_window ? window(limit.algorithm(), {capacity, limit.rate().per})
                                 : shared_bucket(limit, std::max<std::uint32_t>(share, 1), capacity);

@@ -19,12 +19,15 @@
 --   bucket, queue    algorithm  cost  N  fill, its nths  reach, its nths  worth of the cost, its nths
 --                    worth of a token, its nths  burst  most  max_wait
 --   windows, log     algorithm  cost  limit  window
+--   fixed window of a calendar: 0 for the window, and behind it four edges: of the window that the node takes for the
+--                    present one the start and the end, before them the start of the one before, then the next end
 -- `reach` is how far ahead of now a state can be: one that is further was written under other numbers, and counts as
 -- this much. `most` is how often the cost goes into the burst. A settlement has `how` in the place of the cost
 -- (0 nothing, 1 refund, 2 owe) and, instead of `most` or behind the window:
 --   bucket           -
 --   queue            when it was charged  worth of what was charged, its nths
 --   windows          units  the window that was charged
+--   of a calendar    units  twice the times between which a state ends that counts the window that was charged
 --   log              units  when it was charged
 --
 -- An evaluation is an operation, how many copies of it there are, how many checks it has, and for each check the number
@@ -39,6 +42,7 @@
 -- States
 --   bucket, queue    `A` or `A:B`: the theoretical arrival time, and its nths unless they are 0
 --   fixed window     `A`: count x 2^20 + the number of the window mod 2^20
+--   of a calendar    `A:B`: the count, and the end of the window
 --   counter          `A` or `A:B`: the same, and the count of the window before unless it is 0
 --   log              binary: how many entries at the front no longer count, and the running total before those that do
 --                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
@@ -74,6 +78,7 @@ local now = time[1] * 1000000 + time[2]
 -- The states, by the number of their key.
 --   bucket, queue   first: whole microseconds of the arrival time   second: its nths
 --   windows         first: the number of the window   second: its count   third: the count of the window before
+--   of a calendar   first: the end of the window   second: its count
 --   log             first: what is used   second: what this batch adds to it   logs: the rest
 -- One that was never used has -1 for its first number, but for a log.
 local first, second, third, logs = {}, {}, {}, nil
@@ -148,7 +153,14 @@ for key = buckets + 1, plain do
   if term > 0 then
     local length = input[term + 3]
     window[key] = length
-    if text then
+    if length == 0 and (now < input[term + 4] or now >= input[term + 7]) then
+      return redis.error_reply("EDGES this server's time is in none of the windows that a node sent: compare their clocks")
+    end
+    if text and length == 0 then
+      local count, ends = two_numbers(text)
+      if not (count and count >= 0 and count < EXACT and count % 1 == 0 and ends > 0) then return fail(key) end
+      if count > 0 then first[key], second[key] = ends, count end
+    elseif text then
       local a, b = tonumber(text), 0
       if not a then a, b = two_numbers(text) end
       if not a then a, b = with_slices(key, text) end
@@ -294,7 +306,7 @@ local function by_end(slices)
 end
 
 -- To make a function takes time, and most batches need few: so these are made where they are needed.
-local share, rolled, fits, charge, note_waits, decide
+local share, rolled, in_calendar, fits, charge, note_waits, decide
 local owe_bucket, charge_units, window_at, forget_if_over, lapse, with_held
 local owe, refund_log, refund, decide_in_steps, settle, forget, report, grant
 
@@ -331,6 +343,17 @@ if needs > 0 or ledgers then
     return share(previous, length - into, length) + count, number, count, previous
   end
 
+  -- Of a window of a calendar: its end and its count, now. A state that is not over and ends nearer to the end of this
+  -- window than to its start counts it, by other edges.
+  in_calendar = function(key, term)
+    local at = term + 4
+    if now >= input[at + 2] then at = at + 2 elseif now >= input[at + 1] then at = at + 1 end
+    local starts, ends, state_ends = input[at], input[at + 1], first[key]
+    if state_ends >= ends then return state_ends, second[key] end
+    if state_ends > now and 2 * state_ends > starts + ends then return ends, second[key] end
+    return ends, 0
+  end
+
   local function fits_as_it_is(key, term, copies)
     local of, cost = input[term], input[term + 1]
     local used, n
@@ -359,7 +382,10 @@ if needs > 0 or ledgers then
       end
       return n
     end
-    if of == FIXED then
+    if of == FIXED and input[term + 3] == 0 then
+      local _
+      _, used = in_calendar(key, term)
+    elseif of == FIXED then
       used = 0
       if first[key] >= floor(now / input[term + 3]) then used = second[key] end
     elseif of == COUNTER then
@@ -404,6 +430,9 @@ if needs > 0 or ledgers then
         nths = nths + worth_nths
       end
       first[key], second[key] = now + used, nths
+    elseif of == FIXED and input[term + 3] == 0 then
+      local ends, count = in_calendar(key, term)
+      first[key], second[key] = ends, count + n * cost
     elseif of == FIXED then
       local present = floor(now / input[term + 3])
       if first[key] < present then first[key], second[key] = present, 0 end
@@ -464,10 +493,15 @@ if needs > 1 then
       changed[key] = true
       return
     end
-    local most, more = 2 * input[term + 2], input[term + 4]
+    local is_calendar = of == FIXED and input[term + 3] == 0
+    local most, more = 2 * input[term + 2], input[is_calendar and term + 8 or term + 4]
     if of == FIXED then
-      local present = floor(now / input[term + 3])
-      if first[key] < present then first[key], second[key] = present, 0 end
+      if is_calendar then
+        first[key], second[key] = in_calendar(key, term)
+      else
+        local present = floor(now / input[term + 3])
+        if first[key] < present then first[key], second[key] = present, 0 end
+      end
       local count = second[key]
       if count > most then most = count end
       if more < most - count then second[key] = count + more else second[key] = most end
@@ -572,6 +606,12 @@ if needs > 1 then
       changed[key] = true
     elseif of == LOG then
       refund_log(key, term)
+    elseif input[term + 3] == 0 then
+      local units, twice = input[term + 8], 2 * first[key]
+      if second[key] == 0 or twice <= input[term + 9] or twice > input[term + 10] then return end
+      second[key] = units < second[key] and second[key] - units or 0
+      if second[key] == 0 then first[key] = -1 end
+      changed[key] = true
     else
       local units, charged = input[term + 4], input[term + 5]
       if charged == first[key] and second[key] > 0 then
@@ -804,6 +844,10 @@ if ledgers or needs > 1 then
       if first[key] + (second[key] > 0 and 1 or 0) <= now then first[key], second[key] = -1, 0 end
       return
     end
+    if input[term + 3] == 0 then
+      if second[key] == 0 or first[key] <= now then first[key], second[key] = -1, 0 end
+      return
+    end
     local windows = input[term] == COUNTER and 1 or 0
     if second[key] > 0 then windows = windows + 1 elseif third[key] == 0 then windows = 0 end
     if windows == 0 or (first[key] + windows) * input[term + 3] <= now then
@@ -1029,7 +1073,9 @@ for key = buckets + 1, plain do
   local keep = changed[key]
   if keep ~= nil then
     local number, count, previous, over, slices = first[key], second[key], third[key], 0, ''
-    if keep then
+    if keep and window[key] == 0 then
+      if count > 0 then over = number end
+    elseif keep then
       local is_counter = input[input[4 + key - buckets]] == COUNTER
       if count > 0 then
         over = (number + (is_counter and 2 or 1)) * window[key]
@@ -1046,7 +1092,12 @@ for key = buckets + 1, plain do
       end
     end
     if over > now then
-      local text = format('%d', count * WINDOWS + number % WINDOWS)
+      local text
+      if window[key] == 0 then
+        text = format('%d:%d', count, number)
+      else
+        text = format('%d', count * WINDOWS + number % WINDOWS)
+      end
       if previous > 0 then text = format('%s:%d', text, previous) end
       text = text .. slices
       over = over + 999

@@ -62,10 +62,15 @@ bool read_state(std::string_view text, const core::ArrivalLimit& /*limit*/, Inst
   return true;
 }
 
-bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
+bool read_state(std::string_view text, const core::FixedWindow::Limit& limit, Instant now,
                 core::FixedWindow::State& state) noexcept {
   const auto numbers = numbers_in(text);
   if (!numbers) return false;
+  if (limit.calendar != nullptr) {
+    if (numbers->b == 0) return false;
+    if (numbers->a > 0) state = {numbers->b, static_cast<std::uint64_t>(numbers->a)};
+    return true;
+  }
   const auto window = window_in(numbers->a, limit.window, now);
   if (!window) return false;
   if (window->count > 0) state = {window->start + limit.window, window->count};
@@ -157,7 +162,7 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
     if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
       return false;
     } else {
-      const std::size_t bar = text.find('|');
+      const std::size_t bar = core::is_leasable(rule) ? text.find('|') : std::string_view::npos;
       if (bar != std::string_view::npos &&
           !read_slices(text.substr(bar + 1), window_of<A>(of.limit), ledger(static_cast<std::uint32_t>(key)))) {
         return false;
@@ -378,11 +383,11 @@ std::uint64_t Replay::charge_back(const store::Check& check, std::uint32_t key) 
     std::uint64_t left = A::peek(of.limit, state<A>(key), Cost{0}, now_).remaining;
     if (has_slices(key)) left = peek(check, key, Cost{0}).remaining;
     const std::uint64_t units = std::min(check.charge_back, left);
+    const bool is_by_ledger = core::can_be_leased<A> && has_slices(key);
     if constexpr (core::can_be_leased<A>) {
-      (void)ledger(key).decide<A>(of.limit, state<A>(key), Cost{units}, core::micros(now_));
-    } else {
-      (void)A::decide(of.limit, state<A>(key), Cost{units}, now_);
+      if (is_by_ledger) (void)ledger(key).decide<A>(of.limit, state<A>(key), Cost{units}, core::micros(now_));
     }
+    if (!is_by_ledger) (void)A::decide(of.limit, state<A>(key), Cost{units}, now_);
     if (units < check.charge_back) core::bring_within_reach<A>(of.limit, state<A>(key), now_);
     return units;
   });

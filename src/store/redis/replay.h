@@ -23,7 +23,7 @@ namespace weir::store::redis {
 
 [[nodiscard]] bool read_state(std::string_view text, const core::ArrivalLimit& limit, Instant now,
                               core::ArrivalState& state) noexcept;
-[[nodiscard]] bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
+[[nodiscard]] bool read_state(std::string_view text, const core::FixedWindow::Limit& limit, Instant now,
                               core::FixedWindow::State& state) noexcept;
 [[nodiscard]] bool read_state(std::string_view text, const core::WindowLimit& limit, Instant now,
                               core::SlidingWindowCounter::State& state) noexcept;

@@ -13,7 +13,7 @@
 namespace weir::store::redis {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ErrorKind>, 19> words{{
+constexpr std::array<std::pair<std::string_view, ErrorKind>, 20> words{{
     {"MOVED", ErrorKind::moved},
     {"ASK", ErrorKind::ask},
     {"TRYAGAIN", ErrorKind::try_again},
@@ -29,6 +29,7 @@ constexpr std::array<std::pair<std::string_view, ErrorKind>, 19> words{{
     {"MISCONF", ErrorKind::misconfigured},
     {"WRONGTYPE", ErrorKind::wrong_type},
     {"FOREIGN", ErrorKind::foreign},
+    {"EDGES", ErrorKind::edges},
     {"NOAUTH", ErrorKind::no_auth},
     {"WRONGPASS", ErrorKind::wrong_pass},
     {"NOPERM", ErrorKind::no_permission},

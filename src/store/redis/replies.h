@@ -38,6 +38,7 @@ enum class ErrorKind : std::uint8_t {
   // As before; but it is about one key, and the server is well.
   wrong_type,
   foreign,  // our script: the value is not a state of ours
+  edges,    // our script: its time is in none of the calendar's windows that it was sent
 };
 
 [[nodiscard]] ErrorKind error_kind(std::string_view error) noexcept;

@@ -103,7 +103,7 @@ void ScriptArgument::add_terms(const ScriptPlan& plan, std::size_t begin) {
   term_places_.clear();
   term_is_simple_.clear();
   for (const ScriptTerm& term : plan.terms()) {
-    const TermNumbers numbers(term);
+    const TermNumbers numbers(term, plan.now());
     term_places_.push_back(static_cast<std::uint32_t>(begin));
     term_is_simple_.push_back(numbers.is_simple());
     numbers_.insert(numbers_.end(), numbers.values().begin(), numbers.values().end());

@@ -43,14 +43,14 @@ bool is_log(const core::Rule& rule) noexcept {
   return std::holds_alternative<core::RuleOf<core::SlidingWindowLog>>(rule);
 }
 
-TermNumbers::TermNumbers(const ScriptTerm& term) noexcept {
+TermNumbers::TermNumbers(const ScriptTerm& term, Instant now) noexcept {
   core::visit_rule(*term.rule, [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (std::is_same_v<A, core::LeakyBucketQueue>) {
       add_bucket(of.limit, queue, term);
     } else if constexpr (std::is_base_of_v<core::ArrivalLimit, typename A::Limit>) {
       add_bucket(of.limit, bucket, term);
     } else if constexpr (std::is_same_v<A, core::FixedWindow>) {
-      add_window(of.limit, fixed, term);
+      of.limit.calendar == nullptr ? add_window(of.limit, fixed, term) : add_calendar(of.limit, term, now);
     } else if constexpr (std::is_same_v<A, core::SlidingWindowCounter>) {
       add_window(of.limit, counter, term);
     } else {
@@ -124,6 +124,31 @@ void TermNumbers::add_window(const core::WindowLimit& limit, std::int64_t algori
   add(bounded(difference(*term.settlement), std::int64_t{1} << 40));
   add(algorithm == log ? charged : charged / limit.window);
 }
+
+void TermNumbers::add_calendar(const core::FixedWindow::Limit& limit, const ScriptTerm& term, Instant now) noexcept {
+  const core::WindowEdges edges = limit.calendar->around(core::micros(now));
+  const auto add_edges = [&] {
+    add(static_cast<std::int64_t>(limit.limit));
+    add(0);  // no length
+    for (const std::int64_t edge : {edges.previous_start, edges.start, edges.end, edges.next_end}) {
+      add(std::clamp<std::int64_t>(edge, 0, beyond));
+    }
+  };
+  add(fixed);
+  if (!term.settlement) {
+    add(bounded(term.cost.units()));
+    return add_edges();
+  }
+  const bool can_be = is_exact(term.settlement->charged_at);
+  const std::int64_t how = how_of(*term.settlement);
+  add(how == refund && !can_be ? std::int64_t{nothing} : how);
+  add_edges();
+  add(bounded(difference(*term.settlement), std::int64_t{1} << 40));
+  const core::WindowEdges charged =
+      can_be ? limit.calendar->around(core::micros(term.settlement->charged_at)) : core::WindowEdges{};
+  add(std::clamp<std::int64_t>(charged.start + charged.end, 0, beyond));
+  add(std::clamp<std::int64_t>(charged.end + charged.next_end, 0, beyond));
+}
 namespace {
 
 // Terms with which a new one is compared. More that differ are rare in a batch, and sent as often as they occur.
@@ -149,9 +174,10 @@ bool can_be_folded(const Group& group) noexcept {
 
 // The forms of states: those of one form may stand for each other.
 std::size_t form_of(const core::Rule& rule) noexcept {
-  return core::visit_rule(rule, []<class A>(const core::RuleOf<A>&) -> std::size_t {
+  return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::size_t {
     if constexpr (std::is_same_v<typename A::State, core::ArrivalState>) return 0;
-    return std::is_same_v<A, core::FixedWindow> ? 1 : std::is_same_v<A, core::SlidingWindowCounter> ? 2 : 3;
+    if constexpr (std::is_same_v<A, core::FixedWindow>) return of.limit.calendar == nullptr ? 1 : 4;
+    return std::is_same_v<A, core::SlidingWindowCounter> ? 2 : 3;
   });
 }
 
@@ -178,10 +204,12 @@ void ScriptPlan::clear() noexcept {
   evaluations_.clear();
   checks_.clear();
   terms_.clear();
+  now_ = {};
 }
 
 bool ScriptPlan::add(Group& group) {
   if (!members_.empty() && (!has_room_for(group) || !goes_with(group))) return false;
+  now_ = std::max(now_, group.now);
   if (fold(group)) return true;
   const std::uint32_t exchanges = add_exchanges(group, Operation::report);
   const std::size_t before = evaluations_.size();

@@ -37,7 +37,8 @@ struct ScriptTerm {
 // The numbers of a term, in the order that decide.lua documents; each a whole one below 2^53.
 class TermNumbers {
  public:
-  explicit TermNumbers(const ScriptTerm& term) noexcept;
+  // `now` by this node: the edges of a calendar's windows are those around it.
+  TermNumbers(const ScriptTerm& term, Instant now) noexcept;
 
   [[nodiscard]] std::span<const std::int64_t> values() const noexcept { return {values_.data(), size_}; }
 
@@ -53,6 +54,7 @@ class TermNumbers {
   void add_bucket_settlement(const core::ArrivalLimit& limit, std::int64_t algorithm,
                              const core::Settlement& settlement) noexcept;
   void add_window(const core::WindowLimit& limit, std::int64_t algorithm, const ScriptTerm& term) noexcept;
+  void add_calendar(const core::FixedWindow::Limit& limit, const ScriptTerm& term, Instant now) noexcept;
 
   std::array<std::int64_t, 15> values_{};
   std::size_t size_ = 0;
@@ -177,6 +179,7 @@ class ScriptPlan {
     return checks().subspan(evaluation.first_check, evaluation.checks);
   }
   [[nodiscard]] std::span<const ScriptTerm> terms() const noexcept { return terms_; }
+  [[nodiscard]] Instant now() const noexcept { return now_; }  // of the group that has the latest, by this node
   [[nodiscard]] std::size_t keys() const noexcept { return keys_.size(); }
   [[nodiscard]] std::string_view key(std::size_t number) const noexcept { return keys_[number]; }
   [[nodiscard]] const KeyUse& use(std::size_t number) const noexcept { return uses_[number]; }
@@ -198,6 +201,7 @@ class ScriptPlan {
   std::vector<Evaluation> evaluations_;
   std::vector<Check> checks_;
   std::vector<ScriptTerm> terms_;
+  Instant now_{};
 };
 
 }  // namespace weir::store::redis

@@ -26,7 +26,7 @@ Duration since(Moment then, Moment now) noexcept {
 }
 
 bool is_of_one_key(ErrorKind kind) noexcept {
-  return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type;
+  return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type || kind == ErrorKind::edges;
 }
 
 }  // namespace

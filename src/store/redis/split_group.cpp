@@ -34,6 +34,7 @@ SplitGroup::Part& SplitGroup::part_of(Slot slot) {
   part.group.operation = whole_->operation;
   part.group.settlement = whole_->settlement;
   part.group.deadline = whole_->deadline;
+  part.group.now = whole_->now;
   part.group.callback = this;
   part.group.checks.clear();
   part.places.clear();
@@ -93,6 +94,7 @@ Group& RefundGroup::prepare(const store::Check& charged, Instant charged_at) {
   group_.callback = this;
   group_.settlement = core::Settlement{.reserved = charged.cost, .actual = Cost{0}, .charged_at = charged_at};
   group_.deadline.reset();
+  group_.now = charged_at;
   group_.checks.resize(1);
   group_.checks.front() = charged;
   group_.checks.front().rule = &*rule_;
