@@ -54,6 +54,8 @@ std::string_view exact_text(policy::WhyExact why) {
       return "a queue has no slices";
     case policy::WhyExact::log:
       return "a log has no slices";
+    case policy::WhyExact::calendar:
+      return "a window of the calendar has no slices";
     case policy::WhyExact::small:
       return "it is too small for slices";
     case policy::WhyExact::no_allowance:
@@ -206,8 +208,15 @@ void write_numbers(text::JsonWriter& json, std::string_view name, const policy::
   const std::string text = policy::numbers_text(limits, tier);
   const std::optional<Limit>& limit = limits.by_tier[tier];
   if (!limit) return json.field(name, text);  // unlimited, or banned
-  json.object(name, "text", text, "algorithm", name_of(limit->algorithm()), "count", limit->rate().count,
-              "per_microseconds", static_cast<std::uint64_t>(limit->rate().per.count()), "capacity", limit->capacity());
+  json.begin_object(name);
+  json.fields("text", text, "algorithm", name_of(limit->algorithm()), "count", limit->rate().count);
+  if (const core::Calendar* calendar = limit->calendar()) {
+    json.fields("calendar", name_of(calendar->unit()), "timezone", calendar->zone());
+  } else {
+    json.field("per_microseconds", static_cast<std::uint64_t>(limit->rate().per.count()));
+  }
+  json.field("capacity", limit->capacity());
+  json.end_object();
 }
 
 void write_consistency(text::JsonWriter& json, const CompiledLimit& limit, const Limit& numbers, std::uint64_t nodes) {

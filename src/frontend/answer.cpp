@@ -4,6 +4,8 @@
 #include <array>
 
 #include "core/arithmetic.h"
+#include "core/calendar.h"
+#include "core/instant.h"
 #include "table/together.h"
 #include "wire/fields/delta_seconds.h"
 #include "wire/problem.h"
@@ -33,8 +35,13 @@ wire::ProblemType type_of(Reason reason) noexcept {
   return reason == Reason::blocked ? wire::ProblemType::abnormal_usage_detected : wire::ProblemType::quota_exceeded;
 }
 
-// From nothing to all, in whole microseconds, rounded up; of a window, its length.
-Duration time_to_fill(const Limit& limit) noexcept {
+// From nothing to all, in whole microseconds, rounded up; of a window, its length: of a calendar, that of the one that
+// was decided on.
+Duration time_to_fill(const Limit& limit, const Decision& decision) noexcept {
+  if (const core::Calendar* calendar = limit.calendar()) {
+    const core::WindowEdges edges = calendar->around(core::micros(decision.charged_at));
+    return Duration{edges.end - edges.start};
+  }
   if (limit.algorithm() >= Algorithm::fixed_window) return limit.rate().per;
   const auto per = static_cast<std::uint64_t>(limit.rate().per.count());
   return Duration{static_cast<std::int64_t>(core::multiply_divide_ceil(limit.capacity(), per, limit.rate().count))};
@@ -82,7 +89,7 @@ std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset, 
   wire::AnswerFields fields;
   fields.policy = limit.name;
   fields.quota = verdict.decision.limit;
-  fields.window = time_to_fill(*numbers);
+  fields.window = time_to_fill(*numbers, verdict.decision);
   fields.remaining = verdict.decision.remaining;
   fields.until_more = verdict.decision.more_after;
   fields.reset_after = verdict.decision.reset_after;

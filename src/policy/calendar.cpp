@@ -15,7 +15,7 @@
 #include <fmt/core.h>
 
 #include "core/instant.h"
-#include "policy/compile/sha256.h"
+#include "policy/compile/compile.h"
 #include "text/yaml/problem.h"
 
 namespace weir::policy {

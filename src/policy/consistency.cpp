@@ -20,6 +20,7 @@ WhyExact why_exact(const CompiledLimit& limit, const Limit& numbers, std::uint64
   if (limit.consistency.kind == Consistency::exact) return WhyExact::written;
   if (numbers.algorithm() == Algorithm::leaky_bucket_queue) return WhyExact::queue;
   if (numbers.algorithm() == Algorithm::sliding_window_log) return WhyExact::log;
+  if (numbers.calendar() != nullptr) return WhyExact::calendar;
   if (limit.mode == Mode::shadow) return WhyExact::shadow;
   if (numbers.capacity() < least_divided) return WhyExact::small;
   const bool is_approximate = limit.consistency.kind == Consistency::approximate;

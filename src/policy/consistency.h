@@ -25,6 +25,7 @@ enum class WhyExact : std::uint8_t {
   shadow,        // it is only watched
   queue,         // each request has a turn of its own
   log,           // each request counts from its own instant
+  calendar,      // its windows have the dates of a calendar
   small,         // below least_divided
   no_allowance,  // approximate: divided among the nodes, nothing is left that one may spend unasked
 };

@@ -22,6 +22,7 @@ namespace weir::policy {
 struct WrittenRate {
   Rate rate;
   bool per_second = false;  // a decimal number of tokens per second, `refill_rate: 0.05`
+  bool per_week = false;    // seven days by the word
 };
 
 // The numbers for each tier: those of the limit, unless the tier has its own. Empty: unlimited, or banned.

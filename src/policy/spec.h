@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/calendar.h"
 #include "policy/route_template.h"
 #include "policy/vocabulary.h"
 #include "text/address.h"
@@ -22,12 +23,14 @@ namespace weir::policy {
 struct NumbersSpec {
   std::optional<Mark> ban;  // `rate: 0`: nothing is admitted, and there is no other number
   std::optional<Written<Rate>> rate;
+  std::optional<core::CalendarUnit> rate_unit;  // of `rate`, where it is per week, month or year
   std::optional<Written<std::uint64_t>> burst;
   std::optional<Written<std::uint64_t>> capacity;
   std::optional<Written<Rate>> refill_rate;  // tokens per second
   std::optional<Written<Rate>> leak_rate;
   std::optional<Written<std::uint64_t>> limit;
-  std::optional<Written<Duration>> window;  // window_seconds
+  std::optional<Written<Duration>> window;                   // window_seconds
+  std::optional<Written<const core::Calendar*>> calendar;  // window
   std::optional<Written<std::uint64_t>> queue;
 };
 

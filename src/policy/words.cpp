@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "core/arithmetic.h"
+#include "policy/calendar.h"
 #include "policy/tools/strictness.h"
 #include "policy/vocabulary.h"
 
@@ -143,10 +144,15 @@ std::string rate_text(Rate rate) {
 }
 
 std::string rate_text(const WrittenRate& written) {
+  if (written.per_week) return fmt::format("{}/week", written.rate.count);
   return written.per_second ? per_second_text(written.rate) : rate_text(written.rate);
 }
 
 std::string rate_text(const Limit& limit) {
+  if (const core::Calendar* calendar = limit.calendar()) {
+    const std::string in_zone = calendar->zone() == utc ? "" : " in " + calendar->zone();
+    return fmt::format("{}/{}{}", limit.capacity(), name_of(calendar->unit()), in_zone);
+  }
   return keeps_rate(limit) ? bucket_rate_text(limit.rate()) : rate_text(limit.rate());
 }
 

@@ -24,7 +24,8 @@ namespace weir::policy {
 [[nodiscard]] std::string rate_text(const WrittenRate& written);
 
 // The rate of a limit. Of a bucket, which keeps it in lowest terms only, per second, minute, hour or day:
-// the first that is a whole number, otherwise `1 per 7 s`. Of a window, its limit per window.
+// the first that is a whole number, otherwise `1 per 7 s`. Of a window, its limit per window: `100/min`, and of a
+// calendar `100000/month in Europe/Berlin`.
 [[nodiscard]] std::string rate_text(const Limit& limit);
 
 // `100/min, burst 20`, `10/s, queue 100`, `10/min`.

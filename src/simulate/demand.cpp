@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "core/calendar.h"
 #include "policy/words.h"
 
 namespace weir::simulate {
@@ -103,7 +104,10 @@ Needs BucketDemand::needs() const noexcept {
 }
 
 void FixedWindowDemand::add(const Limit& limit, Cost cost, Instant now) noexcept {
-  const std::int64_t window = floor_div(now.time_since_epoch().count(), limit.rate().per.count());
+  const std::int64_t time = now.time_since_epoch().count();
+  const core::Calendar* const calendar = limit.calendar();
+  const std::int64_t window =
+      calendar == nullptr ? floor_div(time, limit.rate().per.count()) : calendar->around(time).start;
   if (window != window_) count_ = 0;
   window_ = window;
   count_ = capped_sum(count_, cost.units());

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "policy/ruleset.h"
 #include "policy/spec.h"
@@ -17,6 +18,9 @@ namespace weir::policy {
 // names.
 [[nodiscard]] std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers,
                                                          const RootNames& names, Problems& problems);
+
+// digest.cpp. In hex.
+[[nodiscard]] std::string sha256(std::string_view bytes);
 
 // digest.cpp. SHA-256 in hex of the meaning: not of the text, its order where order means nothing, its spelling or its
 // places.

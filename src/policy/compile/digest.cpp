@@ -12,11 +12,14 @@
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
+#include "core/calendar.h"
+
 namespace weir::policy {
 namespace {
 
 constexpr std::string_view format = "weir ruleset 1";
 constexpr std::uint64_t banned = 2;  // where 0 is unlimited, and 1 comes before numbers
+constexpr std::uint64_t of_calendar = 0;  // where the count of a rate is otherwise, which is not 0
 
 // Everything in a fixed order, texts and lists with their lengths: no two meanings write the same bytes.
 class Canonical {
@@ -93,6 +96,11 @@ class Canonical {
       }
       put_optional(limits.by_tier[tier], [&](const Limit& limit) {
         put_enum(limit.algorithm());
+        if (const core::Calendar* calendar = limit.calendar()) {
+          put(of_calendar);
+          put_enum(calendar->unit());
+          put(calendar->zone());
+        }
         put(limit.rate().count);
         put(limit.rate().per);
         put(limit.capacity());
@@ -185,6 +193,8 @@ class Canonical {
   std::string bytes_;
 };
 
+}  // namespace
+
 std::string sha256(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned length = 0;
@@ -193,8 +203,6 @@ std::string sha256(std::string_view bytes) {
   for (unsigned i = 0; i < length; ++i) hex += fmt::format("{:02x}", hash.at(i));
   return hex;
 }
-
-}  // namespace
 
 std::string digest(const Ruleset& ruleset) {
   Canonical canonical(ruleset);

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "policy/calendar.h"
 #include "text/yaml/problem.h"
 #include "text/yaml/scalar.h"
 
@@ -33,6 +34,7 @@ std::vector<Field> fields_of(const NumbersSpec& spec) {
   add(spec.leak_rate, "leak_rate", Spelling::spelled_out);
   add(spec.limit, "limit", Spelling::spelled_out);
   add(spec.window, "window_seconds", Spelling::spelled_out);
+  add(spec.calendar, "window", Spelling::either);
   add(spec.queue, "queue", Spelling::either);
   std::ranges::stable_sort(fields, [](const Field& a, const Field& b) { return a.at < b.at; });
   return fields;
@@ -40,6 +42,7 @@ std::vector<Field> fields_of(const NumbersSpec& spec) {
 
 bool has_field(PolicyAlgorithm algorithm, std::string_view field) {
   if (field == "rate") return true;
+  if (field == "window") return algorithm == PolicyAlgorithm::fixed_window;
   if (is_window(algorithm)) return field == "limit" || field == "window_seconds";
   const bool leaky = algorithm == PolicyAlgorithm::leaky_bucket;
   return field == "burst" || field == "capacity" || field == (leaky ? "leak_rate" : "refill_rate") ||
@@ -48,6 +51,7 @@ bool has_field(PolicyAlgorithm algorithm, std::string_view field) {
 
 // What the algorithm has, in both spellings.
 std::string_view spellings(PolicyAlgorithm algorithm) {
+  if (algorithm == PolicyAlgorithm::fixed_window) return "rate, or limit and window_seconds (or window)";
   if (is_window(algorithm)) return "rate, or limit and window_seconds";
   if (algorithm == PolicyAlgorithm::leaky_bucket)
     return "rate and burst (or queue), or leak_rate and capacity (or queue)";
@@ -116,10 +120,51 @@ void check_queue(const NumbersSpec& spec, Problems& problems) {
                  spec.burst ? "burst" : "capacity");
 }
 
+void check_window(const NumbersSpec& spec, Problems& problems) {
+  if (!spec.window || !spec.calendar) return;
+  problems.error(std::max(spec.window->at, spec.calendar->at),
+                 "window and window_seconds exclude each other: a window has the dates of a calendar, or one length");
+}
+
 // The rate of a bucket as it was written; none for a window.
 std::optional<WrittenRate> written_rate(PolicyAlgorithm algorithm, const Numbers& numbers) {
   if (is_window(algorithm) || !numbers.rate) return {};
-  return WrittenRate{.rate = numbers.rate->value, .per_second = numbers.rate->field != "rate"};
+  return WrittenRate{
+      .rate = numbers.rate->value, .per_second = numbers.rate->field != "rate", .per_week = numbers.unit.has_value()};
+}
+
+// Months and years are as long as they are.
+template <class T>
+tl::unexpected<NumbersError> has_no_length(const Given<T>& rate, core::CalendarUnit unit) {
+  const std::string_view days = unit == core::CalendarUnit::month ? "30day" : "365day";
+  return tl::unexpected<NumbersError>(
+      {rate.at, fmt::format("{}: only a fixed_window can follow the calendar, and a {} has no other length: use "
+                            "fixed_window, or write days, like 1000/{}",
+                            rate.field, name_of(unit), days)});
+}
+
+bool has_length(std::optional<core::CalendarUnit> unit) noexcept {
+  return !unit || *unit == core::CalendarUnit::week;
+}
+
+// What a rate is per has to be what the window beside it is.
+bool is_of(const core::Calendar& calendar, const Numbers& numbers) {
+  if (!numbers.window) return true;
+  if (numbers.unit) return *numbers.unit == calendar.unit();
+  return calendar.unit() == core::CalendarUnit::day && numbers.window->value == core::usual_length(calendar.unit());
+}
+
+// Of a fixed window; null: its windows have one length.
+tl::expected<const core::Calendar*, NumbersError> calendar_of(const Numbers& numbers) {
+  if (numbers.calendar) {
+    const core::Calendar& calendar = *numbers.calendar->value;
+    if (is_of(calendar, numbers)) return &calendar;
+    return tl::unexpected<NumbersError>(
+        {numbers.window->at, fmt::format("{} is not per {}, as its window is: write the same in both, or limit instead",
+                                         numbers.window->field, name_of(calendar.unit()))});
+  }
+  if (!numbers.unit) return nullptr;
+  return find_calendar(*numbers.unit, utc).value();
 }
 
 tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Numbers& numbers) {
@@ -128,8 +173,14 @@ tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Nu
     return tl::unexpected<NumbersError>(placed(limit.error(), numbers));
   };
   if (is_window(algorithm)) {
-    if (!numbers.limit) return missing(numbers.window ? "limit" : "rate");
+    if (!numbers.limit) return missing(numbers.window || numbers.calendar ? "limit" : "rate");
+    if (algorithm == PolicyAlgorithm::fixed_window) {
+      const auto calendar = calendar_of(numbers);
+      if (!calendar) return tl::unexpected<NumbersError>(calendar.error());
+      if (*calendar != nullptr) return checked(Limit::fixed_window(numbers.limit->value, **calendar));
+    }
     if (!numbers.window) return missing("window_seconds");
+    if (!has_length(numbers.unit)) return has_no_length(*numbers.window, *numbers.unit);
     return checked(make_window(algorithm, {numbers.limit->value, numbers.window->value}));
   }
   const bool leaky = algorithm == PolicyAlgorithm::leaky_bucket;
@@ -137,6 +188,7 @@ tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Nu
     const bool spelled_out = numbers.burst && numbers.burst->field == "capacity";
     return missing(!spelled_out ? "rate" : leaky ? "leak_rate" : "refill_rate");
   }
+  if (!has_length(numbers.unit)) return has_no_length(*numbers.rate, *numbers.unit);
   std::uint64_t burst = 1;
   if (numbers.burst) {
     burst = numbers.burst->value;
@@ -209,6 +261,7 @@ bool put_tier(const Numbered& numbered, const TierNumbers& own, const Owner& own
 void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& problems) {
   if (spec.ban) return check_alone(spec, problems);
   if (algorithm == PolicyAlgorithm::leaky_bucket) check_queue(spec, problems);
+  if (algorithm == PolicyAlgorithm::fixed_window) check_window(spec, problems);
   const std::vector<Field> fields = fields_of(spec);
   const Field* first_spelled = nullptr;
   for (const Field& field : fields) {
@@ -235,6 +288,8 @@ Numbers numbers_of(const NumbersSpec& spec) {
   numbers.queue = given(spec.queue, "queue");
   numbers.limit = given(spec.limit, "limit");
   numbers.window = given(spec.window, "window_seconds");
+  numbers.calendar = given(spec.calendar, "window");
+  numbers.unit = spec.rate_unit;
   if (spec.rate) {
     numbers.limit = Given<std::uint64_t>{spec.rate->value.count, spec.rate->at, "rate"};
     numbers.window = Given<Duration>{spec.rate->value.per, spec.rate->at, "rate"};
@@ -243,11 +298,16 @@ Numbers numbers_of(const NumbersSpec& spec) {
 }
 
 Numbers inherited(const Numbers& own, const Numbers& base) {
+  // A window of one length replaces a calendar, and the other way round.
+  const bool has_length = own.window && own.window->field == "window_seconds";
+  const bool drops_length = own.calendar && base.window && base.window->field == "window_seconds";
   return {.rate = first(own.rate, base.rate),
           .burst = own.queue ? own.burst : first(own.burst, base.burst),
           .queue = own.burst ? own.queue : first(own.queue, base.queue),
           .limit = first(own.limit, base.limit),
-          .window = first(own.window, base.window)};
+          .window = drops_length ? own.window : first(own.window, base.window),
+          .unit = own.rate || own.window ? own.unit : base.unit,
+          .calendar = has_length ? own.calendar : first(own.calendar, base.calendar)};
 }
 
 std::vector<TierNumbers> find_tiers(const std::vector<TierOverrideSpec>& overrides, NamedTiers tiers,

@@ -1,7 +1,8 @@
 // The numbers of a limit in one spelling: what was written, what it inherits, and the Limit that they make.
 //
 // `capacity` is `burst`; `refill_rate` and `leak_rate` are a rate. `rate: 100/min` is a rate to a bucket, and to a
-// window its limit and its length, so that either kind can inherit it.
+// window its limit and its length, so that either kind can inherit it. `rate: 100/month` has no length: to a fixed
+// window it is a month of the calendar.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/calendar.h"
 #include "policy/ruleset.h"
 #include "policy/spec.h"
 #include "weir/limit.h"
@@ -30,6 +32,8 @@ struct Numbers {
   std::optional<Given<std::uint64_t>> queue;
   std::optional<Given<std::uint64_t>> limit;
   std::optional<Given<Duration>> window;
+  std::optional<core::CalendarUnit> unit;                // of `rate` and `window`, where they are per week, month or year
+  std::optional<Given<const core::Calendar*>> calendar;  // as `window` is called in a policy
 };
 
 // Reports fields that the algorithm does not have, two spellings of one thing, a queue with a burst, and anything

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "policy/calendar.h"
 #include "policy/read/policy_reader.h"
 #include "policy/words.h"
 #include "text/yaml/map_reader.h"
@@ -35,6 +36,18 @@ std::optional<Written<std::uint64_t>> read_count(text::MapReader& map, std::stri
   });
 }
 
+const std::vector<std::string>& unit_names() {
+  static const std::vector<std::string> names{"day", "week", "month", "year"};
+  return names;
+}
+
+std::optional<core::CalendarUnit> unit_called(std::string_view word) {
+  const auto& names = unit_names();
+  const auto found = std::ranges::find(names, word);
+  if (found == names.end()) return {};
+  return static_cast<core::CalendarUnit>(found - names.begin());
+}
+
 // `0` is a ban, and all else a rate.
 void read_rate(text::MapReader& map, NumbersSpec& numbers) {
   const text::Node* node = map.find("rate");
@@ -43,12 +56,40 @@ void read_rate(text::MapReader& map, NumbersSpec& numbers) {
     numbers.ban = node->at;
   } else {
     numbers.rate = text::read_value(*node, "rate", text::Form::text, text::parse_rate, map.problems());
+    if (numbers.rate) numbers.rate_unit = unit_called(text::calendar_word(node->text));
   }
+}
+
+// { calendar: month, timezone: Europe/Berlin }
+std::optional<Written<const core::Calendar*>> read_window(const text::Node& node, Problems& problems) {
+  if (node.is_scalar()) {
+    problems.error(node.at,
+                   "window has to be a map, like {{ calendar: month, timezone: Europe/Berlin }}; a window of one length "
+                   "is written as rate, or as window_seconds");
+    return {};
+  }
+  text::MapReader map(node, "window", problems);
+  (void)map.require("calendar", "day, week, month or year");
+  const auto unit = map.one_of("calendar", unit_names());
+  const auto find = [&](std::string_view zone) {
+    return find_calendar(unit ? static_cast<core::CalendarUnit>(unit->value) : core::CalendarUnit::day, zone);
+  };
+  const text::Node* const zone = map.find("timezone");
+  std::optional<Written<const core::Calendar*>> calendar;
+  if (zone != nullptr) {
+    calendar = text::read_value(*zone, "timezone", text::Form::text, find, problems);
+  } else if (unit) {
+    calendar = Written<const core::Calendar*>{find(utc).value(), node.at};
+  }
+  map.finish();
+  if (!unit || !calendar) return {};
+  calendar->at = node.at;
+  return calendar;
 }
 
 bool is_empty(const NumbersSpec& n) {
   return !n.ban && !n.rate && !n.burst && !n.capacity && !n.refill_rate && !n.leak_rate && !n.limit && !n.window &&
-         !n.queue;
+         !n.calendar && !n.queue;
 }
 
 // `rate`, `burst` and their other spellings, out of a map that may hold more.
@@ -61,6 +102,7 @@ NumbersSpec read_numbers(text::MapReader& map) {
   numbers.leak_rate = map.value("leak_rate", text::Form::number, text::parse_per_second);
   numbers.limit = read_count(map, "limit");
   numbers.window = map.value("window_seconds", text::Form::number, parse_seconds);
+  if (const text::Node* window = map.find("window")) numbers.calendar = read_window(*window, map.problems());
   numbers.queue = map.whole("queue");
   return numbers;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "core/calendar.h"
 #include "policy/tools/diff_parts.h"
 #include "policy/words.h"
 
@@ -60,7 +61,9 @@ bool starts_afresh(const Group& group) {
   const Limit& was = *group.before.terms.numbers;
   const Limit& is = *group.after.terms.numbers;
   if (was.algorithm() != is.algorithm()) return true;
-  return was.algorithm() >= Algorithm::fixed_window && was.rate().per != is.rate().per;
+  if (was.calendar() != nullptr && is.calendar() != nullptr) return was.calendar()->unit() != is.calendar()->unit();
+  const bool has_other_windows = was.rate().per != is.rate().per || was.calendar() != is.calendar();
+  return was.algorithm() >= Algorithm::fixed_window && has_other_windows;
 }
 
 PolicyAlgorithm candidate_algorithm(const CompiledLimit& limit) {

@@ -37,6 +37,13 @@ void warn_of_whole(const Subject& subject, WhyExact why, Problems& problems) {
                    written);
 }
 
+void warn_of_calendar(const Subject& subject, const TierNumbers& tier, Problems& problems) {
+  problems.warning(subject.written.consistency.at,
+                   "{} has windows of the calendar, of which nodes cannot hold slices: 'consistency: {}' is decided "
+                   "exactly; use 'consistency: exact', or a window of one length, like 1000/30day",
+                   tier.who, name_of(subject.limit.consistency.kind));
+}
+
 void warn_of_small(const Subject& subject, const TierNumbers& tier, Problems& problems) {
   problems.warning(subject.written.consistency.at,
                    "{} has a {} of {}: below {} there is too little to hold slices of, and 'consistency: {}' is "
@@ -86,6 +93,9 @@ void consistency(const Subject& subject, Problems& problems) {
       case WhyExact::queue:
       case WhyExact::log:
         return warn_of_whole(subject, effective.why_exact, problems);
+      case WhyExact::calendar:
+        warn_of_calendar(subject, tier, problems);
+        break;
       case WhyExact::small:
         warn_of_small(subject, tier, problems);
         break;

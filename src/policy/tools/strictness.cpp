@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/arithmetic.h"
+#include "core/calendar.h"
 
 namespace weir::policy {
 namespace {
@@ -60,6 +61,27 @@ bool stricter_than_queue(const Limit& a, const Limit& queue) noexcept {
   return (is_queue(a) || one_at_a_time) && stricter_than_bucket(a, queue);
 }
 
+// No window of the unit is longer, in any zone: a day may be there twice.
+Wide longest_window(core::CalendarUnit unit) noexcept {
+  const Duration longest = core::usual_length(unit) + std::chrono::days{2};
+  return static_cast<std::uint64_t>(longest.count());
+}
+
+// Whether each window of `narrow` lies within one of `wide`.
+bool is_within(const core::Calendar& narrow, const core::Calendar& wide) noexcept {
+  using core::CalendarUnit;
+  if (narrow.zone() != wide.zone()) return false;
+  if (narrow.unit() == wide.unit() || narrow.unit() == CalendarUnit::day) return true;
+  return narrow.unit() == CalendarUnit::month && wide.unit() == CalendarUnit::year;
+}
+
+bool stricter_by_calendar(const Limit& a, const Limit& b) noexcept {
+  if (a.calendar() != nullptr) {
+    return b.calendar() != nullptr && a.capacity() <= b.capacity() && is_within(*b.calendar(), *a.calendar());
+  }
+  return most_within(a, longest_window(b.calendar()->unit())) <= b.capacity();
+}
+
 bool stricter_than_window(const Limit& a, const Limit& window) noexcept {
   const bool counter = window.algorithm() == Algorithm::sliding_window_counter;
   if (is_aligned(a) && a.capacity() <= window.capacity()) {
@@ -98,6 +120,7 @@ bool is_subset(const std::vector<KeyPart>& few, const std::vector<KeyPart>& many
 }  // namespace
 
 bool at_least_as_strict(const Limit& a, const Limit& b) noexcept {
+  if (a.calendar() != nullptr || b.calendar() != nullptr) return stricter_by_calendar(a, b);
   if (is_queue(b)) return stricter_than_queue(a, b);
   if (is_bucket(b)) return stricter_than_bucket(a, b);
   return stricter_than_window(a, b);

@@ -84,9 +84,18 @@ std::string_view short_unit(std::string_view time) noexcept {
   return time == "hour" ? "h" : time;
 }
 
-bool is_calendar(std::string_view time) noexcept {
-  const std::string_view unit = time.substr(leading_digits(time).size());
-  return unit == "week" || unit == "month" || unit == "year";
+constexpr std::array<Unit, 3> calendar_units{
+    {{"week", std::chrono::days{7}}, {"month", std::chrono::days{30}}, {"year", std::chrono::days{365}}}};
+
+const Unit* find_calendar_unit(std::string_view name) noexcept {
+  const auto* found = std::ranges::find_if(calendar_units, [&](const Unit& unit) { return unit.name == name; });
+  return found == calendar_units.end() ? nullptr : found;
+}
+
+// What stands behind the slash.
+std::string_view time_of(std::string_view rate) noexcept {
+  const std::size_t slash = rate.find('/');
+  return slash == std::string_view::npos ? std::string_view{} : trimmed(rate.substr(slash + 1), " ");
 }
 
 // `30s`, or `s` where the number may be left out; none if it is not one, zero if it is too long.
@@ -126,12 +135,20 @@ Result<Rate> parse_rate(std::string_view text) {
   if (!number && consists_of(count, is_digit)) return wrong(text, number.error().what);
   if (!number) return wrong(text, fmt::format("not a rate: {}", form));
   if (*number == 0) return wrong(text, no_rate);
-  const std::string_view time = trimmed(text.substr(slash + 1), " ");
-  if (is_calendar(time)) return wrong(text, "a rate per week, month or year is not read: write days, like 700/7day");
+  const std::string_view time = time_of(text);
+  if (const Unit* unit = find_calendar_unit(time)) return Rate{*number, unit->length};
+  if (find_calendar_unit(time.substr(leading_digits(time).size())) != nullptr) {
+    return wrong(text, "a rate is per one week, month or year: for several, write days, like 700/14day");
+  }
   const auto per = duration_in(short_unit(time), false);
   if (!per) return wrong(text, fmt::format("not a rate: {}", form));
   if (*per == Duration::zero()) return wrong(text, "the time is too long: at most 3650day (10 years)");
   return Rate{*number, *per};
+}
+
+std::string_view calendar_word(std::string_view rate) noexcept {
+  const Unit* unit = find_calendar_unit(time_of(rate));
+  return unit == nullptr ? std::string_view{} : unit->name;
 }
 
 Result<Rate> parse_per_second(std::string_view text) {

@@ -25,8 +25,12 @@ struct Bounds {
 [[nodiscard]] Result<std::uint64_t> parse_whole(std::string_view text, Bounds bounds = {});
 
 // `N/s`, `N/min`, `N/h`, `N/day`, `N/second`, `N/minute`, `N/hour`, `N/30s`, `N/5min`, spaces around the slash: as
-// written, not reduced.
+// written, not reduced. `N/week`, `N/month` and `N/year` are so many per 7, 30 and 365 days, which only a week really
+// has: calendar_word() tells them apart.
 [[nodiscard]] Result<Rate> parse_rate(std::string_view text);
+
+// `week`, `month` or `year` of a rate that is per one of these; otherwise nothing.
+[[nodiscard]] std::string_view calendar_word(std::string_view rate) noexcept;
 
 // A decimal number with at most six places, as so many per second in lowest terms: 0.05 is one per 20 s.
 [[nodiscard]] Result<Rate> parse_per_second(std::string_view text);
