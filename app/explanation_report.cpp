@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "core/calendar.h"
 #include "policy/consistency.h"
 #include "policy/words.h"
 #include "text/json_writer.h"

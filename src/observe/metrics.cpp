@@ -11,13 +11,16 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "core/calendar.h"
 #include "engine/bindings.h"
 #include "engine/counters.h"
+#include "policy/calendar.h"
 #include "store/local/tables.h"
 
 namespace weir::observe {
@@ -161,9 +164,29 @@ void append_tables(MetricsPage& page, const Bindings& bindings, Instant now) {
   append(&TableSum::overflowed);
 }
 
+// The zones of the limits' calendars, but for UTC, which needs no data.
+std::set<std::string> zones_of(const policy::Ruleset& ruleset) {
+  std::set<std::string> zones;
+  const auto add = [&](const policy::TieredLimit& limits) {
+    for (const auto& numbers : limits.by_tier) {
+      if (numbers && numbers->calendar() != nullptr) zones.insert(numbers->calendar()->zone());
+    }
+  };
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    add(limit.live);
+    if (limit.candidate) add(*limit.candidate);
+  }
+  zones.erase(std::string(policy::utc));
+  return zones;
+}
+
 void append_policy(MetricsPage& page, const Bindings& bindings, const ReloadFigures& reloads) {
   page.family("weir_policy_info", gauge, "The policy in force.");
   page.sample({{"digest", bindings.ruleset().digest}}, 1);
+  page.family("weir_zone_data_info", gauge, "What is known of the time zones that the policy in force names.");
+  for (const std::string& zone : zones_of(bindings.ruleset())) {
+    page.sample({{"timezone", zone}, {"digest", policy::zone_digest(zone)}}, 1);
+  }
   page.single("weir_policy_limits", gauge, "Limits of the policy in force.", bindings.limits().size());
   page.single("weir_policy_applied_timestamp_seconds", gauge, "When the policy in force was applied.",
               static_cast<std::uint64_t>(reloads.applied_at.time_since_epoch().count()), 6);

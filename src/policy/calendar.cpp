@@ -26,8 +26,7 @@ using core::WindowEdges;
 using date::local_days;
 using date::local_seconds;
 using date::sys_seconds;
-using std::chrono::floor;
-using std::chrono::seconds;
+using Seconds = std::chrono::seconds;
 
 constexpr const char* zone_folder = "/usr/share/zoneinfo/";  // where the library looks on Linux
 constexpr std::int64_t micros_a_second = 1'000'000;
@@ -41,8 +40,8 @@ class ZoneDates {
   explicit ZoneDates(const date::time_zone* zone) noexcept : zone_(zone) {}  // null: UTC
 
   [[nodiscard]] local_days date_at(sys_seconds now) const {
-    const seconds offset = zone_ == nullptr ? seconds{0} : zone_->get_info(now).offset;
-    return floor<date::days>(local_seconds{now.time_since_epoch() + offset});
+    const Seconds offset = zone_ == nullptr ? Seconds{0} : zone_->get_info(now).offset;
+    return date::floor<date::days>(local_seconds{now.time_since_epoch() + offset});
   }
 
   // The first instant with this date or a later one.
@@ -127,7 +126,7 @@ class ZoneCalendar final : public core::Calendar {
 
   // Edges are never thrown away: others may read them. Where no more are kept, they are worked out each time.
   [[nodiscard]] WindowEdges find(std::int64_t now) const noexcept override {
-    const sys_seconds second{floor<seconds>(std::chrono::microseconds{now})};
+    const sys_seconds second{std::chrono::floor<Seconds>(Duration{now})};
     if (second < first_instant || second >= last_instant) return usual_edges(unit(), now);
     try {
       const std::lock_guard lock(mutex_);
@@ -187,7 +186,8 @@ bool has_yearly_rule(const std::string& zone) {
 // The library does not read that rule: without the years in full, it would not know of summer time.
 bool lists_its_years(const date::time_zone& zone) {
   constexpr sys_seconds last_listed = date::sys_days{date::year{2037} / 1 / 1};
-  return !has_yearly_rule(zone.name()) || zone.get_info(date::sys_days{date::year{2037} / 12 / 31}).begin >= last_listed;
+  return !has_yearly_rule(zone.name()) ||
+         zone.get_info(date::sys_days{date::year{2037} / 12 / 31}).begin >= last_listed;
 }
 
 Result<const date::time_zone*> find_zone(std::string_view name) {
@@ -207,8 +207,8 @@ Result<const date::time_zone*> find_zone(std::string_view name) {
     }
     return &*found;
   } catch (const std::exception& error) {
-    return failure(text::in_quotes(name), fmt::format("the zone files in {} cannot be read ({}): install tzdata",
-                                                      zone_folder, error.what()));
+    return failure(text::in_quotes(name),
+                   fmt::format("the zone files in {} cannot be read ({}): install tzdata", zone_folder, error.what()));
   }
 }
 

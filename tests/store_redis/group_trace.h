@@ -14,6 +14,7 @@
 
 #include "core/rule.h"
 #include "store/store.h"
+#include "tests/core/uneven_calendar.h"
 #include "weir/limit.h"
 
 namespace weir::store::redis {
@@ -44,6 +45,25 @@ class GroupTrace {
 
   // One limit, as it is.
   void add_family(const Limit& limit) { families_.push_back({limit.rate().per, {core::compile(limit)}}); }
+
+  // Windows of calendars, like those of different zones, on the same states.
+  void add_calendars() {
+    Family family;
+    family.window = Duration{static_cast<std::int64_t>(1'000 + below(10'000'000))};
+    const std::size_t zones = 1 + below(3);
+    for (std::size_t i = 0; i < zones; ++i) calendars_.emplace_back(family.window, random_());
+    for (std::size_t i = 0; i < zones + 1; ++i) {
+      const core::Calendar& calendar = calendars_[calendars_.size() - 1 - below(zones)];
+      family.rules.push_back(core::compile(*Limit::fixed_window(1 + below(one_in(4) ? 100'000 : 12), calendar)));
+    }
+    families_.push_back(std::move(family));
+  }
+
+  // By how much the clock of a node that asks may be off, so that it still sends the window of the store's time.
+  [[nodiscard]] Duration clock_offset() {
+    const auto most = static_cast<std::int64_t>(shortest_window() / 2);
+    return Duration{static_cast<std::int64_t>(below(static_cast<std::uint64_t>(2 * most))) - most};
+  }
 
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   [[nodiscard]] bool one_in(std::uint64_t n) { return below(n) == 0; }
@@ -266,6 +286,7 @@ class GroupTrace {
   bool is_quick_ = false;
   std::string name_;
   std::deque<Family> families_;
+  std::deque<core::UnevenCalendar> calendars_;
   std::vector<Group> groups_;
   std::vector<core::Settlement> charged_;
 };

@@ -167,6 +167,37 @@ TEST_P(ScriptConformance, EveryAnswerIsTheCoresWhileTimeGoesBy) {
   }
 }
 
+// The node sends edges by its own clock, which is off; the script's chooses. Zones change under a state.
+TEST_F(ScriptConformance, EveryAnswerOnWindowsOfACalendarIsTheCores) {
+  for (std::uint64_t seed = 0; seed < traces_of_each; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    GroupTrace trace(seed);
+    trace.add_calendars();
+    if (seed % 4 == 0) trace.add_family(Algorithm::fixed_window);
+    CoreStates core;
+    ScriptBatch batch;
+    Instant now = far_ahead;
+    for (std::size_t round = 0; round < 20; ++round) {
+      now = std::clamp(now + trace.next_step(), far_ahead, latest);
+      std::deque<Group> groups(1 + trace.below(6));
+      batch.clear();
+      std::size_t added = 0;
+      for (Group& group : groups) {
+        group = trace.next_group();
+        group.now = now + trace.clock_offset();
+        if (!batch.add(group)) break;
+        ++added;
+      }
+      ASSERT_TRUE(server().run_at(batch, now)) << server().error;
+      for (std::size_t i = 0; i < added; ++i) {
+        expect_as_the_core(core, groups[i], round);
+        if (HasFatalFailure()) return;
+        trace.remember(groups[i]);
+      }
+    }
+  }
+}
+
 TEST_F(ScriptConformance, SeveralLimitsOfEveryKindAreAllOrNothing) {
   for (std::uint64_t seed = 0; seed < traces_of_each; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

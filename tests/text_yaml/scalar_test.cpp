@@ -58,8 +58,18 @@ TEST(RateText, IsACountAndATime) {
       {"100 / min", {100, 1min}},
       {"10 /s", {10, 1s}},
       {"10/ 30s", {10, 30s}},
+      {"7/week", {7, 7 * 24h}},
+      {"7/month", {7, 30 * 24h}},
+      {"7 / year", {7, 365 * 24h}},
   };
   for (const auto& [text, rate] : rows) EXPECT_EQ(parse_rate(text), rate) << text;
+}
+
+TEST(RateText, SaysWhetherItIsPerAUnitOfTheCalendar) {
+  EXPECT_EQ(calendar_word("7/week"), "week");
+  EXPECT_EQ(calendar_word("7 / month"), "month");
+  EXPECT_EQ(calendar_word("7/year"), "year");
+  for (const auto* text : {"7/day", "7/7day", "7", "", "week"}) EXPECT_EQ(calendar_word(text), "") << text;
 }
 
 TEST(RateText, OfAnotherFormIsRefused) {
@@ -70,8 +80,9 @@ TEST(RateText, OfAnotherFormIsRefused) {
   }
   EXPECT_EQ(refusal(parse_rate("0/s")), "a rate has to be above 0 (a ban is written 'rate: 0')");
   EXPECT_EQ(refusal(parse_rate("-1/s")), "a rate has to be above 0");
-  for (const auto* text : {"7/week", "7/month", "7 / year", "7/2week"}) {
-    EXPECT_EQ(refusal(parse_rate(text)), "a rate per week, month or year is not read: write days, like 700/7day");
+  for (const auto* text : {"7/2week", "7/12month", "7 / 1year"}) {
+    EXPECT_EQ(refusal(parse_rate(text)),
+              "a rate is per one week, month or year: for several, write days, like 700/14day");
   }
   EXPECT_EQ(refusal(parse_rate("1/3651day")), "the time is too long: at most 3650day (10 years)");
   EXPECT_EQ(refusal(parse_rate("1/99999999999999999999s")), "the time is too long: at most 3650day (10 years)");
