@@ -45,6 +45,26 @@ limits:
         self.assertEqual([closed["numbers"], api["numbers"]], ["banned", "banned"])
         self.assertEqual([closed["covers"], closed["banned"]], [True, True])
 
+    def test_windows_of_the_calendar(self):
+        policy = self.file("""version: 1
+limits:
+  - name: billed
+    consumer_key: ip
+    algorithm: fixed_window
+    limit: 1000
+    window: { calendar: month, timezone: Europe/Berlin }
+    consistency: leased
+  - { name: weekly, consumer_key: ip, algorithm: fixed_window, rate: 50/week }
+""")
+        shown = run("explain", policy, "--request", "GET /", "--ip", "192.0.2.7").stdout
+        self.assertIn("  billed  1000/month in Europe/Berlin  fixed_window  ip=192.0.2.7  1\n", shown)
+        self.assertIn("leased, but decided exactly: a window of the calendar has no slices", shown)
+        billed, weekly = self.explain("--request", "GET /", policy=policy)["limits"]
+        self.assertEqual(billed["numbers"], {"text": "1000/month in Europe/Berlin", "algorithm": "fixed_window",
+                                             "count": 1000, "calendar": "month", "timezone": "Europe/Berlin",
+                                             "capacity": 1000})
+        self.assertEqual((weekly["numbers"]["calendar"], weekly["numbers"]["timezone"]), ("week", "UTC"))
+
     def test_json(self):
         found = self.explain("--request", "POST /login", "--ip", "192.0.2.7")
         self.assertEqual(found["request"], {"method": "POST", "target": "/login", "route": "POST /login"})

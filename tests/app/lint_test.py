@@ -36,6 +36,20 @@ class Lint(ProgramTest):
         self.assertIn("login-by-ip: POST /login: sliding_window_log 10/min by ip when anonymous", shown)
         self.assertIn("sms-gateway: POST /sms: leaky_bucket 10/s, queue 100 by global", shown)
 
+    def test_an_unknown_zone_has_its_place_and_a_near_name(self):
+        policy = self.file("""version: 1
+limits:
+  - name: billed
+    consumer_key: ip
+    algorithm: fixed_window
+    limit: 1000
+    window: { calendar: month, timezone: Berlin }
+""")
+        ran = run("lint", policy)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(":7:42: error: timezone 'Berlin': there is no such time zone: write it like Europe/Berlin or UTC, "
+                      "did you mean 'Europe/Berlin'?", ran.stdout + ran.stderr)
+
     def test_list_shows_numbers_as_they_were_written_and_bans(self):
         policy = self.file("""version: 1
 limits:

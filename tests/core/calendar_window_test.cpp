@@ -12,7 +12,7 @@ class GivenCalendar final : public Calendar {
  public:
   explicit GivenCalendar(std::vector<int> edges) : Calendar(CalendarUnit::day, "here"), edges_(std::move(edges)) {}
 
-  mutable int asked = 0;
+  mutable unsigned asked = 0;
 
  private:
   [[nodiscard]] WindowEdges find(std::int64_t now) const noexcept override {
@@ -54,10 +54,10 @@ TEST(CalendarWindow, EdgesAreAskedForOnceAWindow) {
   for (const Duration now : {Duration{12s}, Duration{20s}, Duration{33s - 1us}}) {
     EXPECT_TRUE(subject.decide(Cost{1}, at(now)).admitted);
   }
-  EXPECT_EQ(days.asked, 1);
+  EXPECT_EQ(days.asked, 1U);
   EXPECT_TRUE(subject.decide(Cost{1}, at(33s)).admitted);
   EXPECT_TRUE(subject.decide(Cost{1}, at(40s)).admitted);
-  EXPECT_EQ(days.asked, 2);
+  EXPECT_EQ(days.asked, 2U);
 }
 
 class CalendarWindowTest : public Story<FixedWindow> {

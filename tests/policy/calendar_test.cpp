@@ -189,7 +189,7 @@ TEST(CalendarPolicy, DiffSaysWhatBecomesOfTheCount) {
 
 TEST(CalendarPolicy, LintSaysThatSlicesAreNotHeld) {
   EXPECT_EQ(warnings_of({billed("rate: 1000/month, consistency: leased")}),
-            Lines{"3:95: 'a' has windows of the calendar, of which nodes cannot hold slices: 'consistency: leased' is "
+            Lines{"3:88: 'a' has windows of the calendar, of which nodes cannot hold slices: 'consistency: leased' is "
                   "decided exactly; use 'consistency: exact', or a window of one length, like 1000/30day"});
 }
 

@@ -64,7 +64,7 @@ void read_rate(text::MapReader& map, NumbersSpec& numbers) {
 std::optional<Written<const core::Calendar*>> read_window(const text::Node& node, Problems& problems) {
   if (node.is_scalar()) {
     problems.error(node.at,
-                   "window has to be a map, like {{ calendar: month, timezone: Europe/Berlin }}; a window of one length "
+                   "window has to be a map, like { calendar: month, timezone: Europe/Berlin }; a window of one length "
                    "is written as rate, or as window_seconds");
     return {};
   }
