@@ -3,6 +3,7 @@
 import datetime
 import math
 import re
+import sys
 import unittest
 import zoneinfo
 
@@ -98,8 +99,9 @@ class Shared(CalendarTest):
         eventually(lambda: "\nweir_store_connected 1\n" in self.weir.ask("GET", "/metrics", listener="admin")[2], "Redis")
         self.check_months_and_years()
         told = self.weir.ask("GET", "/metrics", listener="admin")[2]
-        self.assertIn('weir_store_decisions_total{path="store"}', told)
+        self.assertRegex(told, r'(?m)^weir_store_decisions_total\{path="shared"\} [1-9]')
+        self.assertIn('weir_store_decisions_total{path="local"} 0\n', told)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "store/redis/redis_store.h"
+#include "tests/core/uneven_calendar.h"
 #include "tests/redis_process.h"
 #include "tests/store_redis/store_visitor.h"
 
@@ -221,6 +222,25 @@ TEST(RedisOutage, LinesAreWrittenAtTransitionsOnly) {
   EXPECT_EQ(log[1].find(name), 0U);
   EXPECT_NE(log[1].find("limits are judged as on_store_failure says until it answers"), std::string::npos);
   EXPECT_EQ(log[2], name + " answers");
+}
+
+// A node whose clock is far off sends windows of another time: a failure of the store for that limit alone.
+TEST(RedisOutage, WindowsOfAnotherTimeAreRefusedAndOthersAreDecided) {
+  const RedisProcess server;
+  StoreVisitor visitor(patient_options_for(server.endpoint()));
+  ASSERT_TRUE(visitor.is_connected());
+  const core::UnevenCalendar calendar(std::chrono::hours(24), 1);
+  const core::Rule billed = core::compile(*Limit::fixed_window(3, calendar));
+  const core::Rule rule = slow_rule(3);
+  visitor.in_one_turn([&] {
+    visitor.submit("weir:{billed:alice}:fwday", billed);  // by a clock that stands at 1970
+    visitor.submit(alice, rule);
+  });
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(visitor.questions()[0].failure, Failure::refused);
+  EXPECT_EQ(visitor.questions()[1].failure, Failure::none);
+  EXPECT_TRUE(visitor.questions()[1].admitted);
+  EXPECT_EQ(visitor.counts().breaker(), BreakerState::closed);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ TEST(ErrorKind, IsToldByTheFirstWord) {
       {"MISCONF Redis is configured to save RDB snapshots", ErrorKind::misconfigured},
       {"WRONGTYPE Operation against a key holding the wrong kind of value", ErrorKind::wrong_type},
       {"FOREIGN the value of weir:{api:...}:gcra is not a state of weir: remove it", ErrorKind::foreign},
+      {"EDGES this server's time is in none of the windows that a node sent: compare their clocks", ErrorKind::edges},
       {"NOAUTH Authentication required.", ErrorKind::no_auth},
       {"WRONGPASS invalid username-password pair or user is disabled.", ErrorKind::wrong_pass},
       {"NOPERM User weir has no permissions to run the 'ping' command", ErrorKind::no_permission},

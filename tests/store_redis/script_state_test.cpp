@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/core/uneven_calendar.h"
 #include "tests/store/memory_store.h"
 #include "tests/store_redis/script_server.h"
 
@@ -204,6 +205,60 @@ TEST_F(ScriptState, TheDigestIsTheOneThatTheServerKnowsTheScriptBy) {
   EXPECT_TRUE(batch.read(server.exchange(bytes)));
   EXPECT_TRUE(run(store::Operation::decide, rule, Cost{1}));
   EXPECT_EQ(group.checks[0].decision.remaining, 8U);
+}
+
+// An hour each, about.
+class ScriptCalendar : public ScriptState {
+ protected:
+  bool run_at(Duration node, Duration store, store::Operation operation = store::Operation::decide) {
+    group.operation = operation;
+    group.checks.assign(1, check_of(key, rule));
+    group.now = Instant{node};
+    batch.clear();
+    EXPECT_TRUE(batch.add(group));
+    return server.run_at(batch, Instant{store});
+  }
+  // The start of a window far ahead, so that no key ends by the server's own clock.
+  [[nodiscard]] Duration edge(int number) const { return Duration{calendar.edge(1'000'000 + number)}; }
+
+  const std::string key = "weir:{api:alice}:fwmonth";
+  const core::UnevenCalendar calendar{std::chrono::hours(1), 3};
+  const core::Rule rule = core::compile(*Limit::fixed_window(3, calendar));
+};
+
+TEST_F(ScriptCalendar, KeepsACountAndTheEndOfItsWindow) {
+  ASSERT_TRUE(run_at(edge(1), edge(1)));
+  ASSERT_TRUE(run_at(edge(1), edge(2) - Duration{1}));
+  EXPECT_EQ(group.checks[0].decision.reset_after, Duration{1});
+  EXPECT_EQ(text({"GET", key}), "2:" + std::to_string(edge(2).count()));
+  EXPECT_EQ(number({"PEXPIRETIME", key}), (edge(2).count() + 999) / 1000);
+}
+
+TEST_F(ScriptCalendar, TheClockOfTheStoreChoosesAmongTheWindowsThatWereSent) {
+  ASSERT_TRUE(run_at(edge(2), edge(1)));
+  EXPECT_EQ(group.checks[0].decision.reset_after, edge(2) - edge(1));
+  ASSERT_TRUE(run_at(edge(2), edge(2)));
+  EXPECT_EQ(group.checks[0].decision.remaining, 2U);
+  EXPECT_EQ(group.checks[0].decision.reset_after, edge(3) - edge(2));
+  ASSERT_TRUE(run_at(edge(2), edge(4) - Duration{1}));
+  EXPECT_EQ(group.checks[0].decision.reset_after, Duration{1});
+}
+
+TEST_F(ScriptCalendar, ATimeOutsideOfThemIsRefusedAndNothingIsWritten) {
+  for (const Duration store : {edge(1) - Duration{1}, edge(4)}) {
+    EXPECT_FALSE(run_at(edge(2), store));
+    EXPECT_TRUE(server.error.starts_with("EDGES ")) << server.error;
+    EXPECT_EQ(number({"EXISTS", key}), 0);
+  }
+}
+
+TEST_F(ScriptCalendar, AForeignValueIsRefusedAndLeftAlone) {
+  for (const char* value : {"", "5", "5:0", "-5:7", "5:x", "1.5:7", "5:7|", "5:9007199254740992"}) {
+    server.ask({"SET", key, value});
+    EXPECT_FALSE(run_at(edge(2), edge(2))) << value;
+    EXPECT_TRUE(server.error.starts_with("FOREIGN ")) << server.error;
+    EXPECT_EQ(text({"GET", key}), value);
+  }
 }
 
 // Printed, for docs/benchmarks.md. The key has 26 bytes.

@@ -27,7 +27,7 @@
 --   bucket           -
 --   queue            when it was charged  worth of what was charged, its nths
 --   windows          units  the window that was charged
---   of a calendar    units  twice the times between which a state ends that counts the window that was charged
+--   of a calendar    units  the times between which a state ends that counts the window that was charged
 --   log              units  when it was charged
 --
 -- An evaluation is an operation, how many copies of it there are, how many checks it has, and for each check the number
@@ -350,7 +350,7 @@ if needs > 0 or ledgers then
     if now >= input[at + 2] then at = at + 2 elseif now >= input[at + 1] then at = at + 1 end
     local starts, ends, state_ends = input[at], input[at + 1], first[key]
     if state_ends >= ends then return state_ends, second[key] end
-    if state_ends > now and 2 * state_ends > starts + ends then return ends, second[key] end
+    if state_ends > now and state_ends - starts > ends - state_ends then return ends, second[key] end
     return ends, 0
   end
 
@@ -607,8 +607,8 @@ if needs > 1 then
     elseif of == LOG then
       refund_log(key, term)
     elseif input[term + 3] == 0 then
-      local units, twice = input[term + 8], 2 * first[key]
-      if second[key] == 0 or twice <= input[term + 9] or twice > input[term + 10] then return end
+      local units = input[term + 8]
+      if second[key] == 0 or first[key] <= input[term + 9] or first[key] > input[term + 10] then return end
       second[key] = units < second[key] and second[key] - units or 0
       if second[key] == 0 then first[key] = -1 end
       changed[key] = true

@@ -146,8 +146,9 @@ void TermNumbers::add_calendar(const core::FixedWindow::Limit& limit, const Scri
   add(bounded(difference(*term.settlement), std::int64_t{1} << 40));
   const core::WindowEdges charged =
       can_be ? limit.calendar->around(core::micros(term.settlement->charged_at)) : core::WindowEdges{};
-  add(std::clamp<std::int64_t>(charged.start + charged.end, 0, beyond));
-  add(std::clamp<std::int64_t>(charged.end + charged.next_end, 0, beyond));
+  // As WindowEdges::is_ended_by has it: later than the first, and not than the second.
+  add(std::clamp<std::int64_t>((charged.start + charged.end) / 2, 0, beyond));
+  add(std::clamp<std::int64_t>((charged.end + charged.next_end) / 2, 0, beyond));
 }
 namespace {
 
