@@ -1,3 +1,4 @@
+#include "policy/calendar.h"
 #include "simulate/demand.h"
 
 #include <gtest/gtest.h>
@@ -66,6 +67,20 @@ TEST(LimitDemand, TiersAreReportedApartAndUnlimitedOnesNotAtAll) {
   EXPECT_EQ(report[1].word, "queue");
   EXPECT_EQ(report[1].present, 4U);
   EXPECT_EQ(report[1].rates[0].number.all, 2U);  // one passes, two wait
+}
+
+// Three days in UTC, two in Kathmandu.
+TEST(LimitDemand, WindowsOfACalendarAreThoseOfItsZone) {
+  const core::Calendar& days = *policy::find_calendar(core::CalendarUnit::day, "Asia/Kathmandu").value();
+  const policy::TieredLimit limits{{Limit::fixed_window(10, days).value()}, {}, {}};
+  LimitDemand demand(limits, 100);
+  const Instant begin{std::chrono::sys_days{std::chrono::year{2026} / 3 / 1} + 18h + 15min};  // midnight there
+  for (const Duration later : {Duration{0}, Duration{24h - 1us}, Duration{24h}})
+    demand.add(0, 7, Cost{1}, begin + later);
+  const auto report = demand.report({"default"});
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_EQ(report[0].rates[0].number.all, 2U);
+  EXPECT_EQ(report[0].numbers, "10/day in Asia/Kathmandu");
 }
 
 // 50,000 consumers, one in 20 of whom needs more, and room for 2,000 of them.
