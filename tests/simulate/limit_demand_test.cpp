@@ -1,9 +1,10 @@
-#include "policy/calendar.h"
 #include "simulate/demand.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include "policy/calendar.h"
 
 namespace weir::simulate {
 namespace {
