@@ -5,6 +5,9 @@
 
 #include <chrono>
 
+#include "store/local/state_id.h"
+#include "tests/core/uneven_calendar.h"
+
 namespace weir::store {
 namespace {
 
@@ -33,6 +36,22 @@ TEST(LocalShare, IsAtLeastOne) {
 TEST(LocalShare, IsAtLeastTheDearestRequest) {
   EXPECT_EQ(local_share_of(bucket(100, 60s, 20), 500'000, Cost{15}).capacity(), 15U);
   EXPECT_EQ(local_share_of(bucket(100, 60s, 20), 500'000, Cost{50}).capacity(), 20U);
+}
+
+TEST(LocalShare, OfAWindowOfTheCalendarHasItsDates) {
+  const core::UnevenCalendar calendar(24h, 1);
+  const Limit half = local_share_of(*Limit::fixed_window(10, calendar), 500'000, Cost{1});
+  EXPECT_EQ(half, *Limit::fixed_window(5, calendar));
+}
+
+// Numbers and zones may change under a state, units may not.
+TEST(StateId, OfACalendarHasItsUnit) {
+  const core::UnevenCalendar here(24h, 1);
+  const core::UnevenCalendar there(24h, 2);
+  const StateId id = state_id("api", Purpose::live, *Limit::fixed_window(10, here));
+  EXPECT_EQ(id, state_id("api", Purpose::live, *Limit::fixed_window(20, there)));
+  EXPECT_NE(id, state_id("api", Purpose::live, *Limit::fixed_window({10, core::usual_length(here.unit())})));
+  EXPECT_EQ(state_name(id), "limit-api.live.fixed_window.month");
 }
 
 TEST(LocalShare, OfAWindowIsAShareOfItsLimit) {
