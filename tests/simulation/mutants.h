@@ -30,7 +30,7 @@ inline constexpr std::array all_mutants{
     PlantedMutant{Mutant::time_from_answer, "time_from_answer", 552},
     PlantedMutant{Mutant::total_taken_unspent, "total_taken_unspent", 7},
     PlantedMutant{Mutant::lapsed_after, "lapsed_after", 757},
-    PlantedMutant{Mutant::others_not_subtracted, "others_not_subtracted", 0},
+    PlantedMutant{Mutant::others_not_subtracted, "others_not_subtracted", 1},
 };
 
 }  // namespace weir::simulation
