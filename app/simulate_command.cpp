@@ -247,11 +247,13 @@ Command simulate_command(CLI::App& weir) {
              "Where within a second requests come (default: spread)");
   auto* nodes = add_text(*line, "--nodes", options->nodes, "N", "Nodes that share the limits through one store");
   add_check(nodes, check_nodes);
+  static constexpr std::array kinds{policy::Consistency::exact, policy::Consistency::leased,
+                                    policy::Consistency::approximate};
   std::vector<std::string> consistencies;
-  for (const auto kind : simulate::simulated_consistencies) consistencies.emplace_back(policy::name_of(kind));
+  for (const auto kind : kinds) consistencies.emplace_back(policy::name_of(kind));
   add_words(*line, "--consistency", std::move(consistencies),
             "How they decide every limit (default: as the policy says)",
-            [options](std::size_t i) { options->consistency = simulate::simulated_consistencies[i]; })
+            [options](std::size_t i) { options->consistency = kinds[i]; })
       ->needs(nodes);
   add_choice(*line, "--spread", options->spread, spread_words, "Which node a request goes to (default: round-robin)")
       ->needs(nodes);

@@ -50,6 +50,8 @@ std::string_view text_of(WhyExact why) noexcept {
       return " (small)";
     case WhyExact::no_allowance:
       return " (too little for each)";
+    case WhyExact::calendar:
+      return " (calendar)";
   }
   return {};
 }
@@ -66,19 +68,15 @@ std::string consistency_text(const policy::CompiledLimit& limit, std::size_t nod
   return text;
 }
 
-Result<void> check_consistency(const policy::Ruleset& ruleset, std::size_t nodes) {
-  for (const policy::CompiledLimit& limit : ruleset.limits) {
-    for (const auto& numbers : limit.live.by_tier) {
-      if (!numbers) continue;
-      const Consistency kind = policy::effective_consistency(limit, *numbers, nodes).kind;
-      if (std::ranges::find(simulated_consistencies, kind) != simulated_consistencies.end()) continue;
-      return failure("limit '" + limit.name + "'",
-                     "is " + std::string(name_of(kind)) +
-                         ", which cannot be simulated on several nodes yet; say how they are to decide instead, as in "
-                         "`--consistency leased`");
-    }
+// How much the bound of an approximate limit is above it; none of others. Of tiers, the most.
+std::optional<std::uint64_t> most_over(const policy::CompiledLimit& limit, std::size_t nodes) {
+  std::optional<std::uint64_t> most;
+  for (const auto& numbers : limit.live.by_tier) {
+    if (!numbers || policy::effective_consistency(limit, *numbers, nodes).kind != Consistency::approximate) continue;
+    const std::uint64_t over = policy::approximate_bound(*numbers, nodes).most - numbers->capacity();
+    most = std::max(most.value_or(0), over);
   }
-  return {};
+  return most;
 }
 
 }  // namespace
@@ -91,11 +89,11 @@ Result<std::unique_ptr<Nodes>> Nodes::create(std::shared_ptr<const policy::Rules
                                 std::to_string(NodesOptions::most_nodes));
   }
   ruleset = with_consistency(std::move(ruleset), options.consistency);
-  if (auto checked = check_consistency(*ruleset, options.nodes); !checked) return tl::unexpected(checked.error());
   std::unique_ptr<Nodes> nodes(new Nodes(options, ruleset, memory_budget / SharedStates::bytes_each, most_consumers));
   const NodeContext context{.ruleset = std::move(ruleset),
                             .keys = std::make_shared<store::SharedKeys>("", ""),
                             .memory_budget = std::max(memory_of_node, memory_budget / options.nodes),
+                            .nodes = static_cast<std::uint32_t>(options.nodes),
                             .store = nodes->store_,
                             .clock = nodes->clock_};
   for (std::size_t i = 0; i < options.nodes; ++i) {
@@ -121,6 +119,7 @@ Nodes::Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset>
     OfLimit& of = limits_.emplace_back(OfLimit{{}, LimitDemand(limit.live, std::min(most_measured, share))});
     of.report.name = limit.name;
     of.report.consistency = consistency_text(limit, options.nodes);
+    of.report.most_over = most_over(limit, options.nodes);
   }
 }
 

@@ -7,7 +7,6 @@
 // One thread.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -32,11 +31,6 @@
 
 namespace weir::simulate {
 
-// What can be simulated. APPROXIMATE: it joins these when engine::Bindings makes tables for it; then the holder of
-// slices that SimulatedNode::create makes is told how many nodes there are, and Nodes::finish adds
-// policy::approximate_bound to what it measured.
-inline constexpr std::array simulated_consistencies{policy::Consistency::exact, policy::Consistency::leased};
-
 struct NodesOptions {
   static constexpr std::size_t most_nodes = 1'000;
   static constexpr Duration longest_round_trip = std::chrono::seconds{10};
@@ -49,8 +43,7 @@ struct NodesOptions {
 
 class Nodes {
  public:
-  // `memory_budget` bounds the states that are shared. Fails where the policy, or the options, ask for what there is
-  // not.
+  // `memory_budget` bounds the states that are shared.
   static Result<std::unique_ptr<Nodes>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                const NodesOptions& options, std::size_t memory_budget,
                                                std::size_t most_consumers);

@@ -28,7 +28,7 @@
 //                   as the policy says), admitted, denied, newly_denied, newly_admitted, covered, without_trip (of the
 //                   covered), messages {total, mean_per_second, peak_second {count, at}, peak_minute {count, at}},
 //                   limits [{name, consistency, judged, exact_admitted, exact_denied, admitted, denied, newly_denied,
-//                     newly_admitted, denied_by_held, without_trip, messages, over (or null)}]; or null
+//                     newly_admitted, denied_by_held, without_trip, messages, over (or null), most_over (or null)}]; or null
 //   keys            "hashed" | "shown"
 //
 // COUNTS: admitted, denied, blocked (of the denied, by a penalty), uncharged (another limit denied), warned,
@@ -225,7 +225,7 @@ class ReportJson {
       json_.fields("name", of.name, "consistency", of.consistency, "judged", of.judged, "exact_admitted",
                    of.exact_admitted, "exact_denied", of.exact_denied, "admitted", of.admitted, "denied", of.denied,
                    "newly_denied", of.newly_denied, "newly_admitted", of.newly_admitted, "denied_by_held",
-                   of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over);
+                   of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over, "most_over", of.most_over);
       json_.end_object();
     });
     json_.end_object();

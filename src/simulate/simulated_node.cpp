@@ -52,7 +52,8 @@ class SimulatedNode::Watched final : public store::Store, private store::Callbac
     const auto limit = limits_.find(check.states);
     if (limit == limits_.end()) return;
     ++paths_[limit->second].judged;
-    if (check.path == store::Path::slice) ++paths_[limit->second].without_trip;
+    if (check.path == store::Path::slice || check.path == store::Path::approximate)
+      ++paths_[limit->second].without_trip;
   }
 
   store::Store& inner_;
@@ -62,11 +63,12 @@ class SimulatedNode::Watched final : public store::Store, private store::Callbac
 };
 
 Result<std::unique_ptr<SimulatedNode>> SimulatedNode::create(const NodeContext& context, std::uint64_t number) {
-  auto engine = engine::Engine::create(context.ruleset,
-                                       {.memory_budget = context.memory_budget,
-                                        .hash_key = fixed_hash_key,
-                                        .shared_keys = context.keys,
-                                        .slice_holder = std::make_shared<store::SliceHolder>((number + 1) << 32)});
+  auto holder = std::make_shared<store::SliceHolder>((number + 1) << 32);
+  holder->nodes.store(context.nodes, std::memory_order_relaxed);
+  auto engine = engine::Engine::create(context.ruleset, {.memory_budget = context.memory_budget,
+                                                         .hash_key = fixed_hash_key,
+                                                         .shared_keys = context.keys,
+                                                         .slice_holder = std::move(holder)});
   if (!engine) return tl::unexpected(engine.error());
   return std::unique_ptr<SimulatedNode>(new SimulatedNode(context, std::move(*engine)));
 }

@@ -176,13 +176,13 @@ class Nodes(ProgramTest):
                       "  without a trip 80.0 % of the requests; ", ran.stdout)
         self.assertIn(f"<h2>{title}</h2>", page.read_text())
 
-    def test_approximate_is_not_offered_yet(self):
-        self.assertNotIn("approximate", self.help("simulate"))
+    def test_an_approximate_limit_has_its_bound_beside_it(self):
         policy = self.file(LEASED.replace("leased", "approximate").replace("100/min", "10000/min"))
-        ran = run("simulate", policy, "--log", self.log, "--nodes", "2")
-        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertTrue(ran.stderr.startswith("weir: limit 'by-ip': is approximate, which cannot be simulated"), ran.stderr)
-        self.assertEqual(run("simulate", policy, "--log", self.log).returncode, 0)
+        ran = run("simulate", policy, "--log", self.log, "--nodes", "2", "--format", "json")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        limit = json.loads(ran.stdout)["nodes"]["limits"][0]
+        self.assertEqual((limit["consistency"], limit["over"], limit["most_over"]), ("approximate", 0, 2 * (10000 // 8)))
+        self.assertEqual(limit["without_trip"], limit["judged"])
 
     def test_values_that_make_no_sense(self):
         for arguments, message in {
