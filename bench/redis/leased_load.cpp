@@ -1,11 +1,14 @@
 #include "redis/leased_load.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "redis/weir_load.h"
+#include "weir/clock.h"
 
 namespace weir::bench {
 namespace {
@@ -47,15 +50,27 @@ LeasedLoad::Batch::Batch(LeasedLoad& its_load) : load(its_load), groups(batch_si
   }
 }
 
-LeasedLoad::LeasedLoad(net::Loop& loop, store::Store& inner)
+LeasedLoad::LeasedLoad(net::Loop& loop, store::Store& inner, Kind kind)
     : loop_(loop),
+      kind_(kind),
       rule_(rule_of(of_many)),
-      table_(std::make_shared<store::SliceTable>(store::SliceTable::Options{
-          .rule = rule_, .capacity = of_many.burst, .holder = store::SliceHolder::random()})),
-      store_(inner),
+      leased_(inner),
+      store_(kind == Kind::local ? static_cast<store::Store&>(local_) : leased_),
       drawn_(zipf()) {
   states_.rule = rule_;
-  states_.slices = table_.get();
+  if (kind == Kind::local) {
+    table_ = table::Table::create(rule_, std::size_t{64} << 20, {1, 2}).value();
+    states_.table = table_.get();
+    return;
+  }
+  store::SliceTable::Options options{.rule = rule_, .capacity = of_many.burst, .holder = store::SliceHolder::random()};
+  options.holder->nodes = 1;
+  if (kind == Kind::approximate) {
+    options.approximate = {limit_of(of_many), std::chrono::milliseconds(100)};
+    options.most_keys = 2 * zipf_users;
+  }
+  slices_ = std::make_shared<store::SliceTable>(std::move(options));
+  states_.slices = slices_.get();
 }
 
 void LeasedLoad::begin(Work work, std::size_t under_way) {
@@ -78,16 +93,40 @@ std::uint32_t LeasedLoad::next_user() noexcept {
 
 void LeasedLoad::submit(Batch& batch) {
   batch.waiting = batch_size + 1;
+  const Instant now = kind_ == Kind::local ? WallClock().now() : Instant{};
   for (store::Group& group : batch.groups) {
-    const std::uint32_t user = next_user();
-    store::Check& check = group.checks[0];
-    check.hash = hash_of(user);
-    check.path = store::Path::store;
-    check.key = work_ == Work::hot_key ? "weir:{leased:hot}:gcra" : "weir:{leased:user-";
-    if (work_ != Work::hot_key) check.key += std::to_string(user) + "}:gcra";
+    prepare(group);
+    group.now = now;
   }
   store_.submit(batch.pointers);
   if (--batch.waiting == 0) submit_later(batch);
+}
+
+void LeasedLoad::prepare(store::Group& group) {
+  const std::uint32_t user = next_user();
+  store::Check& check = group.checks[0];
+  check.hash = hash_of(user);
+  check.path = store::Path::store;
+  if (kind_ == Kind::local) return;
+  check.key = kind_ == Kind::leased ? "weir:{leased:" : "weir:{approximate:";
+  check.key += work_ == Work::hot_key ? "hot" : std::to_string(user);
+  check.key += "}:gcra";
+}
+
+std::vector<double> LeasedLoad::times_of(std::size_t decisions) {
+  Batch one(*this);
+  ending_ = true;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < decisions; ++i) {
+    store::Group& group = one.groups[0];
+    prepare(group);
+    one.waiting = 2;
+    const auto began = std::chrono::steady_clock::now();
+    if (kind_ == Kind::local) group.now = WallClock().now();
+    store_.submit(group);
+    times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began).count());
+  }
+  return times;
 }
 
 // When the loop has looked for answers.
@@ -102,7 +141,7 @@ void LeasedLoad::submit_later(Batch& batch) {
 void LeasedLoad::Batch::answered(store::Group& group) {
   ++load.answered_;
   ++load.decided_;
-  if (group.checks[0].path == store::Path::slice) ++load.on_slices_;
+  if (group.checks[0].path != store::Path::store) ++load.on_slices_;
   if (group.failure != store::Failure::none || !group.admitted) ++load.failed_;
   if (--waiting == 0) load.submit_later(*this);
 }

@@ -1,4 +1,5 @@
-// Asks of leased limits: in batches, as a loop has them that reads many connections.
+// Asks of limits that are mostly or always decided in this process: leased or approximate ones, or those of the local
+// store. In batches, as a loop has them that reads many connections.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +12,24 @@
 #include "net/loop.h"
 #include "redis/load.h"
 #include "store/leased/leased_store.h"
+#include "store/local/local_store.h"
 #include "store/store.h"
 
 namespace weir::bench {
 
 class LeasedLoad final : public Load {
  public:
+  enum class Kind : std::uint8_t { leased, approximate, local };
+
   // `inner` stays longer.
-  LeasedLoad(net::Loop& loop, store::Store& inner);
+  LeasedLoad(net::Loop& loop, store::Store& inner, Kind kind);
 
   // hot_key: one key. distinct_keys: 100,000, asked for by Zipf's law with exponent 1.1. In batches of 64.
   void begin(Work work, std::size_t under_way) override;
   void end() override { ending_ = true; }
+
+  // How long decisions took, one at a time, in nanoseconds; on the loop's thread.
+  [[nodiscard]] std::vector<double> times_of(std::size_t decisions);
 
   // Of all decisions, those that needed no trip.
   [[nodiscard]] double share_without_trip() const noexcept;
@@ -44,10 +51,16 @@ class LeasedLoad final : public Load {
   void submit_later(Batch& batch);
   [[nodiscard]] std::uint32_t next_user() noexcept;
 
+  void prepare(store::Group& group);
+
   net::Loop& loop_;
+  const Kind kind_;
   core::Rule rule_;
-  std::shared_ptr<store::SliceTable> table_;
-  store::LeasedStore store_;
+  std::shared_ptr<store::SliceTable> slices_;
+  std::unique_ptr<table::Table> table_;
+  store::LeasedStore leased_;
+  store::LocalStore local_;
+  store::Store& store_;
   store::States states_;
   Work work_ = Work::hot_key;
   bool ending_ = false;

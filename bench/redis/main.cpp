@@ -105,6 +105,26 @@ void compare_leased(const char* name, const Extent& extent, net::Loop& loop, Lea
   std::fflush(stdout);
 }
 
+// Approximate limits against the store in this process, which nobody shares.
+void compare_approximate(const char* name, const Extent& extent, net::Loop& loop, LeasedLoad& approximate,
+                         LeasedLoad& local, Work work) {
+  std::vector<double> rates;
+  std::vector<double> local_rates;
+  std::vector<double> times;
+  std::vector<double> local_times;
+  for (int i = 0; i < extent.rounds; ++i) {
+    rates.push_back(measure(extent, loop, approximate, work, weir_under_way));
+    local_rates.push_back(measure(extent, loop, local, work, weir_under_way));
+    loop.run([&] { times.push_back(percentile(approximate.times_of(low_load_requests), 50)); });
+    loop.run([&] { local_times.push_back(percentile(local.times_of(low_load_requests), 50)); });
+  }
+  const double x = percentile(rates, 50);
+  const double y = percentile(local_rates, 50);
+  std::printf("%s: weir %.0f/s, local store %.0f/s, ratio %.2fx, p50 %.0f ns, local store %.0f ns\n", name, x, y, x / y,
+              percentile(times, 50), percentile(local_times, 50));
+  std::fflush(stdout);
+}
+
 // The processor time of the server.
 class Processor {
  public:
@@ -217,9 +237,14 @@ int main(int count, char** arguments) {
   compare("redis-two", extent, loop, ours, *plain, Work::user_and_all);
   compare("redis-hot", extent, loop, ours, *plain, Work::hot_key);
 
-  LeasedLoad leased(loop, *store);
+  LeasedLoad leased(loop, *store, LeasedLoad::Kind::leased);
   compare_leased("redis-leased", extent, loop, leased, *plain, Work::hot_key);
   compare_leased("redis-leased-zipf", extent, loop, leased, *plain, Work::distinct_keys);
+
+  LeasedLoad approximate(loop, *store, LeasedLoad::Kind::approximate);
+  LeasedLoad local(loop, *store, LeasedLoad::Kind::local);
+  compare_approximate("redis-approximate", extent, loop, approximate, local, Work::hot_key);
+  compare_approximate("redis-approximate-zipf", extent, loop, approximate, local, Work::distinct_keys);
 
   const Processor processor(arguments[3]);
   const double exact = processor.cost(extent, loop, ours, Work::distinct_keys, weir_under_way);

@@ -4,9 +4,12 @@
 
 namespace weir::bench {
 
+Limit limit_of(const Numbers& numbers) {
+  return Limit::gcra({.rate = {.count = 1, .per = Duration{numbers.token_us}}, .burst = numbers.burst}).value();
+}
+
 core::Rule rule_of(const Numbers& numbers) {
-  return core::compile(
-      Limit::gcra({.rate = {.count = 1, .per = Duration{numbers.token_us}}, .burst = numbers.burst}).value());
+  return core::compile(limit_of(numbers));
 }
 
 WeirLoad::WeirLoad(store::redis::RedisStore& store)

@@ -11,6 +11,7 @@
 
 namespace weir::bench {
 
+[[nodiscard]] Limit limit_of(const Numbers& numbers);
 [[nodiscard]] core::Rule rule_of(const Numbers& numbers);
 
 class WeirLoad final : public Load, private store::Callback {

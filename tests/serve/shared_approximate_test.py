@@ -5,6 +5,7 @@ import sys
 import time
 import unittest
 
+import consistency_table
 import resp_client
 from redis_servers import Redis
 from server import PATIENCE, eventually
@@ -73,11 +74,13 @@ class Steady(unittest.TestCase):
             demand.run(2)
             for _ in range(3):
                 errors = {name: rate / LIMIT - 1 for name, rate in demand.run(8).items()}
-                print("approximate, steady:", {name: f"{error:+.2%}" for name, error in errors.items()})
                 if all(abs(error) <= 0.01 for error in errors.values()):
                     break
             else:
                 self.fail(f"errors of {errors}")
+            for name, error in errors.items():
+                consistency_table.note(self, f"approximate, {name}, steady demand of twice {LIMIT}/s", "within 1 % of it",
+                                       f"{error:+.2%}")
             self.assertEqual(decisions(nodes, "shared"), 0)
             self.assertGreater(decisions(nodes, "approximate"), 0)
 
@@ -101,7 +104,7 @@ class Bound(unittest.TestCase):
                 self.assertLessEqual(spent, bound)
                 self.assertGreaterEqual(spent, LIMIT * 0.95)
                 over = max(metric(node, "weir_approximate_over_units", limit=name) for node in self.nodes)
-                print(f"approximate, {name}: {spent} of {LIMIT} admitted at once, {over:.0f} over, at most {bound:.0f}")
+                consistency_table.note(self, f"approximate, {name}, all at once", f"at most {bound:.0f}", spent)
                 self.assertLessEqual(over, bound - LIMIT)
 
     def test_a_consumer_that_comes_seldom_is_not_denied(self):
