@@ -19,9 +19,9 @@ using namespace std::chrono_literals;
 
 constexpr Duration sync = 100ms;
 
-class Node final : public Callback {
+class ApproximateNode final : public Callback {
  public:
-  Node(MemoryStore& shared, const Limit& limit, std::uint64_t id, std::uint32_t nodes)
+  ApproximateNode(MemoryStore& shared, const Limit& limit, std::uint64_t id, std::uint32_t nodes)
       : shared_(shared), holder_(std::make_shared<SliceHolder>(id)), store_(shared, [this] { return ticks(); }) {
     holder_->nodes.store(nodes);
     table_ = std::make_shared<SliceTable>(SliceTable::Options{.rule = core::compile(limit),
@@ -95,10 +95,10 @@ class Node final : public Callback {
 };
 
 // Nodes that share a limit, ticked as time passes.
-struct Cluster {
-  Cluster(const Limit& limit, std::uint32_t count) {
+struct ApproximateNodes {
+  ApproximateNodes(const Limit& limit, std::uint32_t count) {
     for (std::uint32_t id = 1; id <= count; ++id)
-      nodes.push_back(std::make_unique<Node>(shared, limit, id << 8, count));
+      nodes.push_back(std::make_unique<ApproximateNode>(shared, limit, id << 8, count));
   }
   void pass(Duration time) {
     constexpr Duration step = 5ms;
@@ -116,10 +116,10 @@ struct Cluster {
     }
     return admitted;
   }
-  Node& operator[](std::size_t i) { return *nodes[i]; }
+  ApproximateNode& operator[](std::size_t i) { return *nodes[i]; }
 
   MemoryStore shared;
-  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<std::unique_ptr<ApproximateNode>> nodes;
 };
 
 std::vector<Limit> each_algorithm(std::uint64_t capacity, Duration fill) {
@@ -129,7 +129,7 @@ std::vector<Limit> each_algorithm(std::uint64_t capacity, Duration fill) {
 }
 
 TEST(Approximate, NobodyWaitsForASlowStore) {
-  Cluster cluster(*Limit::token_bucket({{1'000, 100s}, 1'000}), 4);
+  ApproximateNodes cluster(*Limit::token_bucket({{1'000, 100s}, 1'000}), 4);
   cluster.shared.holds = true;
   EXPECT_EQ(cluster[0].admitted_of(100), 1'000U / (4 * 4)) << "the allowance, and then denials";
   EXPECT_EQ(cluster[0].answers, 100U);
@@ -140,7 +140,7 @@ TEST(Approximate, NobodyWaitsForASlowStore) {
 
 TEST(Approximate, OneNodeGetsAllThatIsLeft) {
   for (const Limit& limit : each_algorithm(1'000, 1h)) {
-    Cluster cluster(limit, 4);
+    ApproximateNodes cluster(limit, 4);
     EXPECT_NEAR(static_cast<double>(cluster.spend_all(0)), 1'000, 2);
     EXPECT_FALSE(cluster[0].ask());
     EXPECT_EQ(cluster[0].table().most_over(), 0U);
@@ -150,7 +150,7 @@ TEST(Approximate, OneNodeGetsAllThatIsLeft) {
 // Each spends its allowance before the store is heard of: that is the worst.
 TEST(Approximate, AtMostAQuarterIsAdmittedBeyondTheLimit) {
   for (const Limit& limit : each_algorithm(1'000, 1h)) {
-    Cluster cluster(limit, 5);
+    ApproximateNodes cluster(limit, 5);
     EXPECT_NEAR(static_cast<double>(cluster.spend_all(0)), 1'000, 2);
     cluster.shared.holds = true;
     std::uint64_t over = 0;
@@ -170,7 +170,7 @@ TEST(Approximate, AtMostAQuarterIsAdmittedBeyondTheLimit) {
 }
 
 TEST(Approximate, WhatFoundRoomIsNotTheLastAllowance) {
-  Cluster cluster(*Limit::fixed_window({1'000, 1h}), 4);
+  ApproximateNodes cluster(*Limit::fixed_window({1'000, 1h}), 4);
   for (int i = 0; i < 20; ++i) {
     EXPECT_TRUE(cluster[0].ask()) << "a consumer that comes seldom is never denied";
     cluster.pass(20 * sync);
@@ -181,7 +181,7 @@ TEST(Approximate, WhatFoundRoomIsNotTheLastAllowance) {
 
 TEST(Approximate, WhatFoundNoneIsForAWindowOrATimeToFill) {
   for (const Limit& limit : each_algorithm(1'000, 1'000s)) {
-    Cluster cluster(limit, 2);
+    ApproximateNodes cluster(limit, 2);
     EXPECT_GE(cluster.spend_all(0), 1'000U);
     cluster.shared.holds = true;
     EXPECT_EQ(cluster[1].admitted_of(2'000), 125U);
@@ -198,8 +198,8 @@ TEST(Approximate, WhatFoundNoneIsForAWindowOrATimeToFill) {
 // Steady demand of twice the limit, on nodes that are asked unequally.
 TEST(Approximate, SteadyDemandIsHeldWithinOnePercent) {
   for (const Limit& limit : each_algorithm(1'000, 1s)) {
-    Cluster cluster(limit, 4);
-    Cluster exact(limit, 1);
+    ApproximateNodes cluster(limit, 4);
+    ApproximateNodes exact(limit, 1);
     std::uint64_t admitted = 0;
     std::uint64_t by_exact = 0;
     const auto demand = [&](int milliseconds) {
@@ -220,7 +220,7 @@ TEST(Approximate, SteadyDemandIsHeldWithinOnePercent) {
 
 TEST(Approximate, AnAbsentStoreLeavesEachNodeItsShare) {
   for (const Limit& limit : each_algorithm(1'000, 100s)) {
-    Cluster cluster(limit, 5);
+    ApproximateNodes cluster(limit, 5);
     cluster.shared.failing = Failure::away;
     EXPECT_EQ(cluster[0].admitted_of(2'000), 50U + 200U) << "the allowance, and a fifth";
     EXPECT_EQ(cluster[0].path(), Path::share);
@@ -232,7 +232,7 @@ TEST(Approximate, AnAbsentStoreLeavesEachNodeItsShare) {
 
 // What was sent and not answered may have been charged; it is not charged again.
 TEST(Approximate, WhatMayHaveBeenChargedIsNotChargedAgain) {
-  Cluster cluster(*Limit::fixed_window({1'000, 1h}), 5);
+  ApproximateNodes cluster(*Limit::fixed_window({1'000, 1h}), 5);
   cluster.shared.holds = true;
   EXPECT_TRUE(cluster[0].ask());
   cluster.shared.fail(Failure::timeout);
@@ -243,14 +243,14 @@ TEST(Approximate, WhatMayHaveBeenChargedIsNotChargedAgain) {
 }
 
 TEST(Approximate, WhatAnotherLimitDeniesIsPutBack) {
-  Cluster cluster(*Limit::token_bucket({{1, 1h}, 100}), 1);
+  ApproximateNodes cluster(*Limit::token_bucket({{1, 1h}, 100}), 1);
   EXPECT_TRUE(cluster[0].ask(1, 100)) << "unasked, and the exact one is used up";
   for (int i = 0; i < 50; ++i) EXPECT_FALSE(cluster[0].ask(1, 1));
   EXPECT_EQ(cluster.spend_all(0), 99U);
 }
 
 TEST(Approximate, TooLittleForSoManyNodesIsDecidedExactly) {
-  Cluster cluster(*Limit::token_bucket({{1, 1h}, 100}), 2);
+  ApproximateNodes cluster(*Limit::token_bucket({{1, 1h}, 100}), 2);
   cluster[0].holder().nodes.store(26);
   cluster.shared.holds = true;
   (void)cluster[0].ask();
@@ -261,7 +261,7 @@ TEST(Approximate, TooLittleForSoManyNodesIsDecidedExactly) {
 }
 
 TEST(Approximate, ADenialSaysWhenToComeBack) {
-  Cluster cluster(*Limit::token_bucket({{1'000, 1s}, 1'000}), 2);
+  ApproximateNodes cluster(*Limit::token_bucket({{1'000, 1s}, 1'000}), 2);
   (void)cluster.spend_all(0);
   (void)cluster[0].admitted_of(1'000);
   ASSERT_FALSE(cluster[0].ask());
@@ -275,7 +275,7 @@ TEST(Approximate, ADenialSaysWhenToComeBack) {
 }
 
 TEST(Approximate, ConsumersThatDoNotComeAnyMoreAreForgotten) {
-  Cluster cluster(*Limit::token_bucket({{1'000, 1s}, 1'000}), 2);
+  ApproximateNodes cluster(*Limit::token_bucket({{1'000, 1s}, 1'000}), 2);
   EXPECT_TRUE(cluster[0].ask());
   cluster.pass(20 * sync);
   EXPECT_EQ(cluster[0].table().keys(), 0U);

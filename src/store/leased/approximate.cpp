@@ -190,7 +190,7 @@ void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uin
   const bool ends_early = answer.lasts < options_.lease;
   if (ends_early) record.next_message = std::min(record.next_message, std::max(record.ends, now + sync / 16));
   const bool is_counter = options_.approximate->limit.algorithm() == Algorithm::sliding_window_counter;
-  record.hurries_from = ends_early && is_counter ? record.begins + answer.lasts.count() - sync : never;
+  record.hurries_from = ends_early && is_counter ? record.begins + answer.lasts.count() - 2 * sync : never;
   const std::uint64_t free = answer.left + answer.units - std::min(answer.units, kept);
   if (free == 0) {
     record.allowance = 0;
@@ -223,8 +223,10 @@ void SliceTable::not_heard(Record& record, bool was_sent, Ticks now) {
 // window ends, and is not handed out before, is lost for good: so it is filled more often then.
 bool SliceTable::is_time_to_exchange(const Record& record, Ticks now) const noexcept {
   if (now >= record.next_message) return true;
-  const bool hurries = record.rest == 0 && (has_plenty(record) || now >= record.hurries_from);
-  return hurries && now >= record.sent_at + options_.approximate->sync.count() / 16;
+  if (record.is_live(now)) return false;
+  const Ticks since = now - record.sent_at;
+  const Ticks sync = options_.approximate->sync.count();
+  return since >= sync / 16 && (has_plenty(record) || now >= record.hurries_from);
 }
 
 bool SliceTable::exchange_is_due(const Record& record, Ticks now) const noexcept {
