@@ -192,7 +192,7 @@ class Nodes(ProgramTest):
             ("--consistency", "leased"): "--consistency requires --nodes",
             ("--spread", "client"): "--spread requires --nodes",
             ("--round-trip", "1ms"): "--round-trip requires --nodes",
-            ("--nodes", "2", "--consistency", "loose"): "--consistency: `loose` is not one of exact, leased",
+            ("--nodes", "2", "--consistency", "loose"): "--consistency: `loose` is not one of exact, leased, approximate",
             ("--nodes", "2", "--spread", "random"): "--spread: `random` is not one of round-robin, client",
             ("--nodes", "2", "--round-trip", "1min"): "--round-trip: `1min` is not a time from 0 to 10s, like 1ms",
         }.items():
