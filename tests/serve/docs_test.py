@@ -162,6 +162,7 @@ limits:
     missing: share
     tier_overrides: { pro: unlimited }
   - { name: leased, routes: [/leased], consumer_key: user, algorithm: token_bucket, rate: 100/h, consistency: leased }
+  - { name: loose, routes: [/loose], consumer_key: user, algorithm: token_bucket, rate: 100/h, consistency: approximate }
   - { name: billed, routes: [/billed], consumer_key: user, algorithm: fixed_window, limit: 9,
       window: { calendar: month, timezone: Europe/Berlin } }
 """
