@@ -46,7 +46,9 @@ policy::Consistency consistency_of(const engine::Bindings& bindings, std::uint32
   const policy::CompiledLimit& of = bindings.ruleset().limits[limit];
   const auto& numbers = of.live.by_tier[tier];
   if (bindings.shared_keys() == nullptr || !numbers) return policy::Consistency::exact;
-  return policy::effective_consistency(of, *numbers, policy::default_nodes).kind;
+  const store::SliceHolder* const holder = bindings.slice_holder();
+  const std::uint64_t nodes = holder == nullptr ? policy::default_nodes : holder->nodes.load(std::memory_order_relaxed);
+  return policy::effective_consistency(of, *numbers, nodes).kind;
 }
 
 // Those that end last come first: `most_listed` of them.
