@@ -19,6 +19,7 @@ from server import PATIENCE, ROOT, eventually
 
 RATE, BURST = 60, 120  # of the example's policy
 REPORT_EVERY = 5       # seconds: Envoy 1.38 has that as a constant, whatever its configuration says
+MEASURED = 3           # seconds, for a rate
 
 
 class Demand:
@@ -99,39 +100,37 @@ class Quotas(unittest.TestCase):
         page = self.weir.ask("GET", "/metrics", listener="admin")[2]
         return int(re.search(rf"^{name} (\d+)$", page, re.MULTILINE)[1])
 
-    def rates(self, seconds=3):
+    def rates(self):
         """Of what each Envoy admits, over the next seconds."""
         begun = time.monotonic()
-        eventually(lambda: time.monotonic() >= begun + seconds, "the time to measure")
-        return [demand.since(begun) / seconds for demand in self.demands]
+        eventually(lambda: time.monotonic() >= begun + MEASURED, "the time to measure")
+        return [demand.since(begun) / MEASURED for demand in self.demands]
 
     def await_rates(self, expected, within, what):
-        """Returns when each Envoy admits what it is expected to; after `within` seconds it fails."""
+        """Returns when each Envoy admits what it is expected to; fails if that has not begun after `within` seconds."""
         begun = time.monotonic()
         rates = self.rates()
         while not all(low <= rate <= high for rate, (low, high) in zip(rates, expected)):
-            self.assertLess(time.monotonic() - begun, within, f"{what}: {rates}")
+            self.assertLess(time.monotonic() - begun, within + MEASURED, f"{what}: {rates}")
             rates = self.rates()
 
     def test_three_envoys_share_a_limit_by_demand(self):
         envoys = [self.start_envoy(number) for number in range(3)]
-        begun = time.monotonic()
         self.demands = [Demand(port, rate) for (_, port), rate in zip(envoys, [5, 15, 90])]
         eventually(lambda: self.figure("weir_quota_streams") == 3, "three streams")
-        self.await_rates([(3, 7), (11, 18), (25, 45)], 3 * REPORT_EVERY, "small demands are met")
+        self.await_rates([(2, 7), (11, 18), (25, 45)], 3 * REPORT_EVERY, "small demands are met")
 
         self.demands[0].rate, self.demands[2].rate = 90, 5
-        self.await_rates([(25, 45), (11, 18), (3, 7)], 3 * REPORT_EVERY, "shares follow the demand")
+        self.await_rates([(25, 45), (11, 18), (2, 7)], 3 * REPORT_EVERY, "shares follow the demand")
 
         envoys[0][0].kill()
         eventually(lambda: self.figure("weir_quota_streams") == 2, "the end of its stream")
         self.demands[1].rate = 90
-        self.await_rates([(0, 0), (40, 62), (3, 7)], 3 * REPORT_EVERY, "its part goes to the others")
+        self.await_rates([(0, 0), (40, 62), (2, 7)], 3 * REPORT_EVERY, "its part goes to the others")
 
         admitted = [each for demand in self.demands for each in list(demand.admitted)]
         self.assertGreater(len(admitted), 100)
         self.assertLessEqual(highest_level(admitted), BURST)
-        self.assertLess(time.monotonic() - begun, 60)
         self.assertEqual(self.figure("weir_quota_buckets"), 2)
         self.assertEqual(self.figure("weir_quota_refused_total"), 0)
 
