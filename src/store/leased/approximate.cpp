@@ -118,6 +118,7 @@ Decision SliceTable::decide_on_share(Record& record, Cost cost, Ticks now) {
 }
 
 void SliceTable::put_back_on_share(Record& record, Instant charged_at, Cost cost) const {
+  if (!record.share) return;  // it was forgotten meanwhile
   core::visit_rule(share_rule(), [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (core::can_be_leased<A>) {
       A::refund(of.limit, record.share->used.of<A>(), cost, charged_at, charged_at);
@@ -178,13 +179,13 @@ void SliceTable::send_unasked(Record& record, core::SliceMessage& message, Ticks
 }
 
 void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uint64_t kept, Ticks now) noexcept {
-  record.is_away = false;
+  const bool is_returned = record.wanted == 0 && answer.units == 0;
+  record.is_away = !is_returned && now >= record.ends;  // so slow, it is of no more use than one that does not answer
   record.unasked_sent = record.shared_sent = 0;
   const Ticks sync = options_.approximate->sync.count();
   // A fixed window that begins is not one that the store was heard of.
   const bool is_fixed = options_.approximate->limit.algorithm() == Algorithm::fixed_window;
   const Ticks known_for = std::min(3 * sync, is_fixed ? answer.lasts.count() : never);
-  const bool is_returned = record.wanted == 0 && answer.units == 0;
   record.heard_until = is_returned ? now : record.begins + known_for;
   // A slice that ends with its window is followed by one of the next as soon as it can be.
   const bool ends_early = answer.lasts < options_.lease;

@@ -117,7 +117,7 @@ bool LeasedStore::spend(Group& group, Ticks now) {
     check.path = path_of(table, taken);
     check.decision = taken.decision;
     if (taken.on != SliceTable::On::share) check.decision.charged_at = table.store_time(now);
-    if (taken.answer == SliceTable::Answer::spent && !is_guard) spent_.push_back({i, taken});
+    if (taken.answer == SliceTable::Answer::spent && !is_guard) spent_.push_back({i, taken.number, taken.on});
   }
   return std::ranges::all_of(taken_, [](const auto& one) { return one.answer == SliceTable::Answer::spent; });
 }
@@ -153,7 +153,8 @@ void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
     Decision& decision = check.decision;
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
     if (decision.remaining == decision.limit) decision.more_after.reset();
-    if (!check.states->slices->put_back(check.hash, one.taken, check.cost)) refund(check, now);
+    if (!check.states->slices->put_back(check.hash, one.on, one.number, decision.charged_at, check.cost))
+      refund(check, now);
   }
   spent.clear();
 }

@@ -53,7 +53,8 @@ class LeasedStore final : public Store {
   // A check that was spent.
   struct Spent {
     std::size_t place;
-    SliceTable::Taken taken;
+    std::uint64_t number;
+    SliceTable::On on;
   };
   struct Renewal {
     SliceTable* table;

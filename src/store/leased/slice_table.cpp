@@ -143,18 +143,18 @@ SliceTable::Taken SliceTable::look(table::KeyHash key, Cost cost, Ticks now) {
   return {.answer = Answer::spent, .decision = admitted(found->second, now)};
 }
 
-bool SliceTable::put_back(table::KeyHash key, const Taken& taken, Cost cost) {
+bool SliceTable::put_back(table::KeyHash key, On on, std::uint64_t number, Instant charged_at, Cost cost) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.records.find(key);
   if (found == part.records.end()) return false;
   Record& record = found->second;
-  if (taken.on == On::share) {
-    put_back_on_share(record, taken.decision.charged_at, cost);
+  if (on == On::share) {
+    put_back_on_share(record, charged_at, cost);
     return true;
   }
-  if (record.number != taken.number) return false;
-  if (taken.on == On::allowance) {
+  if (record.number != number) return false;
+  if (on == On::allowance) {
     record.unasked -= std::min(record.unasked, cost.units());
     record.allowance += cost.units();
   } else {

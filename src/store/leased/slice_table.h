@@ -128,7 +128,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] Taken look(table::KeyHash key, Cost cost, Ticks now);
 
   // Of what was spent and is not used after all. False: the slice is not the same any more.
-  [[nodiscard]] bool put_back(table::KeyHash key, const Taken& taken, Cost cost);
+  [[nodiscard]] bool put_back(table::KeyHash key, On on, std::uint64_t number, Instant charged_at, Cost cost);
 
   // A message to go with a question that the slice cannot answer: all of the slice is given back, and a new one asked
   // for. Nothing: one is in flight, or there is no use in it.
