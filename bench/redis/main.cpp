@@ -244,7 +244,6 @@ int main(int count, char** arguments) {
   LeasedLoad approximate(loop, *store, LeasedLoad::Kind::approximate);
   LeasedLoad local(loop, *store, LeasedLoad::Kind::local);
   compare_approximate("redis-approximate", extent, loop, approximate, local, Work::hot_key);
-  compare_approximate("redis-approximate-zipf", extent, loop, approximate, local, Work::distinct_keys);
 
   const Processor processor(arguments[3]);
   const double exact = processor.cost(extent, loop, ours, Work::distinct_keys, weir_under_way);
