@@ -41,9 +41,10 @@ class Bound {
   void forget(StoreTime time) { events_.push_back({time, 0, 0, Kind::forgotten}); }
   // The store's clock steps back: a window that was over and is entered again is a new one.
   void step_back(StoreTime time) { events_.push_back({time, 0, 0, Kind::stepped_back}); }
-  // From then on other numbers hold, of the same algorithm and window.
-  void renumber(StoreTime time, const Limit& limit) {
-    events_.push_back({time, 0, 0, Kind::renumbered});
+  // From then on other numbers hold, of the same algorithm and window. `forgives`: what is beyond a smaller limit then
+  // was admitted under the larger one, and is not held against what is admitted unasked under the new one.
+  void renumber(StoreTime time, const Limit& limit, bool forgives) {
+    events_.push_back({time, forgives ? std::uint64_t{1} : 0, 0, Kind::renumbered});
     later_limits_.push_back(limit);
   }
 
@@ -64,7 +65,7 @@ class Bound {
         const Micros counts_for = limit_.rate().per.count() * (limit_.algorithm() == Algorithm::fixed_window ? 1 : 2);
         std::erase_if(counts_, [&](const auto& one) { return one.first + counts_for <= event.time.latest; });
       }
-      if (event.kind == Kind::renumbered) renumber(event.time.passed);
+      if (event.kind == Kind::renumbered) renumber(event.time.passed, event.units > 0);
       if (event.kind != Kind::admitted) continue;
       const std::uint64_t excess = is_bucket() ? pour(event) : count(event);
       if (excess > credit_) return Excess{event.time.at, excess - credit_};
@@ -86,7 +87,7 @@ class Bound {
   [[nodiscard]] bool is_bucket() const noexcept { return limit_.algorithm() < Algorithm::fixed_window; }
 
   // What is used counts by the time that it takes; what is held, by the new numbers. The least that it can be.
-  void renumber(Micros passed) {
+  void renumber(Micros passed, bool forgives) {
     const Limit next = later_limits_[renumbered_++];
     if (is_bucket()) {
       drain(passed);
@@ -99,7 +100,7 @@ class Bound {
       level_ = static_cast<Level>(std::max(0.0, units) * static_cast<double>(new_per.count()));
     }
     limit_ = next;
-    // What is beyond a smaller limit was admitted under the larger one.
+    if (!forgives) return;
     for (auto& [window, count] : counts_) count = std::min(count, limit_.capacity());
   }
 

@@ -255,7 +255,7 @@ inline void Simulation::reload() {
   }
   reloaded_ = store_.time(queue_.now());
   for_each_key([&](std::size_t limit, std::size_t key) {
-    bound(limit, key).renumber(reloaded_, most(limit));
+    bound(limit, key).renumber(reloaded_, most(limit), allowance(limit) > 0);
     bound(limit, key).add_credit(reloaded_, plan_.nodes * std::max(unasked[limit], allowance(limit)));
   });
   for (Node* const node : nodes_) {
