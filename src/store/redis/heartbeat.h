@@ -1,8 +1,8 @@
 // Says once a second, in the store, that this node is there, and reads who else is: one hash with a line for each node,
 // written and read by one short script, over the connections that decide.
 //
-// The hash has one key, so it is in one slot of a cluster. Lines that nobody writes any more are removed by whoever
-// beats next, by the store's clock; the whole expires with the last node.
+// The hash has one key, so it is in one slot of a cluster. Lines that nobody writes any more are removed by the node
+// that beats next, by the store's clock; the whole expires with the last node.
 //
 // A beat that fails is no failure of the store: it is counted, the list stands as it is, and the next one is tried a
 // second later. Nothing waits for a beat.
