@@ -85,7 +85,7 @@ class KeyedLimiter {
     return acquire_within(key, cost, duration_until(deadline), std::move(stop));
   }
 
-  // Gives back `cost` of a charge.
+  // Gives back `cost` of a charge: of a bucket, what has not flowed in again since.
   void refund(std::string_view key, Cost cost, const Decision& charge);
 
   // Corrects a charge of `reserved` to what it turned out to be. Never denied: what is more than was

@@ -23,6 +23,7 @@ enum class Algorithm : std::uint8_t {
   fixed_window,
   sliding_window_log,
   sliding_window_counter,
+  concurrency,
 };
 
 [[nodiscard]] std::string_view name_of(Algorithm algorithm) noexcept;
@@ -50,6 +51,12 @@ struct WindowNumbers {
   Duration window{};
 };
 
+// So many units may be held at once. A hold that is not released ends after the lease.
+struct ConcurrencyNumbers {
+  std::uint64_t limit = 0;
+  Duration lease = std::chrono::seconds(60);
+};
+
 class Limit {
  public:
   // The longest time to fill a bucket, and the longest window: ten years of 365 days.
@@ -57,6 +64,7 @@ class Limit {
   // The largest limit of a window, and of a window that logs every request.
   static constexpr std::uint64_t largest_window_limit = 4'294'967'295;
   static constexpr std::uint64_t largest_log_limit = 65'536;
+  static constexpr std::uint64_t largest_concurrency = 4'096;
   // burst x count stays below this, where every step is exact in 64 bits and in a double.
   static constexpr std::uint64_t largest_product = std::uint64_t{1} << 53;
 
@@ -70,14 +78,16 @@ class Limit {
   static Result<Limit> fixed_window(std::uint64_t limit, const core::Calendar& calendar);
   static Result<Limit> sliding_window_log(WindowNumbers numbers);
   static Result<Limit> sliding_window_counter(WindowNumbers numbers);
+  // Decided by receipts: see docs/decisions/0017. Limiter and KeyedLimiter have none.
+  static Result<Limit> concurrency(ConcurrencyNumbers numbers);
 
   [[nodiscard]] Algorithm algorithm() const noexcept { return algorithm_; }
 
   // The rate in lowest terms (30 per 60 s is 1 per 2 s). Windows: the limit per window, as written; of a calendar, per
-  // the usual length of one.
+  // the usual length of one. Concurrency: the limit per lease.
   [[nodiscard]] Rate rate() const noexcept { return rate_; }
 
-  // The most that a consumer at rest can take at once: burst, queue + 1, or the window's limit.
+  // The most that a consumer at rest can take at once: burst, queue + 1, or the limit.
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
 
   // Of a fixed window; null: its windows have one length.

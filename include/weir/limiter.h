@@ -50,7 +50,7 @@ class Limiter {
     return acquire_within(cost, duration_until(deadline), std::move(stop));
   }
 
-  // Gives back `cost` of a charge.
+  // Gives back `cost` of a charge: of a bucket, what has not flowed in again since.
   void refund(Cost cost, const Decision& charge);
 
   // Corrects a charge of `reserved` to what it turned out to be. Never denied: what is more than was

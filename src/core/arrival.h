@@ -86,6 +86,13 @@ struct ArrivalLimit {
     return static_cast<std::uint64_t>(units / static_cast<std::uint64_t>(per));
   }
 
+  // How many whole tokens a span is worth.
+  [[nodiscard]] constexpr std::uint64_t tokens_in(FineSpan span) const noexcept {
+    const Wide units =
+        Wide{static_cast<std::uint64_t>(span.whole)} * static_cast<std::uint64_t>(count) + static_cast<Wide>(span.nths);
+    return static_cast<std::uint64_t>(units / static_cast<std::uint64_t>(per));
+  }
+
   [[nodiscard]] constexpr FineSpan sum(FineSpan a, FineSpan b) const noexcept {
     const std::int64_t nths = a.nths + b.nths;
     const bool carries = nths >= count;
@@ -175,21 +182,31 @@ struct ArrivalOperations {
     return decide(limit, copy, cost, now);
   }
 
-  // The TAT falls by the cost, not below now.
-  static void refund(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant /*charged_at*/,
-                     Instant now_instant) noexcept {
+  // The TAT falls by what is still visible of the charge, at most the cost. Says by how much.
+  static FineSpan refund(const ArrivalLimit& limit, ArrivalState& state, Cost cost, const Charged& charged,
+                         Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
-    const FineSpan used = state.used(limit, now);
-    state.set_used(limit.difference(used, limit.worth(std::min(cost.units(), 2 * limit.burst))), now);
+    const FineSpan visible{std::max<std::int64_t>(0, micros(charged.full_at) - now), 0};
+    return credit(limit, state, limit.worth(std::min(cost.units(), 2 * limit.burst)), visible, now);
   }
 
-  // Charges without asking, into a debt of at most one burst.
-  static void owe(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant now_instant) noexcept {
+  // The same for what is worth `most`, of a charge of which so much is visible.
+  static FineSpan credit(const ArrivalLimit& limit, ArrivalState& state, FineSpan most, FineSpan visible,
+                         std::int64_t now) noexcept {
+    const FineSpan used = state.used(limit, now);
+    const FineSpan back = std::min({most, visible, used});
+    state.set_used(limit.difference(used, back), now);
+    return back;
+  }
+
+  // Charges without asking, into a debt of at most one burst. Says how many tokens there was no room for.
+  static std::uint64_t owe(const ArrivalLimit& limit, ArrivalState& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     const FineSpan used = state.used(limit, now);
     const FineSpan more = limit.worth(std::min(cost.units(), 2 * limit.burst));
-    const FineSpan most = std::max(used, limit.sum(limit.fill, limit.fill));
-    state.set_used(std::min(limit.sum(used, more), most), now);
+    const FineSpan deepest = limit.sum(limit.fill, limit.fill);
+    state.set_used(std::min(limit.sum(used, more), std::max(used, deepest)), now);
+    return cost.units() - std::min(cost.units(), limit.tokens_in(limit.difference(deepest, used)));
   }
 
   // Applies these numbers to a state that was written under others.

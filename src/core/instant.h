@@ -23,6 +23,13 @@ constexpr Instant instant_at(std::int64_t micros) noexcept {
   return Instant{Duration{micros}};
 }
 
+// By what a charge is found again, to give it back: when it was made, and when its bucket would have been full again
+// right after it. A window needs only the first, a bucket only the second.
+struct Charged {
+  Instant at{};
+  Instant full_at{};
+};
+
 // The numbers of every algorithm on windows: so many in each stretch of so long.
 struct WindowLimit {
   std::uint64_t limit = 0;

@@ -23,10 +23,11 @@
 
 namespace weir::core {
 
-// A queue gives turns, not units, and a log has an entry for each: neither can be held. Windows of a calendar are not:
-// a slice names its window by its start, and theirs have none that all zones agree on.
+// A queue gives turns, not units, a log has an entry for each, and holds have receipts: none of them can be leased.
+// Windows of a calendar are not: a slice names its window by its start, and theirs have none that all zones agree on.
 template <class A>
-inline constexpr bool can_be_leased = !std::is_same_v<A, LeakyBucketQueue> && !std::is_same_v<A, SlidingWindowLog>;
+inline constexpr bool can_be_leased =
+    !std::is_same_v<A, LeakyBucketQueue> && !std::is_same_v<A, SlidingWindowLog> && !std::is_same_v<A, Concurrency>;
 
 [[nodiscard]] inline bool is_leasable(const Rule& rule) noexcept {
   if (const auto* of = std::get_if<RuleOf<FixedWindow>>(&rule)) return of->limit.calendar == nullptr;
@@ -51,7 +52,7 @@ struct SliceAnswer {
   Duration lasts{};          // until the slice ends, from the instant of the answer
   std::uint64_t left = 0;    // neither used nor held
   std::uint64_t lapsed = 0;  // of the holder's own slice, when the message came
-  std::uint64_t over = 0;  // how much more is used than the limit has: what was used unasked found no room
+  std::uint64_t over = 0;    // how much more is used than the limit has: what was used unasked found no room
 
   friend bool operator==(const SliceAnswer&, const SliceAnswer&) = default;
 };

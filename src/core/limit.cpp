@@ -50,6 +50,8 @@ std::string_view name_of(Algorithm algorithm) noexcept {
       return "sliding_window_log";
     case Algorithm::sliding_window_counter:
       return "sliding_window_counter";
+    case Algorithm::concurrency:
+      return "concurrency";
   }
   return "unknown";
 }
@@ -133,6 +135,11 @@ Result<Limit> Limit::sliding_window_log(WindowNumbers numbers) {
 
 Result<Limit> Limit::sliding_window_counter(WindowNumbers numbers) {
   return window(Algorithm::sliding_window_counter, numbers, largest_window_limit);
+}
+
+Result<Limit> Limit::concurrency(ConcurrencyNumbers numbers) {
+  if (numbers.lease <= Duration::zero()) return not_positive("lease", numbers.lease);
+  return window(Algorithm::concurrency, {numbers.limit, numbers.lease}, largest_concurrency);
 }
 
 }  // namespace weir

@@ -40,28 +40,36 @@ void bring_within_reach(const typename A::Limit& limit, typename A::State& state
 
 // Reserve, then settle: corrects a charge to what it turned out to be. Never denied.
 
-// What a request reserved, what it turned out to cost, and when it was charged.
+// What a decision says of where its charge lies. A queue's lies at its turn.
+[[nodiscard]] inline Charged charged_by(const Decision& decision) noexcept {
+  return {.at = decision.charged_at, .full_at = decision.charged_at - decision.delay + decision.reset_after};
+}
+
+// What a request reserved, what it turned out to cost, and where it was charged.
 struct Settlement {
   Cost reserved;
   Cost actual;
-  Instant charged_at;
+  Charged charged{};
 };
 
-// Less than reserved is refunded to the charge; more is charged now, into a debt of at most one capacity.
+// Less than reserved is refunded to the charge; more is charged now, into a debt of at most one capacity. Says what a
+// bucket got back.
 template <class Algorithm>
-void settle(const typename Algorithm::Limit& limit, typename Algorithm::State& state, const Settlement& settlement,
-            Instant now) noexcept {
+FineSpan settle(const typename Algorithm::Limit& limit, typename Algorithm::State& state, const Settlement& settlement,
+                Instant now) noexcept {
   const auto reserved = settlement.reserved.units();
   const auto actual = settlement.actual.units();
-  if (actual < reserved) {
-    const Cost unused{reserved - actual};
-    if constexpr (requires { Algorithm::refund_part(limit, state, unused, unused, now, now); }) {
-      Algorithm::refund_part(limit, state, unused, settlement.reserved, settlement.charged_at, now);
-    } else {
-      Algorithm::refund(limit, state, unused, settlement.charged_at, now);
-    }
+  if (actual > reserved) (void)Algorithm::owe(limit, state, Cost{actual - reserved}, now);
+  if (actual >= reserved) return {};
+  const Cost unused{reserved - actual};
+  if constexpr (std::is_same_v<Algorithm, LeakyBucketQueue>) {
+    return Algorithm::refund_part(limit, state, unused, settlement.reserved, settlement.charged, now);
+  } else if constexpr (std::is_same_v<typename Algorithm::State, ArrivalState>) {
+    return Algorithm::refund(limit, state, unused, settlement.charged, now);
+  } else {
+    Algorithm::refund(limit, state, unused, settlement.charged, now);
+    return {};
   }
-  if (actual > reserved) Algorithm::owe(limit, state, Cost{actual - reserved}, now);
 }
 
 }  // namespace weir::core

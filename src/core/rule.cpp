@@ -19,6 +19,8 @@ Rule compile(const Limit& limit) noexcept {
       return RuleOf<FixedWindow>{FixedWindow::Limit(limit)};
     case Algorithm::sliding_window_log:
       return RuleOf<SlidingWindowLog>{SlidingWindowLog::Limit(limit)};
+    case Algorithm::concurrency:
+      return RuleOf<Concurrency>{Concurrency::Limit(limit)};
     case Algorithm::sliding_window_counter:
       break;
   }

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "core/algorithm/buckets.h"
+#include "core/algorithm/concurrency.h"
 #include "core/algorithm/fixed_window.h"
 #include "core/algorithm/sliding_window_counter.h"
 #include "core/algorithm/sliding_window_log.h"
@@ -15,21 +16,22 @@
 namespace weir::core {
 
 // decide: admits and charges, or denies and leaves the state as it was. peek: the same answer, no charge.
-// refund: gives a charge back where it still counts. owe: charges without asking, into a bounded debt.
-// carry_over: applies these numbers to a state written under others. forget_at: from when on the state is as
-// good as never seen. A State that is default-constructed was never used.
+// refund: gives a charge back where it still counts. owe: charges without asking, into a bounded debt, and says how
+// much there was no room for. carry_over: applies these numbers to a state written under others. forget_at: from when
+// on the state is as good as never seen. A State that is default-constructed was never used.
 template <class A>
 concept DecidingAlgorithm = std::constructible_from<typename A::Limit, const Limit&> &&
-    std::default_initializable<typename A::State> && requires(const typename A::Limit& limit, typename A::State& state,
-                                                              const typename A::State& seen, Cost cost, Instant now) {
+    std::default_initializable<typename A::State> &&
+    requires(const typename A::Limit& limit, typename A::State& state, const typename A::State& seen, Cost cost,
+             const Charged& charged, Instant now) {
   { A::decide(limit, state, cost, now) }
   noexcept->std::same_as<Decision>;
   { A::peek(limit, seen, cost, now) }
   noexcept->std::same_as<Decision>;
-  { A::refund(limit, state, cost, now, now) }
+  { A::refund(limit, state, cost, charged, now) }
   noexcept;
   { A::owe(limit, state, cost, now) }
-  noexcept;
+  noexcept->std::same_as<std::uint64_t>;
   { A::carry_over(limit, state, now) }
   noexcept;
   { A::forget_at(limit, seen) }
@@ -42,6 +44,7 @@ struct AlgorithmSet {
   using Apply = Of<As...>;
 };
 
+// Those that decide on their state alone. Concurrency takes receipts too.
 using AllAlgorithms = AlgorithmSet<TokenBucket, Gcra, LeakyBucketMeter, LeakyBucketQueue, FixedWindow, SlidingWindowLog,
                                    SlidingWindowCounter>;
 
@@ -55,7 +58,13 @@ struct RuleOf {
 template <class... As>
 using RuleVariant = std::variant<RuleOf<As>...>;
 
-using Rule = AllAlgorithms::Apply<RuleVariant>;
+using Rule =
+    std::variant<RuleOf<TokenBucket>, RuleOf<Gcra>, RuleOf<LeakyBucketMeter>, RuleOf<LeakyBucketQueue>,
+                 RuleOf<FixedWindow>, RuleOf<SlidingWindowLog>, RuleOf<SlidingWindowCounter>, RuleOf<Concurrency>>;
+
+[[nodiscard]] inline bool is_concurrency(const Rule& rule) noexcept {
+  return std::holds_alternative<RuleOf<Concurrency>>(rule);
+}
 
 // std::visit for the hot path: comparisons, which are predicted and inlined, instead of a table of functions.
 template <std::size_t I = 0, class Work>

@@ -41,6 +41,8 @@ template <class A, class Peek>
     return until_more_detail::until_tokens(limit, decision.reset_after, decision.remaining + 1);
   } else if constexpr (std::is_same_v<A, FixedWindow>) {
     return decision.reset_after;
+  } else if constexpr (std::is_same_v<A, Concurrency>) {
+    return std::nullopt;  // Receipts::hold tells it; without a receipt there never is more
   } else {
     const Decision next = peek(Cost{decision.remaining + 1});
     return next.retry_after.value_or(decision.reset_after);

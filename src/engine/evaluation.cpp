@@ -32,6 +32,16 @@ Reason reason_of(match::Exemption outright) noexcept {
   return outright == match::Exemption::banned ? Reason::banned : Reason::key_missing;
 }
 
+// Who looks is told of holds what a reserve would be.
+constexpr ReceiptAsk look_at_holds{.what = ReceiptAsk::What::hold};
+
+// Until a receipt ends, where nobody says for how long.
+Duration lasts_of(const core::Rule& rule, Duration asked) noexcept {
+  if (asked > Duration::zero()) return asked;
+  const auto* const holds = std::get_if<core::RuleOf<core::Concurrency>>(&rule);
+  return holds == nullptr ? ReceiptAsk::usual : Duration{holds->limit.window};
+}
+
 // Of a store that neither answers nor says what holds then: nothing passes.
 void close(Group& group) noexcept {
   for (Check& check : group.checks) {
@@ -56,6 +66,8 @@ void Evaluation::start(const Bindings& bindings, Instant now, std::size_t outcom
   by_share_ = false;
   failure_ = store::Failure::none;
   if (holdings_.known) holdings_ = {};
+  if (!receipt_.parts.empty()) receipt_.clear();
+  receipt_outcomes_.clear();
   if (outcomes_.size() != outcomes) {
     outcomes_.resize(outcomes);
     parts_.resize(outcomes);
@@ -69,9 +81,11 @@ void Evaluation::start(const Bindings& bindings, Instant now, std::size_t outcom
 
 void Evaluation::begin(const Bindings& bindings, Options options, Instant now) {
   options_ = options;
+  if (options_.peek && options_.receipts == nullptr) options_.receipts = &look_at_holds;
   start(bindings, now, matched.limits.size());
   consumer_texts_.clear();
   for (std::size_t i = 0; i < outcomes_.size(); ++i) begin_outcome(i);
+  if (options_.receipts != nullptr) prepare_receipts();
   if (too_many_) {  // none is asked
     for (Outcome& outcome : outcomes_) outcome.decision = {.admitted = true};
   } else if (!live_.empty()) {
@@ -222,6 +236,7 @@ Check& Evaluation::add_check(Group& group, std::size_t i, const States& states, 
   check.path = Path::store;
   check.charge_back = 0;
   check.holdings = options_.wants_holdings && &states == parts_[i].states ? &holdings_ : nullptr;
+  check.receipt = options_.receipts == nullptr ? nullptr : use_of(i, states, rule);
   check.max_wait = outcome.max_wait;
   check.wants_more_after = options_.wants_more_after;
   if (states.name != nullptr) bindings_->shared_keys()->write(*states.name, consumer_text(i), check.key);
@@ -271,6 +286,8 @@ void Evaluation::step() {
       return read_refunds();
     case Stage::reset:
       return read_reset();
+    case Stage::receipt:
+      return read_receipt();
   }
 }
 
@@ -286,7 +303,7 @@ void Evaluation::ask_live() {
     add_check(group, i, *parts_[i].states, *parts_[i].rule, cost);
   }
   subjects_.clear();
-  if (is_descriptors_) return;
+  if (is_descriptors_ || is_report()) return;
   for (const std::uint32_t i : live_) {
     const auto& block = limit_of(i).block;
     if (!block) continue;
@@ -302,6 +319,7 @@ void Evaluation::read_live() {
     deadline_ = group.deadline;
     by_share_ = by_share_ || group.failure != store::Failure::none;
     failure_ = group.failure;
+    if (is_report()) return read_report();
     if (!group.decided) close(group);
     read_blocks_of_live(group);
     read_paths(group);
@@ -360,6 +378,7 @@ void Evaluation::conclude_live() {
   reason_ = too_many_             ? Reason::too_many_limits
             : denied_outright     ? reason_of(matched.denied_for)
             : blocked_            ? Reason::blocked
+            : lacking_receipt()   ? Reason::needs_receipt
             : deniers_.count == 0 ? Reason::store_away
                                   : Reason::exceeded;
   if (reason_ != Reason::exceeded || is_descriptors_ || closed_) return conclude(false);
@@ -459,7 +478,7 @@ void Evaluation::conclude(bool admits) {
   } else if (reason_ == Reason::store_away) {
     verdict_ = store_away_verdict();
   } else {
-    verdict_ = denied_verdict(live_outcomes(), reason_, matched.denied_by);
+    verdict_ = denied_verdict(live_outcomes(), reason_, lacking_receipt().value_or(matched.denied_by));
   }
   verdict_.at = at;
   stage_ = Stage::followers;
@@ -536,7 +555,7 @@ void Evaluation::read_followers() {
 void Evaluation::give_back(std::size_t i, const Group& looked) {
   Decision& decision = outcomes_[i].decision;
   const Cost given{std::min(outcomes_[i].cost.units(), decision.limit - decision.remaining)};
-  const Instant charged_at = decision.charged_at;
+  const core::Charged charged = core::charged_by(decision);  // the newest
   decision.remaining += given.units();
   if (decision.remaining == decision.limit) decision.reset_after = Duration::zero();
   decision.admitted = true;
@@ -547,7 +566,7 @@ void Evaluation::give_back(std::size_t i, const Group& looked) {
   Group& group = new_group(Operation::settle, by_share ? Fallback::at_once : Fallback::none);
   group.failure = failure;
   add_check(group, i, *parts_[i].states, *parts_[i].rule, Cost{1});
-  group.settlement = core::Settlement{given, Cost{0}, charged_at};
+  group.settlement = core::Settlement{given, Cost{0}, charged};
   refunds_.push_back({static_cast<std::uint32_t>(i), given});
 }
 
@@ -575,15 +594,169 @@ void Evaluation::read_reset() {
   over_ = true;
 }
 
+// --- receipts
+
+// The receipt of what is going to be charged has to be one that can be told: where it would be too long, nothing is
+// charged.
+void Evaluation::prepare_receipts() {
+  uses_.assign(2 * outcomes_.size(), {});
+  const ReceiptAsk& ask = *options_.receipts;
+  const bool is_named = static_cast<bool>(ask.id);
+  receipt_id_ = is_named || ask.what == ReceiptAsk::What::report ? ask.id : new_receipt_id();
+  if (ask.what != ReceiptAsk::What::reserve || options_.peek) return;
+  write_receipt([](std::size_t) { return true; });
+  if (receipt_.bytes() > Receipt::most_bytes) too_many_ = true;
+  receipt_.clear();
+}
+
+// Null: this check has none. What a block, a warning or a count of denials takes is not given back.
+core::ReceiptUse* Evaluation::use_of(std::size_t i, const States& states, const core::Rule& rule) {
+  const bool is_candidate = &states == parts_[i].candidate;
+  if (!is_candidate && &states != parts_[i].states) return nullptr;
+  const ReceiptAsk& ask = *options_.receipts;
+  if (ask.what == ReceiptAsk::What::hold && !core::is_concurrency(rule)) return nullptr;
+  core::ReceiptUse& use = uses_[is_candidate ? outcomes_.size() + i : i];
+  use = {.id = receipt_id_, .lasts = lasts_of(rule, ask.lasts)};
+  return &use;
+}
+
+// A limit on holds that was asked in a way that can carry no receipt.
+std::optional<std::uint32_t> Evaluation::lacking_receipt() const noexcept {
+  if (options_.receipts != nullptr || is_descriptors_) return std::nullopt;
+  const auto is_it = [&](std::uint32_t i) {
+    return !outcomes_[i].decision.admitted && core::is_concurrency(*parts_[i].rule);
+  };
+  const auto found = std::ranges::find_if(live_, is_it);
+  return found == live_.end() ? std::nullopt : std::optional(outcomes_[*found].limit);
+}
+
+// It has been charged, whatever is left.
+void Evaluation::read_report() {
+  const Group& group = groups_[0];
+  for (std::size_t c = 0; c < live_.size(); ++c) {
+    const Check& check = group.checks[c];
+    Decision& decision = outcomes_[live_[c]].decision;
+    decision = check.decision;
+    core::admit_again(decision);
+    if (paths_ != nullptr) paths_->raise(check.path);
+    if (!group.decided) uses_[live_[c]].result = core::ReceiptResult::none;
+  }
+  used_ = 0;
+  deniers_ = {};
+  reason_ = live_.empty() ? Reason::uncovered : Reason::within;
+  conclude(true);
+}
+
+template <class Filter>
+void Evaluation::write_receipt(Filter is_part) {
+  receipt_.clear();
+  receipt_.id = receipt_id_;
+  receipt_.tier = Receipt::name_code(bindings_->ruleset().tiers.names[matched.caller.tier]);
+  std::string text;
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    if (!is_part(i)) continue;
+    text.clear();
+    if (bindings_->shared_keys() != nullptr) bindings_->shared_keys()->append_consumer(consumer_text(i), text);
+    receipt_.add(limit_of(i).source->name, outcomes_[i].consumer, text, matched.limits[i].takes_cost);
+  }
+}
+
+// What was opened, behind the last step.
+void Evaluation::tell_receipts() {
+  if (options_.peek || too_many_ || uses_.size() != 2 * outcomes_.size()) return;
+  const auto is_open = [](const core::ReceiptUse& use) {
+    return use.result == core::ReceiptResult::done || use.result == core::ReceiptResult::repeated;
+  };
+  const bool opens = !is_report();
+  if (opens && !verdict_.admitted) return;
+  if (opens) write_receipt([&](std::size_t i) { return is_open(uses_[i]) || is_open(uses_[outcomes_.size() + i]); });
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const core::ReceiptUse& use = uses_[i];
+    if (!use.id && opens) continue;  // it was not asked for
+    if (parts_[i].states == nullptr) continue;
+    receipt_outcomes_.push_back({outcomes_[i].limit, use.result, use.lost, use.ends, outcomes_[i].decision});
+  }
+}
+
+// One group for the limits, and one for their candidates, whose answers nobody is told.
+void Evaluation::begin_receipt(const Bindings& bindings, const Receipt& receipt, const ReceiptAsk& ask, Instant now) {
+  options_ = {};
+  start(bindings, now, 0);
+  stage_ = Stage::receipt;
+  settled_ = &receipt;
+  const std::size_t count = receipt.parts.size();
+  receipt_outcomes_.resize(count);
+  uses_.assign(2 * count, {});
+  const auto& names = bindings.ruleset().tiers.names;
+  const auto tier =
+      static_cast<std::uint32_t>(std::ranges::find(names, receipt.tier, Receipt::name_code) - names.begin());
+  const Operation operation = ask.what == ReceiptAsk::What::extend ? Operation::extend : Operation::settle;
+  std::vector<const BoundLimit*> limits(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto is_it = [&](const BoundLimit& one) {
+      return Receipt::name_code(one.source->name) == receipt.parts[i].limit;
+    };
+    const auto found = std::ranges::find_if(bindings.limits(), is_it);
+    if (found == bindings.limits().end()) continue;
+    limits[i] = &*found;
+    receipt_outcomes_[i].limit = static_cast<std::uint32_t>(found - bindings.limits().begin());
+  }
+  const auto ask_of = [&](auto states_of_limit, std::size_t first_use) {
+    Group* group = nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+      const States* const states = limits[i] == nullptr ? nullptr : states_of(states_of_limit(*limits[i]), tier);
+      if (states == nullptr) continue;
+      if (group == nullptr) group = &new_group(operation, Fallback::none);
+      core::ReceiptUse& use = uses_[first_use + i];
+      use = {.id = receipt.id, .lasts = lasts_of(states->rule, ask.lasts)};
+      if (ask.what == ReceiptAsk::What::release) use.actual = Cost{0};
+      if (ask.what == ReceiptAsk::What::settle && receipt.parts[i].takes_actual) use.actual = ask.actual;
+      add_receipt_check(*group, *states, i, use);
+    }
+  };
+  ask_of([](const BoundLimit& limit) -> const TierStates& { return limit.live; }, 0);
+  ask_of([](const BoundLimit& limit) -> const TierStates& { return limit.candidate; }, count);
+}
+
+void Evaluation::add_receipt_check(Group& group, const States& states, std::size_t part, core::ReceiptUse& use) {
+  if (checks_used_ == group.checks.size()) group.checks.emplace_back();
+  Check& check = group.checks[checks_used_++];
+  check = Check{};
+  check.states = &states;
+  check.rule = &states.rule;
+  check.hash = settled_->parts[part].consumer;
+  check.cost = Cost{0};
+  check.receipt = &use;
+  const std::string& text = settled_->consumers[settled_->parts[part].text];
+  if (states.name != nullptr) store::SharedKeys::write_again(*states.name, text, check.key);
+}
+
+void Evaluation::read_receipt() {
+  if (used_ > 0) verdict_.at = groups_[0].now;
+  for (const Group& group : groups()) {
+    for (const Check& check : group.checks) {
+      const auto number = static_cast<std::size_t>(check.receipt - uses_.data());
+      if (number >= receipt_outcomes_.size()) continue;  // a candidate's
+      ReceiptOutcome& outcome = receipt_outcomes_[number];
+      outcome.result = check.receipt->result;
+      outcome.lost = check.receipt->lost;
+      outcome.ends = check.receipt->ends;
+      outcome.decision = check.decision;
+    }
+  }
+  over_ = true;
+}
+
 void Evaluation::finish() {
   if (is_descriptors_) {
     fill_statuses();
-  } else if (stage_ != Stage::reset) {
+  } else if (stage_ != Stage::reset && stage_ != Stage::receipt) {
     verdict_.label = matched.label;
     verdict_.route = bindings_->matcher().labels()[matched.label];
     verdict_.tier = matched.caller.tier;
   }
   verdict_.outcomes = outcomes_;
+  if (options_.receipts != nullptr && stage_ != Stage::receipt) tell_receipts();
   owner_.on_finished(*this);
 }
 

@@ -22,6 +22,7 @@
 #include "engine/bindings.h"
 #include "engine/counters.h"
 #include "engine/matched_descriptors.h"
+#include "engine/receipt.h"
 #include "engine/verdict.h"
 #include "match/descriptors.h"
 #include "match/matcher.h"
@@ -60,7 +61,8 @@ class Evaluation final : private store::Callback {
     Duration max_wait = Duration::max();
     bool peek = false;  // charges nothing
     bool wants_more_after = false;
-    bool wants_holdings = false;  // of a look at one limit
+    bool wants_holdings = false;           // of a look at one limit
+    const ReceiptAsk* receipts = nullptr;  // to reserve, hold or report; stays until it is finished
   };
   void begin(const Bindings& bindings, Options options, Instant now);
   void begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
@@ -68,6 +70,9 @@ class Evaluation final : private store::Callback {
   // Forgets what a limit has counted for a consumer. `key`: its key; `consumer`: the same as a shared store calls it.
   void begin_reset(const Bindings& bindings, const BoundLimit& limit, std::string_view key, std::string_view consumer,
                    Instant now);
+
+  // Settles, releases or extends what a reserve charged. Both stay until it is finished.
+  void begin_receipt(const Bindings& bindings, const Receipt& receipt, const ReceiptAsk& ask, Instant now);
 
   // The first step is submitted by the owner, in the order of its requests; what has none is to be advanced at once.
   [[nodiscard]] std::span<store::Group> groups() noexcept {
@@ -89,9 +94,14 @@ class Evaluation final : private store::Callback {
   [[nodiscard]] Reset reset() const noexcept { return reset_; }
   // Of a look that wants them, and of a reset: what was out.
   [[nodiscard]] const store::Holdings& holdings() const noexcept { return holdings_; }
+  // Of a reserve: what it opened, to be settled; null: nothing.
+  [[nodiscard]] const Receipt* receipt() const noexcept { return receipt_.parts.empty() ? nullptr : &receipt_; }
+  // What came of receipts, for each limit but candidates: of a reserve that was admitted, of a report, and of what is
+  // done with a receipt, whose parts they are.
+  [[nodiscard]] std::span<const ReceiptOutcome> receipt_outcomes() const noexcept { return receipt_outcomes_; }
 
  private:
-  enum class Stage : std::uint8_t { live, warning, penalties, blocks, followers, refunds, reset };
+  enum class Stage : std::uint8_t { live, warning, penalties, blocks, followers, refunds, reset, receipt };
 
   // What a matched limit is to the request.
   struct Part {
@@ -142,6 +152,15 @@ class Evaluation final : private store::Callback {
   void give_back(std::size_t i, const store::Group& looked);
   void read_refunds();
   void read_reset();
+  void prepare_receipts();
+  [[nodiscard]] core::ReceiptUse* use_of(std::size_t i, const store::States& states, const core::Rule& rule);
+  void add_receipt_check(store::Group& group, const store::States& states, std::size_t part, core::ReceiptUse& use);
+  template <class Filter>
+  void write_receipt(Filter is_part);
+  [[nodiscard]] std::optional<std::uint32_t> lacking_receipt() const noexcept;
+  void read_report();
+  void read_receipt();
+  void tell_receipts();
   void finish();
   void fill_statuses();
 
@@ -159,7 +178,11 @@ class Evaluation final : private store::Callback {
   [[nodiscard]] bool is_shadow(std::size_t i) const noexcept { return outcomes_[i].standing == Standing::shadow; }
   [[nodiscard]] std::string_view consumer_text(std::size_t i) const noexcept;
   [[nodiscard]] LiveOutcomes live_outcomes() const noexcept { return {outcomes_, live_}; }
+  [[nodiscard]] bool is_report() const noexcept {
+    return options_.receipts != nullptr && options_.receipts->what == ReceiptAsk::What::report;
+  }
   [[nodiscard]] store::Operation operation(bool charges) const noexcept {
+    if (is_report()) return store::Operation::report;
     return charges && !options_.peek ? store::Operation::decide : store::Operation::look;
   }
   // Of a later step: what decided the first one decides all.
@@ -215,6 +238,12 @@ class Evaluation final : private store::Callback {
   bool quota_was_closed_ = false;
   Reason reason_ = Reason::uncovered;
   Verdict verdict_;
+
+  std::vector<core::ReceiptUse> uses_;  // of the outcomes, then of their candidates; of a receipt, of its parts
+  core::ReceiptId receipt_id_{};
+  Receipt receipt_;
+  const Receipt* settled_ = nullptr;
+  std::vector<ReceiptOutcome> receipt_outcomes_;
 
   MatchedDescriptors descriptors_;
   std::vector<DescriptorStatus> statuses_;

@@ -32,7 +32,7 @@ EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind) {
   order_.push_back({false, static_cast<std::uint32_t>(used_)});
   Item& item = *items_[used_++];
   item.kind = kind;
-  item.looks = false;
+  item.looks = item.uses_receipts = false;
   item.error.reset();
   return item;
 }
@@ -43,6 +43,27 @@ void EvaluationBatch::add(const Query& query) {
 
 void EvaluationBatch::add(const NamedQuery& ask) {
   new_item(Kind::named).named = ask;
+}
+
+void EvaluationBatch::add(const Query& query, const ReceiptAsk& receipts) {
+  Item& item = new_item(receipts.what == ReceiptAsk::What::report ? Kind::report : Kind::query);
+  item.query = query;
+  item.receipt_ask = receipts;
+  item.uses_receipts = true;
+}
+
+void EvaluationBatch::add(const NamedQuery& ask, const ReceiptAsk& receipts) {
+  Item& item = new_item(receipts.what == ReceiptAsk::What::report ? Kind::report_named : Kind::named);
+  item.named = ask;
+  item.receipt_ask = receipts;
+  item.uses_receipts = true;
+}
+
+void EvaluationBatch::add(const Receipt& receipt, const ReceiptAsk& ask) {
+  Item& item = new_item(Kind::receipt);
+  item.receipt = receipt;
+  item.receipt_ask = ask;
+  item.uses_receipts = true;
 }
 
 void EvaluationBatch::add(std::string_view domain, std::span<const DescriptorQuery> asks) {
@@ -127,12 +148,15 @@ void EvaluationBatch::begin(Throttle& throttle, Instant now) {
 void EvaluationBatch::begin(Item& item, Instant now) {
   switch (item.kind) {
     case Kind::query:
-      bindings_->matcher().match(item.query, *evaluator_.scratch_, item.evaluation.matched);
-      item.evaluation.begin(*bindings_, {item.query.max_wait, item.query.peek, item.query.wants_more_after, false},
-                            now);
+    case Kind::report:
+      begin_query(item, now);
       break;
     case Kind::named:
+    case Kind::report_named:
       begin_named(item, now);
+      break;
+    case Kind::receipt:
+      item.evaluation.begin_receipt(*bindings_, item.receipt, item.receipt_ask, now);
       break;
     case Kind::descriptors:
       item.evaluation.begin(*bindings_, item.domain, item.asks, {.peek = item.looks, .wants_holdings = item.looks},
@@ -156,6 +180,17 @@ void EvaluationBatch::begin(Item& item, Instant now) {
   item.evaluation.advance();
 }
 
+void EvaluationBatch::begin_query(Item& item, Instant now) {
+  const Query& query = item.query;
+  bindings_->matcher().match(query, *evaluator_.scratch_, item.evaluation.matched);
+  item.evaluation.begin(*bindings_,
+                        {.max_wait = query.max_wait,
+                         .peek = query.peek,
+                         .wants_more_after = query.wants_more_after,
+                         .receipts = item.uses_receipts ? &item.receipt_ask : nullptr},
+                        now);
+}
+
 void EvaluationBatch::begin_named(Item& item, Instant now) {
   match::Matched& matched = item.evaluation.matched;
   if (auto found = match::match_named(bindings_->matcher(), item.named, matched); !found) {
@@ -163,7 +198,12 @@ void EvaluationBatch::begin_named(Item& item, Instant now) {
     return;
   }
   const NamedQuery& ask = item.named;
-  item.evaluation.begin(*bindings_, {ask.max_wait, ask.peek, ask.wants_more_after, ask.peek && ask.wants_holdings},
+  item.evaluation.begin(*bindings_,
+                        {.max_wait = ask.max_wait,
+                         .peek = ask.peek,
+                         .wants_more_after = ask.wants_more_after,
+                         .wants_holdings = ask.peek && ask.wants_holdings,
+                         .receipts = item.uses_receipts ? &item.receipt_ask : nullptr},
                         now);
 }
 
@@ -249,6 +289,10 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
     }
     case Kind::descriptors:
       if (counts) evaluator_.count_descriptors(item.evaluation);
+      return;
+    case Kind::report:
+    case Kind::report_named:
+    case Kind::receipt:
       return;
     case Kind::reset:
     case Kind::reset_descriptor:

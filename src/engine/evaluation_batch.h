@@ -58,6 +58,11 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   // Each gets the next number, from nought.
   void add(const Query& query);
   void add(const NamedQuery& ask);
+  // The same with receipts: to reserve, to hold, or to report.
+  void add(const Query& query, const ReceiptAsk& receipts);
+  void add(const NamedQuery& ask, const ReceiptAsk& receipts);
+  // To settle, release or extend.
+  void add(const Receipt& receipt, const ReceiptAsk& ask);
   void add(std::string_view domain, std::span<const DescriptorQuery> asks);  // all or nothing
   void add_look(std::string_view domain, const DescriptorQuery& ask);        // with holdings()
   void add_reset(const NamedQuery& ask);
@@ -77,7 +82,16 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   [[nodiscard]] const Bindings& bindings() const noexcept { return *bindings_; }
   [[nodiscard]] std::size_t size() const noexcept { return used_; }  // but for CL.THROTTLE
   [[nodiscard]] std::size_t throttles() const noexcept { return throttles_used_; }
-  enum class Kind : std::uint8_t { query, named, descriptors, reset, reset_descriptor };
+  enum class Kind : std::uint8_t {
+    query,
+    named,
+    descriptors,
+    reset,
+    reset_descriptor,
+    report,        // as a query
+    report_named,  // by name
+    receipt,       // settled, released or extended
+  };
   [[nodiscard]] Kind kind(std::size_t i) const noexcept { return items_[i]->kind; }
   // As it was added.
   [[nodiscard]] const Query& query(std::size_t i) const noexcept { return items_[i]->query; }
@@ -93,7 +107,8 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   [[nodiscard]] const match::Matched& matched(std::size_t i) const noexcept { return items_[i]->evaluation.matched; }
   // The consumer of a question by name or of a reset, as consumer.h writes it.
   [[nodiscard]] std::string_view consumer(std::size_t i) const noexcept {
-    return items_[i]->kind == Kind::named ? std::string_view(matched(i).keys) : std::string_view(items_[i]->consumer);
+    const bool is_named = items_[i]->kind == Kind::named || items_[i]->kind == Kind::report_named;
+    return is_named ? std::string_view(matched(i).keys) : std::string_view(items_[i]->consumer);
   }
   // Of descriptors: one for each.
   [[nodiscard]] std::span<const DescriptorStatus> statuses(std::size_t i) const noexcept {
@@ -103,6 +118,14 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   [[nodiscard]] const store::Holdings& holdings(std::size_t i) const noexcept {
     return items_[i]->evaluation.holdings();
   }
+  // Of a reserve: what it opened; null: nothing.
+  [[nodiscard]] const Receipt* receipt(std::size_t i) const noexcept { return items_[i]->evaluation.receipt(); }
+  // What came of receipts, for each limit; see Evaluation::receipt_outcomes.
+  [[nodiscard]] std::span<const ReceiptOutcome> receipt_outcomes(std::size_t i) const noexcept {
+    return items_[i]->evaluation.receipt_outcomes();
+  }
+  // As it was added; of what has nothing to do with receipts, the default.
+  [[nodiscard]] const ReceiptAsk& receipt_ask(std::size_t i) const noexcept { return items_[i]->receipt_ask; }
   // Whether the policy has their domain.
   [[nodiscard]] bool is_known_domain(std::size_t i) const noexcept { return items_[i]->evaluation.is_known_domain(); }
   [[nodiscard]] const Decision& throttle(std::size_t i) const noexcept {
@@ -122,7 +145,10 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
     DescriptorName descriptor;
     std::string_view domain;
     std::span<const DescriptorQuery> asks;
-    bool looks = false;  // at a descriptor
+    bool looks = false;          // at a descriptor
+    bool uses_receipts = false;  // as receipt_ask says
+    ReceiptAsk receipt_ask;
+    Receipt receipt;  // that is settled, released or extended
     std::optional<Error> error;
     std::string consumer;  // of a reset
     Evaluation evaluation;
@@ -145,6 +171,7 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   [[nodiscard]] bool submit(Instant now, std::span<const Instant> times);
   void begin(Throttle& throttle, Instant now);
   void begin(Item& item, Instant now);
+  void begin_query(Item& item, Instant now);
   void begin_named(Item& item, Instant now);
   void begin_reset(Item& item, Instant now);
   void begin_descriptor_reset(Item& item, Instant now);

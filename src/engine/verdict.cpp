@@ -24,6 +24,8 @@ std::string_view name_of(Reason reason) noexcept {
       return "banned";
     case Reason::too_many_limits:
       return "too_many_limits";
+    case Reason::needs_receipt:
+      return "needs_receipt";
     case Reason::store_away:
       return "store_away";
   }

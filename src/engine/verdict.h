@@ -28,6 +28,7 @@ enum class Reason : std::uint8_t {
   key_missing,      // a limit does not let requests pass that lack its key
   banned,           // a limit lets nothing pass, or nothing of this tier
   too_many_limits,  // more limits cover the request than are judged together
+  needs_receipt,    // a limit on holds was asked in a way that has no receipt: such a hold could not be released
   store_away,       // the shared store is away, and the limit says what holds then: all pass, or nobody
 };
 
@@ -35,7 +36,8 @@ enum class Reason : std::uint8_t {
 
 // Denied whatever is left: no number has a part in it, and waiting never helps.
 [[nodiscard]] constexpr bool is_outright(Reason reason) noexcept {
-  return reason == Reason::key_missing || reason == Reason::banned || reason == Reason::too_many_limits;
+  return reason == Reason::key_missing || reason == Reason::banned || reason == Reason::too_many_limits ||
+         reason == Reason::needs_receipt;
 }
 
 enum class Standing : std::uint8_t { live, shadow };

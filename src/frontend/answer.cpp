@@ -25,6 +25,7 @@ constexpr std::string_view banned_sentence = "Its limit lets nothing of this kin
 std::string_view sentence(Reason reason) noexcept {
   if (reason == Reason::banned) return banned_sentence;
   if (reason == Reason::too_many_limits) return "More limits cover this request than can be judged together.";
+  if (reason == Reason::needs_receipt) return "Its limit is on what is held at once: ask with a reserve, and release.";
   if (reason == Reason::store_away)
     return "Its limit cannot be looked up at present, and lets nothing through meanwhile.";
   return {};

@@ -9,6 +9,13 @@
 #include "table/table.h"
 
 namespace weir {
+namespace {
+
+tl::unexpected<Error> has_no_receipts() {
+  return failure("limit", "is of what is held at once, and a limiter has no receipts: limit a rate");
+}
+
+}  // namespace
 
 struct KeyedLimiter::Body {
   std::shared_ptr<const Clock> clock;
@@ -36,6 +43,7 @@ struct KeyedLimiter::Body {
 
 Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, std::shared_ptr<const Clock> clock, Options options) {
   if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
+  if (limit.algorithm() == Algorithm::concurrency) return has_no_receipts();
   const core::Rule rule = core::compile(limit);
   auto made = table::Table::create(rule, options.memory_budget, table::HashKey::random());
   if (!made) return tl::unexpected(made.error());
@@ -61,6 +69,7 @@ Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, co
 Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, const Limit& limit,
                                            std::shared_ptr<const Clock> clock, Options options) {
   if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
+  if (limit.algorithm() == Algorithm::concurrency) return has_no_receipts();
   const core::Rule rule = core::compile(limit);
   auto restored = table::restore(path, rule, options.memory_budget, clock->now());
   if (!restored) return tl::unexpected(restored.error());
@@ -103,7 +112,7 @@ Decision KeyedLimiter::acquire(std::string_view key, Cost cost, Instant deadline
     Decision peek() { return body.table->peek(body.rule, {.key = key, .cost = cost}, body.clock->now()); }
     Decision decide(Duration max_wait) { return body.decide(key, cost, max_wait); }
     void give_back(const Decision& charge) {
-      body.table->refund(body.rule, key, cost, charge.charged_at, body.clock->now());
+      body.table->refund(body.rule, key, cost, core::charged_by(charge), body.clock->now());
     }
   };
   return limiter::acquire(*body_->clock, Limited{*body_, body_->table->hash(key), cost}, deadline, stop);
@@ -114,11 +123,11 @@ Decision KeyedLimiter::acquire_within(std::string_view key, Cost cost, Duration 
 }
 
 void KeyedLimiter::refund(std::string_view key, Cost cost, const Decision& charge) {
-  body_->table->refund(body_->rule, body_->table->hash(key), cost, charge.charged_at, body_->clock->now());
+  body_->table->refund(body_->rule, body_->table->hash(key), cost, core::charged_by(charge), body_->clock->now());
 }
 
 void KeyedLimiter::settle(std::string_view key, Cost reserved, Cost actual, const Decision& charge) {
-  body_->table->settle(body_->rule, body_->table->hash(key), {reserved, actual, charge.charged_at},
+  body_->table->settle(body_->rule, body_->table->hash(key), {reserved, actual, core::charged_by(charge)},
                        body_->clock->now());
 }
 

@@ -42,8 +42,10 @@ struct Limiter::Body {
     });
   }
 
-  void refund(Cost cost, Instant charged_at) {
-    with_state([&]<class A>(Single<A>& of, Instant now) { A::refund(of.limit, of.state, cost, charged_at, now); });
+  void refund(Cost cost, const Decision& charge) {
+    with_state([&]<class A>(Single<A>& of, Instant now) {
+      A::refund(of.limit, of.state, cost, core::charged_by(charge), now);
+    });
   }
 };
 
@@ -51,14 +53,19 @@ Result<Limiter> Limiter::create(const Limit& limit, std::shared_ptr<const Clock>
   if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
   auto body = std::make_unique<Body>();
   body->clock = std::move(clock);
+  if (limit.algorithm() == Algorithm::concurrency) {
+    return failure("limit", "is of what is held at once, and a limiter has no receipts: limit a rate");
+  }
   const bool has_memory = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) {
-        typename A::State state;
-        if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-          state.ring = core::LogRing::create(rule.limit.most_entries());
-          if (!state.ring) return false;
+        if constexpr (!std::is_same_v<A, core::Concurrency>) {
+          typename A::State state;
+          if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+            state.ring = core::LogRing::create(rule.limit.most_entries());
+            if (!state.ring) return false;
+          }
+          body->single = Single<A>{rule.limit, std::move(state)};
         }
-        body->single = Single<A>{rule.limit, std::move(state)};
         return true;
       },
       core::compile(limit));
@@ -92,7 +99,7 @@ Decision Limiter::acquire(Cost cost, Instant deadline, std::stop_token stop) {
     [[nodiscard]] bool is_queue() const { return std::holds_alternative<Single<core::LeakyBucketQueue>>(body.single); }
     Decision peek() { return limiter.peek(cost); }
     Decision decide(Duration max_wait) { return body.decide(cost, max_wait); }
-    void give_back(const Decision& charge) { body.refund(cost, charge.charged_at); }
+    void give_back(const Decision& charge) { body.refund(cost, charge); }
   };
   return limiter::acquire(*body_->clock, Limited{*this, *body_, cost}, deadline, stop);
 }
@@ -102,12 +109,12 @@ Decision Limiter::acquire_within(Cost cost, Duration at_most, std::stop_token st
 }
 
 void Limiter::refund(Cost cost, const Decision& charge) {
-  body_->refund(cost, charge.charged_at);
+  body_->refund(cost, charge);
 }
 
 void Limiter::settle(Cost reserved, Cost actual, const Decision& charge) {
   body_->with_state([&]<class A>(Single<A>& of, Instant now) {
-    core::settle<A>(of.limit, of.state, {reserved, actual, charge.charged_at}, now);
+    core::settle<A>(of.limit, of.state, {reserved, actual, core::charged_by(charge)}, now);
   });
 }
 

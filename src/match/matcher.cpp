@@ -246,13 +246,14 @@ void Matcher::cover(const Query& query, std::uint32_t limit, std::uint32_t route
                             .route = route,
                             .is_shared = presence == Presence::shared,
                             .cost = cost_of(query, caller, limit, scratch),
+                            .takes_cost = !source.cost.is_written,
                             .key_end = matched.keys.size()});
 }
 
 Cost Matcher::cost_of(const Query& query, const Caller& caller, std::uint32_t limit,
                       const MatchScratch& scratch) const noexcept {
-  if (query.cost) return *query.cost;
   const policy::CostRule& rule = ruleset_->limits[limit].cost;
+  if (!rule.is_written) return query.cost.value_or(Cost{1});
   if (rule.header) {
     if (!caller.trusted || !has_header(query, rule.header->header)) return Cost{1};
     const std::string_view text = sole_header(query, rule.header->header);

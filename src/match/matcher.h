@@ -37,6 +37,7 @@ struct MatchedLimit {
   std::uint32_t route = 0;  // of Matcher::routes_of(limit)
   bool is_shared = false;   // the key is missing, and all such requests share a counter
   Cost cost;
+  bool takes_cost = false;  // the policy writes none: the caller's counts
   std::size_t key_end = 0;  // of Matched::keys
 };
 

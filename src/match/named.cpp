@@ -106,7 +106,8 @@ Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched&
     matched.limits.push_back({.limit = named->limit,
                               .route = named->route,
                               .is_shared = named->is_shared,
-                              .cost = ask.cost.value_or(source.cost.header ? Cost{1} : source.cost.fixed),
+                              .cost = source.cost.is_written ? source.cost.fixed : ask.cost.value_or(Cost{1}),
+                              .takes_cost = !source.cost.is_written,
                               .key_end = matched.keys.size()});
   }
   return {};

@@ -41,6 +41,9 @@ bool is_counted(const EvaluationBatch& batch, std::size_t i) noexcept {
       return !std::ranges::all_of(batch.asks(i), is_look);
     case Kind::reset:
     case Kind::reset_descriptor:
+    case Kind::report:
+    case Kind::report_named:
+    case Kind::receipt:
       break;
   }
   return false;

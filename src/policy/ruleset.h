@@ -46,6 +46,7 @@ struct HeaderCost {
 };
 
 struct CostRule {
+  bool is_written = false;           // then the caller's cost is not asked for
   Cost fixed{1};                     // where nothing below says otherwise
   std::vector<RouteCost> by_route;   // the most specific one counts
   std::optional<HeaderCost> header;  // believed from a trusted proxy only

@@ -36,6 +36,9 @@ void SharedStates::decide(Group& group, Instant now) {
       settle(parts_[0], *group.settlement, now);
       parts_[0].check.decision = peek(parts_[0], Cost{0}, now);
       break;
+    case Operation::extend:
+    case Operation::report:
+      break;  // a replay has no receipts
     case Operation::forget:
       for (Part part : parts_) {
         part.state = {};

@@ -39,7 +39,7 @@ class SharedStates {
  private:
   // A key has states of one algorithm; which, its rules say.
   using Numbers = std::variant<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
-                               core::SlidingWindowLog::State>;
+                               core::SlidingWindowLog::State, core::Concurrency::State>;
   struct State {
     Numbers numbers;
     core::Ledger ledger;

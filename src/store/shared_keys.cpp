@@ -34,7 +34,7 @@ std::string_view word_of(Purpose purpose) noexcept {
 }
 
 std::string_view word_of(Algorithm algorithm) noexcept {
-  static constexpr std::array<std::string_view, 7> words{"tb", "gcra", "lb", "lbq", "fw", "swl", "swc"};
+  static constexpr std::array<std::string_view, 8> words{"tb", "gcra", "lb", "lbq", "fw", "swl", "swc", "cc"};
   return words[static_cast<std::size_t>(algorithm)];
 }
 
@@ -76,12 +76,22 @@ SharedName SharedKeys::name(const StateId& id) const {
 
 void SharedKeys::write(const SharedName& name, std::string_view consumer, std::string& key) const {
   key.assign(name.head);
+  append_consumer(consumer, key);
+  key += name.tail;
+}
+
+void SharedKeys::append_consumer(std::string_view consumer, std::string& out) const {
   if (secret_.empty() && consumer.size() <= longest_readable && !consumer.starts_with(hashed_mark)) {
-    key += consumer;
+    out += consumer;
   } else {
-    key += hashed_mark;
-    append_hash(key, secret_, consumer);
+    out += hashed_mark;
+    append_hash(out, secret_, consumer);
   }
+}
+
+void SharedKeys::write_again(const SharedName& name, std::string_view as_a_key_has_it, std::string& key) {
+  key.assign(name.head);
+  key += as_a_key_has_it;
   key += name.tail;
 }
 

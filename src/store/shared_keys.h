@@ -29,6 +29,10 @@ class SharedKeys {
   // Overwrites `key`. `consumer` is text that differs for different consumers.
   void write(const SharedName& name, std::string_view consumer, std::string& key) const;
 
+  // The consumer as a key has it, at most 64 bytes; and a key with that.
+  void append_consumer(std::string_view consumer, std::string& out) const;
+  static void write_again(const SharedName& name, std::string_view as_a_key_has_it, std::string& key);
+
  private:
   std::string prefix_;
   std::string secret_;

@@ -17,6 +17,7 @@
 
 #include "core/ledger.h"
 #include "core/operations.h"
+#include "core/receipts.h"
 #include "core/rule.h"
 #include "table/hash_key.h"
 #include "table/table.h"
@@ -105,6 +106,9 @@ struct Check {
   std::uint64_t holder = 0;  // this process, to the store. Set by LeasedStore
   // Of `look` and `forget`, where it is asked for: what is out; of `forget`, as it was before.
   Holdings* holdings = nullptr;
+  // Of `decide`: if it admits, a receipt is opened beside the state, at once with the charge. Of `settle`, `extend` and
+  // `report`: what is done. Its answer says what came of it. Stays until the group is answered.
+  core::ReceiptUse* receipt = nullptr;
 
   Path path = Path::store;
   Decision decision;
@@ -114,8 +118,12 @@ struct Check {
 enum class Operation : std::uint8_t {
   decide,  // all are charged, or none is
   look,    // what decide would say; charges nothing
-  settle,  // corrects a charge; one check, see `settlement`. A refund is settled with an actual cost of nothing
-  forget,  // as if never seen
+  // Corrects charges: each check's receipt, which it has to have, by itself; or one check by `settlement`, where there
+  // is none. A release, as a refund, is settled with an actual cost of nothing.
+  settle,
+  forget,  // as if never seen, receipts too
+  extend,  // each check's receipt, which it has to have, lasts longer
+  report,  // charges each check's cost without asking, into a debt of at most one capacity; once for each id
 };
 
 // Why a store did not decide.
@@ -160,7 +168,7 @@ struct Group {
 
   Operation operation = Operation::decide;
   std::vector<Check> checks;                   // at least one, at most most_checks to be charged; guards beside them
-  std::optional<core::Settlement> settlement;  // of `settle`
+  std::optional<core::Settlement> settlement;  // of `settle` without receipts
   Fallback fallback = Fallback::none;
   std::optional<Deadline> deadline;  // until when the answer is of use; none: as long as the store gives it
   Callback* callback = nullptr;
@@ -169,7 +177,7 @@ struct Group {
   // nothing would be told; see table::decide_together.
   Failure failure = Failure::none;  // of the store; where this process decided instead, why
   bool decided = false;             // by whomever: the decisions and `admitted` are good
-  bool admitted = false;            // all of them; of `forget`: it is forgotten
+  bool admitted = false;            // all of them; of `forget`: it is forgotten; of settle, extend, report: true
   Instant now{};                    // before: the time by which a local store decides. After: by the clock of the store
 };
 

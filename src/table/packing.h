@@ -109,6 +109,11 @@ template <class Limit>
   return 2 * limit.limit <= NarrowPayload::largest_small;
 }
 
+// Until when there are holds.
+[[nodiscard]] inline bool fits_narrow(const core::Concurrency::Limit& /*limit*/) noexcept {
+  return true;
+}
+
 // unpack leaves the payload to be overwritten by pack, which has to follow for a state that owns memory.
 template <class A, class Payload>
 struct Packing;
@@ -176,6 +181,30 @@ struct Packing<core::SlidingWindowCounter, WidePayload> {
 };
 
 template <>
+struct Packing<core::Concurrency, NarrowPayload> {
+  using Holds = core::Concurrency;
+  static Holds::State unpack(const Holds::Limit& /*limit*/, const NarrowPayload& payload, std::int64_t now) noexcept {
+    if (payload.dead(now)) return {};
+    return {payload.time(now)};
+  }
+  static NarrowPayload pack(const Holds::Limit& /*limit*/, const Holds::State& state) noexcept {
+    return {state.ends, 0};
+  }
+};
+
+template <>
+struct Packing<core::Concurrency, WidePayload> {
+  using Holds = core::Concurrency;
+  static Holds::State unpack(const Holds::Limit& /*limit*/, const WidePayload& payload, std::int64_t now) noexcept {
+    if (payload.dead(now)) return {};
+    return {payload.time};
+  }
+  static WidePayload pack(const Holds::Limit& /*limit*/, const Holds::State& state) noexcept {
+    return {state.ends, 0, 0};
+  }
+};
+
+template <>
 struct Packing<core::SlidingWindowLog, LogPayload> {
   using Log = core::SlidingWindowLog;
   static Log::State unpack(const Log::Limit& /*limit*/, LogPayload& payload, std::int64_t /*now*/) noexcept {
@@ -191,6 +220,7 @@ template <class A>
 using RoomyPayload = std::conditional_t<std::is_same_v<A, core::SlidingWindowLog>, LogPayload, WidePayload>;
 
 template <class A>
-inline constexpr bool may_be_narrow = on_arrival_time<A> || std::is_same_v<A, core::FixedWindow>;
+inline constexpr bool may_be_narrow =
+    on_arrival_time<A> || std::is_same_v<A, core::FixedWindow> || std::is_same_v<A, core::Concurrency>;
 
 }  // namespace weir::table

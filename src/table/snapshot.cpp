@@ -5,20 +5,25 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 
 #include "table/block_file.h"
 #include "table/locked_state.h"
+#include "table/receipt_table.h"
 
 namespace weir::table {
 namespace {
 
 constexpr std::array<char, 8> magic = {'W', 'E', 'I', 'R', 'S', 'N', 'A', 'P'};
-// The version says how keys are hashed, and nothing else so far.
+// The version says how keys are hashed, and whether there are receipts: a weir that does not know of them must not take
+// the states without.
 constexpr std::uint32_t siphash_version = 1;
 constexpr std::uint32_t aes_version = 2;
+constexpr std::uint32_t versions_without_receipts = 2;
+constexpr std::uint32_t newest_version = versions_without_receipts + aes_version;
 
-enum class Record : std::uint8_t { key = 1, shared = 2, end = 3 };
+enum class Record : std::uint8_t { key = 1, shared = 2, end = 3, key_receipts = 4, shared_receipts = 5 };
 
 struct Header {
   std::array<char, 8> magic;
@@ -29,14 +34,14 @@ struct Header {
   std::uint64_t second_of_key;
 
   [[nodiscard]] HashKey hash_key() const noexcept {
-    return {first_of_key, second_of_key, version == aes_version ? HashKind::aes : HashKind::siphash};
+    return {first_of_key, second_of_key, version % 2 == aes_version % 2 ? HashKind::aes : HashKind::siphash};
   }
 };
 
 std::int64_t window_of(const core::Rule& rule) noexcept {
   return std::visit(
       []<class A>(const core::RuleOf<A>& of) -> std::int64_t {
-        if constexpr (on_arrival_time<A>) {
+        if constexpr (on_arrival_time<A> || std::is_same_v<A, core::Concurrency>) {
           return 0;
         } else {
           return of.limit.window;
@@ -68,6 +73,10 @@ void put_state(BlockWriter& out, const core::SlidingWindowCounter::State& state)
   out.put(state.start);
   out.put(state.previous);
   out.put(state.current);
+}
+
+void put_state(BlockWriter& out, const core::Concurrency::State& state) {
+  out.put(state.ends);
 }
 
 void put_state(BlockWriter& out, const core::SlidingWindowLog::State& state) {
@@ -121,6 +130,10 @@ void get_state(Numbers& numbers, core::SlidingWindowCounter::State& state, std::
   state.current = numbers.get<std::uint64_t>(plausible_count);
 }
 
+void get_state(Numbers& numbers, core::Concurrency::State& state, std::uint32_t /*entries*/) {
+  state.ends = numbers.get<std::int64_t>(plausible);
+}
+
 void get_state(Numbers& numbers, core::SlidingWindowLog::State& state, std::uint32_t entries) {
   const auto size = numbers.get<std::uint32_t>([](std::uint32_t n) { return n <= Limit::largest_log_limit; });
   if (!numbers.result()) return;
@@ -158,11 +171,56 @@ void put_cell(BlockWriter& out, const typename A::Limit& limit, Record record, s
   }
 }
 
+// The receipts of a table, each with its state while that is locked; then those whose state is over, or not used yet:
+// without the state, nothing can be given back by them.
+class ReceiptWriter {
+ public:
+  ReceiptWriter(BlockWriter& out, ReceiptTable& receipts, bool has_receipts) noexcept
+      : out_(out), receipts_(receipts), has_receipts_(has_receipts) {}
+
+  // A state may come again, when it has moved: the later record counts, also if there is nothing in it any more.
+  void put_with_state(StateName name) {
+    if (!has_receipts_) return;
+    bool is_put = false;
+    receipts_.with(name, [&](core::Receipts& receipts) { put(name, receipts), is_put = true; });
+    if (!is_put && written_.contains(key_of(name))) put(name, {});
+  }
+  void put_others() {
+    if (!has_receipts_) return;
+    receipts_.for_each([&](StateName name, const core::Receipts& receipts) {
+      if (!written_.contains(key_of(name))) put(name, receipts);
+    });
+  }
+
+ private:
+  static std::uint64_t key_of(StateName name) noexcept { return name.is_shared ? ~name.value : name.value; }
+
+  void put(StateName name, const core::Receipts& receipts) {
+    written_.insert(key_of(name));
+    out_.put(name.is_shared ? Record::shared_receipts : Record::key_receipts);
+    out_.put(name.value);
+    out_.put(static_cast<std::uint32_t>(receipts.open.size()));
+    for (const core::Receipt& receipt : receipts.open) out_.put(receipt);
+    out_.put(static_cast<std::uint32_t>(receipts.reported.size()));
+    for (const core::ReportedId& reported : receipts.reported) out_.put(reported);
+  }
+
+  BlockWriter& out_;
+  ReceiptTable& receipts_;
+  const bool has_receipts_;
+  std::unordered_set<std::uint64_t> written_;
+};
+
 template <class A, class Payload>
-Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<Payload>& cells, std::int64_t now) {
+Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<Payload>& cells, ReceiptWriter& receipts,
+                       std::int64_t now) {
   Result<void> written;
   cells.for_each(
-      now, [&](KeyHash hash, Payload& payload) { put_cell<A>(out, limit, Record::key, hash.value, payload, now); },
+      now,
+      [&](KeyHash hash, Payload& payload) {
+        put_cell<A>(out, limit, Record::key, hash.value, payload, now);
+        receipts.put_with_state({hash.value, false});
+      },
       [&] {
         if (written) written = out.write_full_blocks();
         return written.has_value();
@@ -171,9 +229,11 @@ Result<void> put_cells(BlockWriter& out, const typename A::Limit& limit, Cells<P
     const Slot slot = cells.lock_overflow(i);
     if (!Cells<Payload>::payload(slot).dead(now)) {
       put_cell<A>(out, limit, Record::shared, i, Cells<Payload>::payload(slot), now);
+      receipts.put_with_state({i, true});
     }
     unlock(slot);
   }
+  receipts.put_others();
   return written;
 }
 
@@ -208,6 +268,28 @@ Result<void> get_cell(BlockReader& in, Table& table, const typename A::Limit& li
   return {};
 }
 
+Result<void> get_receipts(BlockReader& in, Table& table, Record record, Instant now) {
+  Numbers numbers(in);
+  const auto most = [](std::size_t n) { return [n](std::uint32_t size) { return size <= n; }; };
+  const auto name = numbers.get<std::uint64_t>([](std::uint64_t) { return true; });
+  core::Receipts receipts;
+  const auto open = numbers.get<std::uint32_t>(most(core::Receipts::most_open));
+  for (std::uint32_t i = 0; i < open && numbers.result(); ++i) {
+    receipts.open.push_back(numbers.get<core::Receipt>([](const core::Receipt& receipt) {
+      return plausible(receipt.at) && plausible(receipt.ends) && receipt.nths >= 0 && receipt.id;
+    }));
+  }
+  const auto reported = numbers.get<std::uint32_t>(most(core::Receipts::most_reported));
+  for (std::uint32_t i = 0; i < reported && numbers.result(); ++i) {
+    receipts.reported.push_back(
+        numbers.get<core::ReportedId>([](const core::ReportedId& one) { return plausible(one.ends) && one.id; }));
+  }
+  if (!numbers.result()) return numbers.result();
+  receipts.drop_ended(core::micros(now));
+  table.receipts().replace({name, record == Record::shared_receipts}, std::move(receipts));
+  return {};
+}
+
 template <class A, class Payload>
 Result<void> get_cells(BlockReader& in, Table& table, const typename A::Limit& limit, Cells<Payload>& cells,
                        Instant now) {
@@ -215,6 +297,10 @@ Result<void> get_cells(BlockReader& in, Table& table, const typename A::Limit& l
     const Result<Record> record = in.get<Record>();
     if (!record) return tl::unexpected(record.error());
     if (*record == Record::end) return in.expect_end();
+    if (*record == Record::key_receipts || *record == Record::shared_receipts) {
+      if (auto done = get_receipts(in, table, *record, now); !done) return done;
+      continue;
+    }
     if (*record != Record::key && *record != Record::shared)
       return failure("snapshot", "is damaged: delete it to begin with no states");
     if (auto done = get_cell<A>(in, table, limit, cells, *record, now); !done) return done;
@@ -225,9 +311,9 @@ Result<Header> get_header(BlockReader& in, const std::filesystem::path& path) {
   const Result<Header> header = in.get<Header>();
   if (!header) return header;
   if (header->magic != magic) return failure(path.string(), "is not a snapshot of weir: delete it");
-  if (header->version != siphash_version && header->version != aes_version) {
+  if (header->version < siphash_version || header->version > newest_version) {
     return failure(path.string(), "has version " + std::to_string(header->version) + ", this weir reads versions " +
-                                      std::to_string(siphash_version) + " and " + std::to_string(aes_version) +
+                                      std::to_string(siphash_version) + " to " + std::to_string(newest_version) +
                                       ": delete it to begin with no states");
   }
   if (!can_hash(header->hash_key().kind)) {
@@ -246,10 +332,11 @@ Result<void> check_meaning(const Header& header, const std::filesystem::path& pa
                  "states");
 }
 
-Header header_of(const Part& part) noexcept {
+Header header_of(const Part& part, bool has_receipts) noexcept {
   const HashKey& key = part.table.hash_key();
   return {.magic = magic,
-          .version = key.kind == HashKind::aes ? aes_version : siphash_version,
+          .version = (key.kind == HashKind::aes ? aes_version : siphash_version) +
+                     (has_receipts ? versions_without_receipts : 0),
           .algorithm = static_cast<std::uint32_t>(part.rule.index()),
           .window = window_of(part.rule),
           .first_of_key = key.first,
@@ -259,11 +346,13 @@ Header header_of(const Part& part) noexcept {
 Result<void> write(std::initializer_list<Part> parts, const std::filesystem::path& path, Instant now) {
   Result<BlockWriter> out = BlockWriter::create(path);
   if (!out) return tl::unexpected(out.error());
-  out->put(header_of(*parts.begin()));
+  const bool has_receipts = std::ranges::any_of(parts, [](const Part& part) { return !part.table.receipts().empty(); });
+  out->put(header_of(*parts.begin(), has_receipts));
   for (const Part& part : parts) {
+    ReceiptWriter receipts(*out, part.table.receipts(), has_receipts);
     const Result<void> written =
         part.table.with(part.rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
-          return put_cells<A>(*out, of.limit, cells, core::micros(now));
+          return put_cells<A>(*out, of.limit, cells, receipts, core::micros(now));
         });
     if (!written) return written;
   }
@@ -361,6 +450,8 @@ void move_states(Table& from, const core::Rule& from_rule, Table& to, const core
       constexpr bool is_log = std::is_same_v<From, LogPayload> || std::is_same_v<To, LogPayload>;
       if constexpr (std::is_same_v<A, B> && !is_log) {
         move_cells<A>(from_of.limit, from_cells, to_of.limit, to_cells, now);
+        from.receipts().for_each(
+            [&](StateName name, core::Receipts& receipts) { to.receipts().replace(name, std::move(receipts)); });
       }
     });
   });

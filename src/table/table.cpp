@@ -11,6 +11,7 @@
 
 #include "table/deciding.h"
 #include "table/locked_state.h"
+#include "table/receipt_table.h"
 
 namespace weir::table {
 namespace {
@@ -35,7 +36,30 @@ bool rest_and_go_on() {
   return true;
 }
 
+// A charge without a receipt: what was reserved behind it lies nearer by what it got back.
+template <class A>
+void settle_plain(ReceiptTable& all, StateName name, const typename A::Limit& limit, typename A::State& state,
+                  const core::Settlement& settlement, Instant now) noexcept {
+  bool is_settled = false;
+  all.with(name, [&](core::Receipts& receipts) {
+    receipts.settle<A>(limit, state, settlement, core::micros(now));
+    is_settled = true;
+  });
+  if (!is_settled) (void)core::settle<A>(limit, state, settlement, now);
+}
+
+// Whose receipts are those of a cell: of the key, or of the shared cell that it overflowed to.
+template <class Payload>
+StateName name_of(const Cells<Payload>& cells, const Slot& slot, KeyHash key) noexcept {
+  return slot.overflowed ? StateName{cells.overflow_index(key), true} : StateName{key.value, false};
+}
+
 }  // namespace
+
+Table::Table(std::shared_ptr<Budget> budget, HashKey hash_key)
+    : keyed_hash_(hash_key), budget_(std::move(budget)), receipts_(std::make_unique<ReceiptTable>(*budget_)) {}
+
+Table::~Table() = default;
 
 Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size_t budget_bytes, HashKey hash_key) {
   return create(widest, std::make_shared<Budget>(budget_bytes), hash_key);
@@ -111,12 +135,12 @@ Table::Way<Answer> Table::way_for(const core::Rule& rule) noexcept {
 template Table::Way<Decision> Table::way_for(const core::Rule& rule) noexcept;
 template Table::Way<bool> Table::way_for(const core::Rule& rule) noexcept;
 
-void Table::refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept {
+void Table::refund(const core::Rule& rule, KeyHash key, Cost cost, const core::Charged& charged, Instant now) noexcept {
   with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
     const Slot slot = cells.find_or_claim(key, core::micros(now));
     {
       LockedState<A, Payload> locked(of.limit, cells, slot, now);
-      A::refund(of.limit, locked.state(), cost, charged_at, now);
+      settle_plain<A>(*receipts_, name_of(cells, slot, key), of.limit, locked.state(), {cost, Cost{0}, charged}, now);
       locked.keep();
     }
     cells.give_up_if_fresh(slot);
@@ -129,7 +153,7 @@ void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& 
     const Slot slot = cells.find_or_claim(key, core::micros(now));
     {
       LockedState<A, Payload> locked(of.limit, cells, slot, now);
-      core::settle<A>(of.limit, locked.state(), settlement, now);
+      settle_plain<A>(*receipts_, name_of(cells, slot, key), of.limit, locked.state(), settlement, now);
       locked.keep();
     }
     if (settlement.actual <= settlement.reserved) cells.give_up_if_fresh(slot);
@@ -137,10 +161,93 @@ void Table::settle(const core::Rule& rule, KeyHash key, const core::Settlement& 
   });
 }
 
+// Where the state of a key is. A receipt may have been opened when the key had another: in a cell of its own that was
+// over since, or in the shared one. Nothing of that charge can be seen here any more.
+template <class Work>
+Decision Table::with_receipts(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse* use,
+                              Instant now, Work&& work) noexcept {
+  const KeyHash key = request.key;
+  return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+    const Slot slot = cells.find_or_claim(key, core::micros(now));
+    Decision decision;
+    bool is_written = false;
+    {
+      LockedState<A, Payload> locked(of.limit, cells, slot, now);
+      is_written = work.template operator()<A>(of.limit, locked.state(), name_of(cells, slot, key));
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        decision = receipts_->hold(name_of(cells, slot, key), of.limit, request.cost, use, 0, request.wants_more_after,
+                                   core::micros(now));
+      } else {
+        decision = peek_state<A>(of.limit, locked.state(), request.cost, Duration::max(), now);
+      }
+      if (is_written) locked.keep();
+    }
+    if (!is_written) cells.give_up_if_fresh(slot);
+    unlock(slot);
+    if (is_written && slot.overflowed) count_overflow();
+    return decision;
+  });
+}
+
+Decision Table::settle(const core::Rule& rule, KeyHash key, core::ReceiptUse& use, Instant now) noexcept {
+  use.result = core::ReceiptResult::ended;
+  return with_receipts(rule, {key, Cost{0}}, &use, now, [&]<class A>(const auto& limit, auto& state, StateName name) {
+    receipts_->with(
+        name, [&](core::Receipts& receipts) { receipts.template settle<A>(limit, state, use, core::micros(now)); });
+    return use.result == core::ReceiptResult::done;
+  });
+}
+
+Decision Table::extend(const core::Rule& rule, KeyHash key, core::ReceiptUse& use, Instant now) noexcept {
+  use.result = core::ReceiptResult::ended;
+  return with_receipts(
+      rule, {key, Cost{0}}, &use, now, [&]<class A>(const auto&, [[maybe_unused]] auto& state, StateName name) {
+        receipts_->with(name, [&](core::Receipts& receipts) { receipts.extend(use, core::micros(now)); });
+        if constexpr (std::is_same_v<A, core::Concurrency>) {
+          if (use.result == core::ReceiptResult::done) state.ends = std::max(state.ends, core::micros(use.ends));
+          return use.result == core::ReceiptResult::done;
+        }
+        return false;
+      });
+}
+
+Decision Table::report(const core::Rule& rule, KeyHash key, Cost cost, core::ReceiptUse& use, Instant now) noexcept {
+  return with_receipts(rule, {key, Cost{0}}, &use, now, [&]<class A>(const auto& limit, auto& state, StateName name) {
+    const auto charge = [&](core::Receipts& receipts) {
+      receipts.template report<A>(limit, state, cost, use, core::micros(now));
+    };
+    if (!use.id) {
+      core::Receipts none;
+      charge(none);
+    } else if (!receipts_->with_room(name, core::micros(now), charge)) {
+      use.result = core::ReceiptResult::not_kept;
+    }
+    return use.result == core::ReceiptResult::done;
+  });
+}
+
+Decision Table::peek_holds(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse& use,
+                           Instant now) noexcept {
+  return with_receipts(rule, request, &use, now, []<class A>(const auto&, auto&, StateName) { return false; });
+}
+
+bool Table::has_open(const core::Rule& rule, KeyHash key, core::ReceiptId id, Instant now) noexcept {
+  if (receipts_->empty()) return false;
+  bool is_open = false;
+  std::ignore = with_receipts(rule, {key, Cost{0}}, nullptr, now, [&]<class A>(const auto&, auto&, StateName name) {
+    receipts_->with(name, [&](core::Receipts& receipts) { is_open = receipts.is_open(id, core::micros(now)); });
+    return false;
+  });
+  return is_open;
+}
+
 bool Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& /*of*/, Cells<Payload>& cells) {
     const Slot slot = cells.find_or_claim(key, core::micros(now));
-    if (!slot.overflowed) cells.erase(slot);
+    if (!slot.overflowed) {
+      receipts_->erase({key.value, false});
+      cells.erase(slot);
+    }
     unlock(slot);
     return !slot.overflowed;
   });

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/operations.h"
+#include "core/receipts.h"
 #include "core/rule.h"
 #include "table/cells.h"
 #include "table/hash_key.h"
@@ -30,6 +31,8 @@
 #include "weir/result.h"
 
 namespace weir::table {
+
+class ReceiptTable;
 
 // A request for one key, which is hashed already. `max_wait` is how long its caller can wait for a turn (queues only).
 struct HashedRequest {
@@ -49,6 +52,10 @@ class Table {
   // On a budget that several share.
   static Result<std::unique_ptr<Table>> create(const core::Rule& widest, std::shared_ptr<Budget> budget,
                                                HashKey hash_key);
+
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
 
   [[nodiscard]] KeyHash hash(std::string_view key) const noexcept { return {keyed_hash_(key)}; }
 
@@ -77,8 +84,19 @@ class Table {
     log_->prefetch(key);
   }
 
-  void refund(const core::Rule& rule, KeyHash key, Cost cost, Instant charged_at, Instant now) noexcept;
+  void refund(const core::Rule& rule, KeyHash key, Cost cost, const core::Charged& charged, Instant now) noexcept;
   void settle(const core::Rule& rule, KeyHash key, const core::Settlement& settlement, Instant now) noexcept;
+  // The receipts of the key's state. Each says what it did in the use, and answers as a look at a cost of nothing
+  // would.
+  Decision settle(const core::Rule& rule, KeyHash key, core::ReceiptUse& use, Instant now) noexcept;
+  Decision extend(const core::Rule& rule, KeyHash key, core::ReceiptUse& use, Instant now) noexcept;
+  Decision report(const core::Rule& rule, KeyHash key, Cost cost, core::ReceiptUse& use, Instant now) noexcept;
+  // Of a limit on holds: what a reserve of so much would be told.
+  [[nodiscard]] Decision peek_holds(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse& use,
+                                    Instant now) noexcept;
+  [[nodiscard]] bool has_open(const core::Rule& rule, KeyHash key, core::ReceiptId id, Instant now) noexcept;
+  [[nodiscard]] ReceiptTable& receipts() noexcept { return *receipts_; }
+
   // False if the key shares an overflow state: that stays as it is, because it is others' too.
   bool reset(const core::Rule& rule, KeyHash key, Instant now) noexcept;
   // For new numbers, of which `rule` takes longest to fill: brings back to that what a bucket's states lie further
@@ -130,8 +148,12 @@ class Table {
   void resize_budget(std::size_t bytes) noexcept { budget_->resize(bytes); }
 
  private:
-  Table(std::shared_ptr<Budget> budget, HashKey hash_key) noexcept
-      : keyed_hash_(hash_key), budget_(std::move(budget)) {}
+  Table(std::shared_ptr<Budget> budget, HashKey hash_key);
+
+  // Calls work<A>(limit, state, whose) under the lock of the key's cell; it says whether it has written the state.
+  template <class Work>
+  Decision with_receipts(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse* use, Instant now,
+                         Work&& work) noexcept;
 
   const KeyedHash keyed_hash_;
   const std::shared_ptr<Budget> budget_;
@@ -141,6 +163,8 @@ class Table {
   std::unique_ptr<Cells<NarrowPayload>> narrow_;
   std::unique_ptr<Cells<WidePayload>> wide_;
   std::unique_ptr<Cells<LogPayload>> log_;
+
+  const std::unique_ptr<ReceiptTable> receipts_;
 };
 
 }  // namespace weir::table

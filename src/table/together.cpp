@@ -1,5 +1,6 @@
 #include "table/together.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
@@ -8,10 +9,12 @@
 #include <memory>
 #include <new>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "core/until_more.h"
 #include "table/locked_state.h"
+#include "table/receipt_table.h"
 
 namespace weir::table {
 namespace {
@@ -44,10 +47,12 @@ class HeldLocks {
   std::size_t count_ = 0;
 };
 
-// A query on its way through the table.
+// A query on its way through the table. One that reserves has receipts: it takes longer, and is compiled by itself.
+template <bool reserves>
 class Query {
  public:
-  Query(std::span<const Check> checks, Instant now) noexcept : checks_(checks), now_(now) {
+  Query(std::span<const Check> checks, std::span<core::ReceiptUse* const> receipts, Instant now) noexcept
+      : checks_(checks), receipts_(receipts), now_(now) {
     for (std::size_t i = 0; i < checks.size(); ++i) std::construct_at(&parts_[i]);
   }
 
@@ -75,6 +80,11 @@ class Query {
 
   void charge() noexcept {
     for (std::size_t i = 0; i < checks_.size(); ++i) charge_one(i);
+    if constexpr (reserves) {
+      for (std::size_t i = 0; i < checks_.size(); ++i) {
+        if (receipts_[i] != nullptr) open_receipt(i);
+      }
+    }
   }
 
   // The limits that would have admitted are not charged: what is left in them is what was.
@@ -93,6 +103,13 @@ class Query {
     std::size_t leader = 0;  // the first check on the same cell, which has the copy
     alignas(WidePayload) std::array<std::byte, sizeof(WidePayload)> copy;
   };
+
+  // What a check with a receipt has beside its part.
+  struct Opening {
+    bool was_open = false;  // it is charged already
+    core::ChargePlace charged;
+  };
+  struct NoOpenings {};
 
   template <class Work>
   decltype(auto) with(std::size_t i, Work&& work) noexcept {
@@ -187,26 +204,100 @@ class Query {
 
   // A log is too long to copy. Charged together at one instant, costs count as their sum.
   [[nodiscard]] Cost cost_up_to(std::size_t i) const noexcept {
-    std::uint64_t cost = checks_[i].request.cost.units();
+    std::uint64_t cost = cost_of(i).units();
     for (std::size_t j = 0; j < i; ++j) {
-      if (same_cell(i, j) && __builtin_add_overflow(cost, checks_[j].request.cost.units(), &cost)) {
+      if (same_cell(i, j) && __builtin_add_overflow(cost, cost_of(j).units(), &cost)) {
         return Cost{std::numeric_limits<std::uint64_t>::max()};
       }
     }
     return Cost{cost};
   }
 
+  [[nodiscard]] Cost cost_of(std::size_t i) const noexcept {
+    if constexpr (reserves) {
+      if (openings_[i].was_open) return Cost{0};
+    }
+    return checks_[i].request.cost;
+  }
+
+  [[nodiscard]] StateName name_of(std::size_t i) noexcept {
+    const KeyHash key = checks_[i].request.key;
+    if (!parts_[i].slot.overflowed) return {key.value, false};
+    return with(i, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>& cells) {
+      return StateName{cells.overflow_index(key), true};
+    });
+  }
+
+  void look_for_receipt(std::size_t i) noexcept {
+    receipts_[i]->result = core::ReceiptResult::none;
+    checks_[i].table->receipts().with(name_of(i), [&](core::Receipts& receipts) {
+      openings_[i].was_open = receipts.is_open(receipts_[i]->id, core::micros(now_));
+    });
+  }
+
+  [[nodiscard]] Decision hold(std::size_t i, const core::Concurrency::Limit& limit, Cost cost,
+                              std::uint64_t pending) noexcept {
+    const Check& check = checks_[i];
+    return check.table->receipts().hold(name_of(i), limit, cost, receipts_[i], pending, check.request.wants_more_after,
+                                        core::micros(now_));
+  }
+  [[nodiscard]] bool has_room(std::size_t i) noexcept {
+    return checks_[i].table->receipts().with_room(name_of(i), core::micros(now_), [](core::Receipts&) {});
+  }
+
+  void open_receipt(std::size_t i) noexcept {
+    const Check& check = checks_[i];
+    const auto open = [&](core::Receipts& receipts) {
+      receipts.reserve(openings_[i].charged, check.request.cost, openings_[i].was_open, *receipts_[i],
+                       core::micros(now_));
+    };
+    if (!check.table->receipts().with_room(name_of(i), core::micros(now_), open)) {
+      receipts_[i]->result = core::ReceiptResult::not_kept;
+    }
+    if (!core::is_concurrency(*check.rule)) return;
+    with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
+        locked.state().ends = std::max(locked.state().ends, core::micros(receipts_[i]->ends));
+        locked.keep();
+      }
+    });
+  }
+
   void judge_one(std::size_t i) noexcept {
+    if constexpr (reserves) {
+      if (receipts_[i] != nullptr) look_for_receipt(i);
+      judge_one(i, cost_of(i));
+      if (openings_[i].was_open) core::admit_again(*checks_[i].decision);
+    } else {
+      judge_one(i, checks_[i].request.cost);
+    }
+  }
+
+  void judge_one(std::size_t i, Cost cost) noexcept {
     const HashedRequest& request = checks_[i].request;
     Decision& decision = *checks_[i].decision;
     with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>&) {
       if constexpr (std::is_same_v<Payload, LogPayload>) {
         decision = peek(i, cost_up_to(i));
+        if constexpr (reserves) openings_[i].charged = {core::micros(decision.charged_at)};
+      } else if constexpr (reserves && std::is_same_v<A, core::Concurrency>) {
+        std::ignore = copy_for<Payload>(i);
+        const std::uint64_t pending = cost_up_to(i).units() - cost.units();
+        decision = hold(i, of.limit, cost, pending);
+        if (decision.admitted && cost > Cost{0} && !has_room(i)) {
+          decision = hold(i, of.limit, Cost{0}, pending);
+          decision.admitted = false;  // without memory to remember the hold, nobody could release it
+          decision.retry_after = Duration{of.limit.window};
+        }
       } else {
         Payload& copy = copy_for<Payload>(i);
         auto state = Packing<A, Payload>::unpack(of.limit, copy, core::micros(now_));
-        new (&decision) Decision(decide_state<A>(of.limit, state, request.cost, request.max_wait, now_));  // not copied
-        if (decision.admitted && request.cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
+        new (&decision) Decision(decide_state<A>(of.limit, state, cost, request.max_wait, now_));  // not copied
+        if (decision.admitted && cost.units() > 0) copy = Packing<A, Payload>::pack(of.limit, state);
+        if constexpr (reserves) {
+          openings_[i].charged = core::place_of_charge<A>(of.limit, state, decision);
+        }
         if (request.wants_more_after) {
           decision.more_after = core::until_more_after<A>(of.limit, state, decision, request.max_wait, now_);
         }
@@ -218,7 +309,7 @@ class Query {
     with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
       if constexpr (std::is_same_v<Payload, LogPayload>) {
         LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
-        std::ignore = A::decide(of.limit, locked.state(), checks_[i].request.cost, now_);
+        std::ignore = A::decide(of.limit, locked.state(), cost_of(i), now_);
       } else if (parts_[i].leader == i) {
         Cells<Payload>::payload(parts_[i].slot) = copy_of<Payload>(i);
       }
@@ -227,6 +318,9 @@ class Query {
 
   Decision peek(std::size_t i, Cost cost) noexcept {
     return with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>& cells) {
+      if constexpr (reserves && std::is_same_v<A, core::Concurrency>) {
+        if (receipts_[i] != nullptr) return hold(i, of.limit, cost, 0);
+      }
       const HashedRequest& request = checks_[i].request;
       LockedState<A, Payload> locked(of.limit, cells, parts_[i].slot, now_);
       Decision decision = peek_state<A>(of.limit, locked.state(), cost, request.max_wait, now_);
@@ -239,13 +333,28 @@ class Query {
   }
 
   std::span<const Check> checks_;
+  std::span<core::ReceiptUse* const> receipts_;  // none, or one for each check
   Instant now_;
   HeldLocks locks_;
   // A part for each check. The others are never made: most queries have few checks, and there is room for many.
   union {
     std::array<Part, most_together> parts_;
   };
+  [[no_unique_address]] std::conditional_t<reserves, std::array<Opening, most_together>, NoOpenings> openings_{};
 };
+
+template <bool reserves>
+bool decide(Query<reserves>&& query) noexcept {
+  query.lock_cells();
+  const bool admitted = query.judge();
+  if (admitted) {
+    query.charge();
+  } else {
+    query.leave_uncharged();
+  }
+  query.unlock_cells();
+  return admitted;
+}
 
 }  // namespace
 
@@ -256,16 +365,13 @@ bool decide_together(std::span<const Check> checks, Instant now) noexcept {
     new (only.decision) Decision(only.table->decide(*only.rule, only.request, now));
     return only.decision->admitted;
   }
-  Query query(checks, now);
-  query.lock_cells();
-  const bool admitted = query.judge();
-  if (admitted) {
-    query.charge();
-  } else {
-    query.leave_uncharged();
-  }
-  query.unlock_cells();
-  return admitted;
+  return decide(Query<false>(checks, {}, now));
+}
+
+bool reserve_together(std::span<const Check> checks, std::span<core::ReceiptUse* const> receipts,
+                      Instant now) noexcept {
+  assert(checks.size() <= most_together && checks.size() == receipts.size());
+  return decide(Query<true>(checks, receipts, now));
 }
 
 }  // namespace weir::table

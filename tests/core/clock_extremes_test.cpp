@@ -63,10 +63,10 @@ TYPED_TEST(ClockExtremes, AnyOrderOfExtremeInstantsIsDecidedWithinBounds) {
         EXPECT_GE(decision.delay, 0us);
         EXPECT_EQ(decision.retry_after.has_value(), cost <= limit.capacity());
         EXPECT_GE(decision.retry_after.value_or(0us), 0us);
-        subject.refund(Cost{cost}, Instant::min(), now);
-        subject.refund(Cost{cost}, Instant::max(), now);
+        subject.refund(Cost{cost}, {Instant::min(), Instant::min()}, now);
+        subject.refund(Cost{cost}, {Instant::max(), Instant::max()}, now);
         subject.owe(Cost{cost}, now);
-        subject.refund(Cost{enormous}, decision.charged_at, now);
+        subject.refund(Cost{enormous}, charged_by(decision), now);
         EXPECT_LE(subject.peek(Cost{0}, now).remaining, limit.capacity());
         std::ignore = subject.forget_at();
       }

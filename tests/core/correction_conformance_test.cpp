@@ -19,7 +19,7 @@ TYPED_TEST(CorrectionConformance, RefundRestoresWhatWasCharged) {
       auto after = situation.copy();
       const Decision charge = after.subject.decide(cost, situation.now);
       if (!charge.admitted) return;
-      after.subject.refund(cost, charge.charged_at, situation.now + later);
+      after.subject.refund(cost, charged_by(charge), situation.now + later);
       TestFixture::expect_alike(after.seen_from(situation.now + later), situation.seen_from(situation.now + later));
     }
   });
@@ -28,7 +28,7 @@ TYPED_TEST(CorrectionConformance, RefundRestoresWhatWasCharged) {
 TYPED_TEST(CorrectionConformance, RefundOfMoreThanWasEverChargedLeavesNoMoreThanTheCapacity) {
   this->in_every_situation([](const auto& situation) {
     auto after = situation.copy();
-    after.subject.refund(enormous, situation.now, situation.now);
+    after.subject.refund(enormous, {situation.now, Instant::max()}, situation.now);
     const Decision look = after.subject.peek(Cost{0}, situation.now);
     ASSERT_LE(look.remaining, look.limit);
     ASSERT_GE(look.remaining, situation.subject.peek(Cost{0}, situation.now).remaining);
@@ -39,7 +39,7 @@ TYPED_TEST(CorrectionConformance, RefundOfMoreThanWasEverChargedLeavesNoMoreThan
 TYPED_TEST(CorrectionConformance, SettlingWhatWasReservedChangesNothing) {
   this->for_every_cost([](const auto& situation, Cost cost) {
     auto after = situation.copy();
-    after.subject.settle({.reserved = cost, .actual = cost, .charged_at = situation.now}, situation.now);
+    after.subject.settle({.reserved = cost, .actual = cost, .charged = {situation.now, Instant::max()}}, situation.now);
     ASSERT_TRUE(after.subject.has_the_state_of(situation.subject));
   });
 }
@@ -49,7 +49,7 @@ TYPED_TEST(CorrectionConformance, SettlingToNothingIsARefund) {
     auto settled = situation.copy();
     const Decision charge = settled.subject.decide(cost, situation.now);
     if (!charge.admitted) return;
-    settled.subject.settle({.reserved = cost, .actual = Cost{0}, .charged_at = charge.charged_at}, situation.now);
+    settled.subject.settle({.reserved = cost, .actual = Cost{0}, .charged = charged_by(charge)}, situation.now);
     TestFixture::expect_alike(settled.seen(), situation.seen());
   });
 }
@@ -61,7 +61,7 @@ TYPED_TEST(CorrectionConformance, SettlingUpIsWhatAHigherCostWouldHaveBeen) {
     for (std::uint64_t reserved = 1; reserved < actual.units(); ++reserved) {
       auto settled = situation.copy();
       const Decision charge = settled.subject.decide(Cost{reserved}, situation.now);
-      settled.subject.settle({Cost{reserved}, actual, charge.charged_at}, situation.now);
+      settled.subject.settle({Cost{reserved}, actual, charged_by(charge)}, situation.now);
       TestFixture::expect_alike(settled.seen(), paid.seen());
     }
   });
@@ -131,7 +131,7 @@ TYPED_TEST(CorrectionConformance, ChargeMadeAfterAStepBackCanBeRefunded) {
     auto after = situation.copy();
     const Decision charge = after.subject.decide(cost, earlier);
     if (!charge.admitted) return;
-    after.subject.refund(cost, charge.charged_at, earlier);
+    after.subject.refund(cost, charged_by(charge), earlier);
     TestFixture::expect_alike(after.seen_from(earlier), situation.seen_from(earlier));
   });
 }

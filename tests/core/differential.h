@@ -87,7 +87,7 @@ class Differential {
  private:
   struct Charge {
     std::uint64_t left;
-    Instant charged_at;
+    Charged charged;
     Int where;  // in the model
   };
 
@@ -118,7 +118,7 @@ class Differential {
     const Decision expected = oracle::decide(model_, Cost{operation.cost}, now(), where, patience(operation));
     compare("decide", operation.cost, actual, expected);
     if (expected.admitted && !actual.admitted) model_ = before;
-    if (actual.admitted && operation.cost > 0) charges_.push_back({operation.cost, actual.charged_at, where});
+    if (actual.admitted && operation.cost > 0) charges_.push_back({operation.cost, charged_by(actual), where});
   }
 
   void refund(std::uint64_t choice) {
@@ -136,7 +136,7 @@ class Differential {
       if (in_debt_once_ || limit_.rate().count > static_cast<std::uint64_t>(limit_.rate().per.count())) return;
       cost = charge.left;
     }
-    subject_.refund(Cost{cost}, charge.charged_at, now_);
+    subject_.refund(Cost{cost}, charge.charged, now_);
     model_.refund(Int{cost}, charge.where, now());
     charge.left -= cost;
     if (charge.left == 0) charges_.erase(charges_.begin() + static_cast<std::ptrdiff_t>(chosen));

@@ -47,10 +47,14 @@ class Bucket {
 
   Int charge(Int cost, Int now) {
     write(parts(now) - cost * per_, now);
-    return 0;
+    return last_ + backlog(last_);
   }
 
-  void refund(Int cost, Int /*where*/, Int now) { write(std::min(parts(now) + cost * per_, full()), now); }
+  // What has flowed in since the charge is not given back a second time.
+  void refund(Int cost, Int where, Int now) {
+    const Int visible = std::max<Int>(0, where - now) * count_;
+    write(std::min(parts(now) + std::min(cost * per_, visible), full()), now);
+  }
   void owe(Int cost, Int now) { write(std::max(parts(now) - cost * per_, -full()), now); }
   [[nodiscard]] Int rest_after(Int now) const { return std::max(now, last_) + 2 * ceil_divide(full(), count_) + 1; }
 
@@ -58,6 +62,7 @@ class Bucket {
   [[nodiscard]] Int backlog(Int now) const { return ceil_divide(full() - parts(now), count_); }
 
   [[nodiscard]] bool is_behind(Int now) const { return now < last_; }
+  [[nodiscard]] Int newest_write() const { return last_; }
 
  private:
   [[nodiscard]] Int full() const { return capacity_ * per_; }
@@ -87,7 +92,7 @@ class Queue : public Bucket {
   void refund(Int cost, Int ticket, Int now) {
     if (line_.empty() || line_.back() != ticket) return;
     line_.pop_back();
-    Bucket::refund(cost, 0, now);
+    Bucket::refund(cost, std::max(now, newest_write()) + backlog(now), now);
   }
 
  private:

@@ -62,11 +62,11 @@ class Story : public testing::Test {
   void use(std::uint64_t cost, Duration now) { std::ignore = charge(cost, now); }
 
   void refund(std::uint64_t cost, const Decision& charge, Duration now) {
-    subject_->refund(Cost{cost}, charge.charged_at, at(now));
+    subject_->refund(Cost{cost}, charged_by(charge), at(now));
   }
 
   void settle(std::uint64_t reserved, std::uint64_t actual, const Decision& charge, Duration now) {
-    subject_->settle({Cost{reserved}, Cost{actual}, charge.charged_at}, at(now));
+    subject_->settle({Cost{reserved}, Cost{actual}, charged_by(charge)}, at(now));
   }
 
   [[nodiscard]] Decision peek(std::uint64_t cost, Duration now) const { return subject_->peek(Cost{cost}, at(now)); }

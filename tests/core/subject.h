@@ -69,9 +69,9 @@ class Subject {
   [[nodiscard]] Decision peek(Cost cost, Instant now, Duration max_wait) const {
     return A::peek(limit_, state_, cost, now, max_wait);
   }
-  void refund(Cost cost, Instant charged_at, Instant now) { A::refund(limit_, state_, cost, charged_at, now); }
+  void refund(Cost cost, const Charged& charged, Instant now) { A::refund(limit_, state_, cost, charged, now); }
   void settle(const Settlement& settlement, Instant now) { core::settle<A>(limit_, state_, settlement, now); }
-  void owe(Cost cost, Instant now) { settle({.reserved = Cost{0}, .actual = cost, .charged_at = now}, now); }
+  void owe(Cost cost, Instant now) { settle({.reserved = Cost{0}, .actual = cost}, now); }
   [[nodiscard]] Instant forget_at() const { return A::forget_at(limit_, state_); }
 
   void carry_over(Instant now) { A::carry_over(limit_, state_, now); }

@@ -83,7 +83,7 @@ TYPED_TEST(WaitProperty, RefundWithinItsWindowRestoresWhatWasCharged) {
     const Decision charge = charged.decide(cost, now);
     if (!charge.admitted) return;
     const Duration later{any_between(0, numbers.per.count())};
-    charged.refund(cost, charge.charged_at, now + later);
+    charged.refund(cost, charged_by(charge), now + later);
     for (const Duration then :
          {later, later + microsecond, later + Duration{any_between(0, 3 * numbers.per.count())}}) {
       const Cost other{any_cost(numbers)};

@@ -60,7 +60,7 @@ std::deque<Group> make_groups() {
     add(store::Operation::decide, {check_of(rule, "a"), check_of(rule, "b", 2), check_of(rule, "a", 3)});
     add(store::Operation::decide, {check_of(rule, "b")}).checks[0].charge_back = 5;
     add(store::Operation::settle, {check_of(rule, "s")}).settlement =
-        core::Settlement{Cost{2}, Cost{rule % 2 * 5}, Instant{std::chrono::seconds(1'700'000'000)}};
+        core::Settlement{Cost{2}, Cost{rule % 2 * 5}, {Instant{std::chrono::seconds(1'700'000'000)}, Instant::max()}};
     add(store::Operation::forget, {check_of(rule, "f")});
   }
   return groups;

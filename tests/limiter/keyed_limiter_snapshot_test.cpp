@@ -42,6 +42,7 @@ class KeyedLimiterSnapshotTest : public testing::TestWithParam<Algorithm> {
       case Algorithm::sliding_window_log:
         return Limit::sliding_window_log(window).value();
       case Algorithm::sliding_window_counter:
+      case Algorithm::concurrency:  // a limiter has none
         break;
     }
     return Limit::sliding_window_counter(window).value();

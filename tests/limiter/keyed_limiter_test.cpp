@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/limiter/limits.h"
+#include "weir/limiter.h"
 
 namespace weir {
 namespace {
@@ -208,6 +209,12 @@ TEST(KeyedLimiter, BudgetThatIsTooSmallIsRefusedWithOneThatIsNot) {
       EXPECT_TRUE(KeyedLimiter::create(limit, clock, {.memory_budget = enough})) << what;
     }
   }
+}
+
+TEST_F(KeyedLimiterTest, LimitsOnWhatIsHeldAreRefused) {
+  const Limit held = Limit::concurrency({.limit = 5}).value();
+  EXPECT_EQ(KeyedLimiter::create(held).error().where, "limit");
+  EXPECT_EQ(Limiter::create(held).error().where, "limit");
 }
 
 }  // namespace

@@ -47,10 +47,10 @@ TYPED_TEST(LimiterProperty, OneLimiterIsTheCore) {
         if (decision.admitted) charge = decision;
       } else if (operation.kind == Operation::Kind::refund) {
         limiter.refund(cost, charge);
-        subject.refund(cost, charge.charged_at, clock->now());
+        subject.refund(cost, charged_by(charge), clock->now());
       } else {
         limiter.settle(Cost{1}, cost, charge);
-        subject.settle({Cost{1}, cost, charge.charged_at}, clock->now());
+        subject.settle({Cost{1}, cost, charged_by(charge)}, clock->now());
       }
       RC_ASSERT(limiter.peek(Cost{1}) == subject.peek(Cost{1}, clock->now()));
     }

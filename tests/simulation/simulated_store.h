@@ -132,7 +132,7 @@ class SimulatedStore {
     group.operation = store::Operation::settle;
     group.checks.push_back(check);
     group.checks[0].exchange = nullptr;
-    group.settlement = core::Settlement{Cost{reserved}, Cost{actual}, clock(at)};
+    group.settlement = core::Settlement{Cost{reserved}, Cost{actual}, {clock(at), Instant::max()}};
     states_.decide(group, clock(at));
   }
   void refund_returns(const store::Group& group, Micros at) {

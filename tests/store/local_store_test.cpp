@@ -5,6 +5,7 @@
 
 #include "store/local/throttle_table.h"
 #include "tests/store/groups.h"
+#include "tests/store/receipt_suite.h"
 
 namespace weir::store {
 namespace {
@@ -68,9 +69,9 @@ TEST_F(LocalStoreTest, ALookSaysWhatDecidingWouldAndChargesNothing) {
 }
 
 TEST_F(LocalStoreTest, SettlesAndForgets) {
-  const Instant charged_at = submit({large_.check("all", 6)}).checks[0].decision.charged_at;
+  const core::Charged charged = core::charged_by(submit({large_.check("all", 6)}).checks[0].decision);
   Submitted settled({large_.check("all")}, Operation::settle);
-  settled.settlement = core::Settlement{Cost{6}, Cost{2}, charged_at};
+  settled.settlement = core::Settlement{Cost{6}, Cost{2}, charged};
   settled.now = now_;
   store_.submit(settled);
   EXPECT_TRUE(settled.admitted);
@@ -152,6 +153,45 @@ TEST_F(LocalStoreTest, TakesAsManyChecksAsAGroupMayHave) {
   EXPECT_TRUE(submit(checks).admitted);
   EXPECT_EQ(left(large_, "5"), 8U);
   EXPECT_EQ(left(large_, "63"), 10U);
+}
+
+// --- receipts
+
+TEST_F(LocalStoreTest, ReceiptsAreTheCores) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ReceiptSuite suite(seed);
+    suite.run(200, [&](Group& group, Instant now) {
+      group.now = now;
+      store_.submit(group);
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(LocalStoreTest, AReserveOpensItsReceiptsAllOrNothing) {
+  core::ReceiptUse small_use{.id = {1, 2}, .lasts = 1min};
+  core::ReceiptUse large_use{.id = {1, 2}, .lasts = 1min};
+  Check small = small_.check("alice", 3);
+  Check large = large_.check("all", 6);
+  small.receipt = &small_use;
+  large.receipt = &large_use;
+  EXPECT_FALSE(submit({large, small}).admitted);
+  EXPECT_EQ(large_use.result, core::ReceiptResult::none);
+  EXPECT_EQ(left(large_, "all"), 10U);
+  small.cost = Cost{2};
+  EXPECT_TRUE(submit({large, small}).admitted);
+  EXPECT_EQ(small_use.result, core::ReceiptResult::done);
+  EXPECT_EQ(large_use.result, core::ReceiptResult::done);
+  EXPECT_TRUE(submit({large, small}).admitted) << "the same again";
+  EXPECT_EQ(large_use.result, core::ReceiptResult::repeated);
+  EXPECT_EQ(left(large_, "all"), 4U);
+  small_use.actual = large_use.actual = Cost{0};
+  submit({large, small}, Operation::settle);
+  EXPECT_EQ(large_use.result, core::ReceiptResult::done);
+  EXPECT_EQ(left(large_, "all"), 10U);
+  submit({large, small}, Operation::settle);
+  EXPECT_EQ(large_use.result, core::ReceiptResult::ended);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "core/operations.h"
 #include "core/rule.h"
@@ -47,9 +48,13 @@ class CoreStates {
         }
         return;
       case Operation::settle:
-        lapse(group.checks[0], now);
-        settle(group.checks[0], *group.settlement, now);
-        tell_uncharged(group.checks[0], now);
+      case Operation::extend:
+      case Operation::report:
+        for (Check& check : group.checks) {
+          lapse(check, now);
+          correct(group, check, now);
+          tell_uncharged(check, now);
+        }
         return;
       case Operation::decide:
         for (const Check& check : group.checks) report(check, now);
@@ -84,12 +89,15 @@ class CoreStates {
       if constexpr (core::can_be_leased<A>) {
         at = std::max(at, found->second.ledger.template forget_at<A>(of.limit, state_of<A>(found->second)));
       }
+      at = std::max(at, found->second.receipts.forget_at());
       return at <= 0 ? 0 : (at + 999) / 1000;
     });
   }
 
   // The slices of a key that are out.
   [[nodiscard]] core::Ledger& ledger(const std::string& key) { return states_[key].ledger; }
+
+  [[nodiscard]] core::Receipts& receipts(const std::string& key) { return states_[key].receipts; }
 
   // As they are now.
   [[nodiscard]] CoreStates copy() const {
@@ -101,10 +109,11 @@ class CoreStates {
  private:
   // A key has states of one algorithm; which, its rules say.
   using Numbers = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
-                             core::SlidingWindowLog::State>;
+                             core::SlidingWindowLog::State, core::Concurrency::State>;
   struct State {
     Numbers numbers;
     core::Ledger ledger;
+    core::Receipts receipts;
   };
   using States = std::map<std::string, State>;
 
@@ -113,15 +122,25 @@ class CoreStates {
     return std::get<typename A::State>(state.numbers);
   }
   [[nodiscard]] static State copy_of(const State& state) {
-    const auto& [arrival, fixed, counter, log] = state.numbers;
+    const auto& [arrival, fixed, counter, log, holds] = state.numbers;
     return {{arrival, fixed, counter,
-             core::SlidingWindowLog::State{log.ring ? log.ring->copy(log.ring->capacity()) : core::LogRing::Handle{}}},
-            state.ledger};
+             core::SlidingWindowLog::State{log.ring ? log.ring->copy(log.ring->capacity()) : core::LogRing::Handle{}},
+             holds},
+            state.ledger,
+            state.receipts};
+  }
+
+  // A guard holds nothing.
+  static const core::ReceiptUse* use_of(const Check& check) noexcept {
+    return check.role == Check::Role::charge ? check.receipt : nullptr;
   }
 
   static Decision decide_on(States& states, const Check& check, Cost cost, Instant now) {
     return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
       State& state = states[check.key];
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        return state.receipts.hold(of.limit, cost, use_of(check), 0, check.wants_more_after, core::micros(now));
+      }
       if constexpr (core::can_be_leased<A>) {
         if (!state.ledger.slices.empty()) {
           return state.ledger.template decide<A>(of.limit, state_of<A>(state), cost, core::micros(now));
@@ -166,7 +185,7 @@ class CoreStates {
     check.exchange->answer.lapsed = lapsed;
   }
   static void tell_when_more(States& states, Check& check, Instant now) {
-    if (!check.wants_more_after) return;
+    if (!check.wants_more_after || core::is_concurrency(*check.rule)) return;
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
       if constexpr (core::can_be_leased<A>) {
         State& state = states[check.key];
@@ -184,14 +203,43 @@ class CoreStates {
   // One check after the other, on copies: a key that comes twice sees its first charge.
   bool decide_all(Group& group, States& after, Instant now) {
     for (const Check& check : group.checks) after[check.key] = copy_of(states_[check.key]);
+    held_.clear();
     for (Check& check : group.checks) {
       State before = copy_of(after[check.key]);
-      check.decision = decide_on(after, check, check.cost, now);
+      if (check.role == Check::Role::charge && check.receipt != nullptr) {
+        reserve(after, check, now);
+      } else {
+        check.decision = decide_on(after, check, check.cost, now);
+      }
       if (check.role == Check::Role::guard) after[check.key] = std::move(before);
       tell_when_more(after, check, now);
       group.admitted = group.admitted && check.decision.admitted;
     }
+    if (!group.admitted || group.operation == Operation::look) {
+      for (const Check& check : group.checks) {
+        if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
+      }
+    }
     return group.admitted;
+  }
+  void reserve(States& after, Check& check, Instant now) {
+    core::ReceiptUse& use = *check.receipt;
+    const bool was_open = states_[check.key].receipts.is_open(use.id, core::micros(now));
+    const Cost cost = was_open ? Cost{0} : check.cost;
+    if (const auto* const holds = std::get_if<core::RuleOf<core::Concurrency>>(check.rule)) {
+      check.decision = states_[check.key].receipts.hold(holds->limit, cost, &use, held_[check.key],
+                                                        check.wants_more_after, core::micros(now));
+      held_[check.key] += cost.units();
+    } else {
+      check.decision = decide_on(after, check, cost, now);
+    }
+    if (was_open) core::admit_again(check.decision);
+    if (!check.decision.admitted) return;
+    core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      State& state = after[check.key];
+      state.receipts.reserve(core::place_of_charge<A>(of.limit, state_of<A>(state), check.decision), check.cost,
+                             was_open, use, core::micros(now));
+    });
   }
   void leave_uncharged(Group& group, Instant now) {
     for (Check& check : group.checks) {
@@ -245,20 +293,33 @@ class CoreStates {
 
   // To see whether it is changed.
   static auto numbers_of(const State& state) {
-    const auto& [arrival, fixed, counter, log] = state.numbers;
+    const auto& [arrival, fixed, counter, log, holds] = state.numbers;
     const bool has_log = !log.empty();
     return std::tuple(arrival.whole, arrival.nths, fixed.end, fixed.count, counter.start, counter.previous,
                       counter.current, has_log ? log.ring->size() : 0, has_log ? log.ring->newest() : 0,
                       has_log ? log.ring->cost_between(0, log.ring->size()) : 0);
   }
-  void settle(const Check& check, const core::Settlement& settlement, Instant now) {
+  // Settles, extends or reports.
+  void correct(const Group& group, const Check& check, Instant now) {
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-      auto& state = state_of<A>(states_[check.key]);
-      const auto before = numbers_of(states_[check.key]);
-      core::settle<A>(of.limit, state, settlement, now);
+      State& whole = states_[check.key];
+      auto& state = state_of<A>(whole);
+      const auto before = numbers_of(whole);
+      const core::Receipts receipts_before = whole.receipts;
+      if (group.operation == Operation::extend) {
+        whole.receipts.extend(*check.receipt, core::micros(now));
+      } else if (group.operation == Operation::report) {
+        core::ReceiptUse none;
+        core::ReceiptUse& use = check.receipt == nullptr ? none : *check.receipt;
+        whole.receipts.template report<A>(of.limit, state, check.cost, use, core::micros(now));
+      } else if (check.receipt != nullptr) {
+        whole.receipts.template settle<A>(of.limit, state, *check.receipt, core::micros(now));
+      } else {
+        whole.receipts.template settle<A>(of.limit, state, *group.settlement, core::micros(now));
+      }
       const bool is_over = A::forget_at(of.limit, state) <= now;
-      if (!is_over || numbers_of(states_[check.key]) == before) return;
-      if (states_[check.key].ledger.slices.empty()) {
+      if (!is_over || (numbers_of(whole) == before && whole.receipts == receipts_before)) return;
+      if (whole.ledger.slices.empty() && whole.receipts.empty()) {
         states_.erase(check.key);
       } else {
         state = {};
@@ -276,6 +337,7 @@ class CoreStates {
   }
 
   States states_;
+  std::map<std::string, std::uint64_t> held_;  // by the checks of one group
 };
 
 // Answers before submit() returns, or when the test says so: late, in another order, or not at all.

@@ -231,7 +231,7 @@ TEST_F(OutageStoreTest, LooksAndSettlementsAreDecidedHereToo) {
   Submitted settled({api_.check("alice")}, Operation::settle);
   settled.fallback = Fallback::at_once;
   settled.failure = Failure::away;
-  settled.settlement = core::Settlement{Cost{4}, Cost{1}, clock_.now()};
+  settled.settlement = core::Settlement{Cost{4}, Cost{1}, {clock_.now(), Instant::max()}};
   store_.submit(settled);
   EXPECT_EQ(settled.answers, 1);
   const Submitted& after = submit_failing(Failure::away, {api_.check("alice", 0)}, Operation::look);
@@ -252,6 +252,36 @@ TEST_F(OutageStoreTest, OfALimitThatARequestBringsHalfIsAdmittedHere) {
       EXPECT_EQ(group.checks[0].rule, rule);
     }
   }
+}
+
+TEST_F(OutageStoreTest, AReceiptGivenHereIsSettledHere) {
+  core::ReceiptUse use{.id = {1, 2}, .lasts = 1h};
+  Check check = api_.check("alice", 4);
+  check.receipt = &use;
+  EXPECT_TRUE(submit_failing(Failure::away, {check}).admitted);
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  use.actual = Cost{1};
+  const Submitted& settled = submit({check}, Operation::settle);  // the store is back, and knows nothing of it
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_EQ(settled.checks[0].path, Path::share);
+  EXPECT_EQ(settled.checks[0].decision.remaining, 4U);
+  submit({check}, Operation::settle);
+  EXPECT_EQ(use.result, core::ReceiptResult::ended);
+  EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 8U) << "what was settled is charged back";
+}
+
+TEST_F(OutageStoreTest, AReceiptOfTheStoreIsNotSettledWhileThatIsAway) {
+  core::ReceiptUse use{.id = {1, 2}, .lasts = 1h};
+  Check check = api_.check("alice", 4);
+  check.receipt = &use;
+  EXPECT_TRUE(submit({check}).admitted);
+  use.actual = Cost{0};
+  const Submitted& settled = submit_failing(Failure::away, {check}, Operation::settle);
+  EXPECT_FALSE(settled.decided);
+  EXPECT_EQ(use.result, core::ReceiptResult::none);
+  submit({check}, Operation::settle);
+  EXPECT_EQ(use.result, core::ReceiptResult::done) << "it may be repeated";
+  EXPECT_EQ(left_there(api_, "alice"), 10U);
 }
 
 // --- what it is told when it is back
@@ -286,7 +316,7 @@ TEST_F(OutageStoreTest, LooksGuardsAndSettlementsChargeNothingBack) {
   BoundStates other(*Limit::fixed_window({4, Duration(1h)}));
   EXPECT_TRUE(submit({other.check("alice"), api_.guard("alice")}).admitted);
   Submitted settled({api_.check("alice")}, Operation::settle);
-  settled.settlement = core::Settlement{Cost{1}, Cost{1}, clock_.now()};
+  settled.settlement = core::Settlement{Cost{1}, Cost{1}, {clock_.now(), Instant::max()}};
   store_.submit(settled);
   EXPECT_EQ(left_there(api_, "alice"), 10U);
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 5U) << "it is still kept";

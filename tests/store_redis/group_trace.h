@@ -26,6 +26,9 @@ class GroupTrace {
   // Messages about slices come along with decisions.
   void lease() { leases_ = true; }
 
+  // Receipts are opened by decisions, settled, extended; and reports come between.
+  void reserve() { reserves_ = true; }
+
   // Lengths of time that go by while a test runs.
   void be_quick() { is_quick_ = true; }
 
@@ -74,9 +77,11 @@ class GroupTrace {
       for (store::Check& check : again.checks) {
         if (check.exchange != nullptr) check.exchange = &exchanges_.emplace_back(*check.exchange);
         if (check.holdings != nullptr) check.holdings = &holdings_.emplace_back();
+        if (check.receipt != nullptr) check.receipt = &uses_.emplace_back(*check.receipt);
       }
       return again;
     }
+    if (reserves_ && one_in(2)) return next_receipts();
     Group group;
     const std::uint64_t kind = below(16);
     group.operation = kind < 11   ? store::Operation::decide
@@ -92,7 +97,7 @@ class GroupTrace {
 
   void remember(const Group& answered) {
     if (answered.operation != store::Operation::decide || !answered.admitted) return;
-    charged_.push_back({answered.checks[0].cost, Cost{0}, answered.checks[0].decision.charged_at});
+    charged_.push_back({answered.checks[0].cost, Cost{0}, core::charged_by(answered.checks[0].decision)});
   }
 
   Duration next_step() {
@@ -123,6 +128,42 @@ class GroupTrace {
     Duration window;
     std::vector<core::Rule> rules;
   };
+  struct Reserved {
+    core::ReceiptId id;
+    store::Check check;
+  };
+
+  Group next_receipts() {
+    Group group;
+    const std::uint64_t kind = below(12);
+    group.operation = kind < 5    ? store::Operation::decide
+                      : kind < 6  ? store::Operation::look
+                      : kind < 9  ? store::Operation::settle
+                      : kind < 10 ? store::Operation::extend
+                                  : store::Operation::report;
+    core::ReceiptId id{below(2) << 63, 1 + below(6)};
+    const bool is_old = group.operation == store::Operation::settle || group.operation == store::Operation::extend;
+    if (is_old && !reserved_.empty() && !one_in(6)) {
+      const Reserved& chosen = reserved_[reserved_.size() - 1 - below(std::min<std::size_t>(reserved_.size(), 8))];
+      id = chosen.id;
+      for (const Reserved& one : reserved_) {
+        if (one.id == id && group.checks.size() < 3) group.checks.push_back(one.check);
+      }
+    }
+    while (group.checks.empty() || (!is_old && one_in(3))) group.checks.push_back(next_check(group.operation));
+    for (store::Check& check : group.checks) {
+      if (is_old) check.charge_back = 0;
+      if (is_old) check.exchange = nullptr;
+      if (group.operation <= store::Operation::look && one_in(8)) continue;
+      const bool has_id = group.operation != store::Operation::report || !one_in(3);
+      check.receipt = &uses_.emplace_back(core::ReceiptUse{.id = has_id ? id : core::ReceiptId{}});
+      check.receipt->lasts = next_step();
+      if (!one_in(4)) check.receipt->actual = one_in(2) ? Cost{0} : cost_for(*check.rule);
+      if (group.operation == store::Operation::decide) reserved_.push_back({id, check});
+    }
+    groups_.push_back(group);
+    return group;
+  }
 
   // The script tells windows apart that are less than 2^19 ahead.
   [[nodiscard]] std::uint64_t shortest_window() const {
@@ -179,6 +220,8 @@ class GroupTrace {
         return Limit::fixed_window({one_in(4) ? Limit::largest_window_limit : count(), window});
       case Algorithm::sliding_window_log:
         return Limit::sliding_window_log({one_in(4) ? 1 + below(200) : 1 + below(12), window});
+      case Algorithm::concurrency:
+        return Limit::concurrency({1 + below(one_in(4) ? 4'096 : 9), window});
       case Algorithm::sliding_window_counter:
         break;
     }
@@ -269,12 +312,13 @@ class GroupTrace {
   }
 
   core::Settlement next_settlement() {
-    core::Settlement settlement{Cost{below(5)}, Cost{below(8)}, Instant{std::chrono::seconds(1)}};
+    core::Settlement settlement{Cost{below(5)}, Cost{below(8)}, {Instant{std::chrono::seconds(1)}, Instant{}}};
     if (!charged_.empty())
       settlement = charged_[charged_.size() - 1 - below(std::min<std::size_t>(charged_.size(), 4))];
     if (one_in(2)) settlement.actual = Cost{below(2 + 2 * std::min(settlement.reserved.units(), UINT64_MAX / 4))};
-    if (one_in(10)) settlement.charged_at += Duration{static_cast<std::int64_t>(below(3)) - 1};
-    if (one_in(40)) settlement.charged_at = Instant::min();
+    if (one_in(10)) settlement.charged.at += Duration{static_cast<std::int64_t>(below(3)) - 1};
+    if (one_in(10)) settlement.charged.full_at += Duration{static_cast<std::int64_t>(below(2'000'000))};
+    if (one_in(40)) settlement.charged = {Instant::min(), Instant::max()};
     return settlement;
   }
 
@@ -283,6 +327,9 @@ class GroupTrace {
   std::uint64_t number_ = 1;
   std::deque<SliceExchange> exchanges_;
   std::deque<Holdings> holdings_;
+  bool reserves_ = false;
+  std::deque<core::ReceiptUse> uses_;
+  std::vector<Reserved> reserved_;
   bool is_quick_ = false;
   std::string name_;
   std::deque<Family> families_;

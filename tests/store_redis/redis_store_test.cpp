@@ -119,7 +119,7 @@ TEST(RedisStore, LooksSettlesAndForgets) {
   };
   EXPECT_EQ(left(), 1U);
   visitor.settle(key(1), rule,
-                 {.reserved = Cost{4}, .actual = Cost{1}, .charged_at = charged.checks[0].decision.charged_at});
+                 {.reserved = Cost{4}, .actual = Cost{1}, .charged = core::charged_by(charged.checks[0].decision)});
   ASSERT_TRUE(visitor.all_answered());
   EXPECT_EQ(left(), 4U);
   visitor.submit({check_of(key(1), rule)}, store::Operation::forget);

@@ -127,7 +127,7 @@ TEST(ScriptBatch, ALogThatIsSettledOrForgottenIsAskedNothingElse) {
   for (const store::Operation operation : {store::Operation::settle, store::Operation::forget}) {
     Group alone = group_for({"l"}, log_rule);
     alone.operation = operation;
-    alone.settlement = core::Settlement{Cost{1}, Cost{0}, Instant{}};
+    alone.settlement = core::Settlement{Cost{1}, Cost{0}, {}};
     Filled before;
     ASSERT_TRUE(before.add(group_for({"l"}, log_rule)));
     EXPECT_FALSE(before.add(alone));

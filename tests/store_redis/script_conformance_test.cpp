@@ -25,6 +25,12 @@ constexpr std::array every_algorithm{Algorithm::token_bucket,          Algorithm
                                      Algorithm::fixed_window,          Algorithm::sliding_window_log,
                                      Algorithm::sliding_window_counter};
 
+// Those that have receipts.
+constexpr std::array every_reserving{Algorithm::token_bucket,       Algorithm::gcra,
+                                     Algorithm::leaky_bucket_meter, Algorithm::leaky_bucket_queue,
+                                     Algorithm::fixed_window,       Algorithm::sliding_window_counter,
+                                     Algorithm::concurrency};
+
 ScriptServer& server() {
   static ScriptServer one;
   return one;
@@ -60,6 +66,16 @@ void expect_equal(const Group& group, const Group& expected, std::size_t number)
     if (group.checks[i].holdings != nullptr) {
       expect_equal(*group.checks[i].holdings, *expected.checks[i].holdings, group.operation);
     }
+    if (const core::ReceiptUse* const use = group.checks[i].receipt; use != nullptr) {
+      const core::ReceiptUse& expected_use = *expected.checks[i].receipt;
+      ASSERT_EQ(use->result, expected_use.result) << "group " << number << " check " << i;
+      const bool is_told = use->result == core::ReceiptResult::done || use->result == core::ReceiptResult::repeated;
+      if (is_told) {
+        ASSERT_EQ(use->cost, expected_use.cost) << "group " << number << " check " << i;
+        ASSERT_EQ(use->lost, expected_use.lost) << "group " << number << " check " << i;
+        ASSERT_EQ(use->ends, expected_use.ends) << "group " << number << " check " << i;
+      }
+    }
     if (group.checks[i].exchange == nullptr) continue;
     const core::SliceAnswer& told = group.checks[i].exchange->answer;
     const core::SliceAnswer& expected_answer = expected.checks[i].exchange->answer;
@@ -73,8 +89,12 @@ void expect_as_the_core(CoreStates& core, const Group& group, std::size_t number
   Group expected = group;
   std::deque<SliceExchange> exchanges;
   std::deque<Holdings> holdings;
+  std::deque<core::ReceiptUse> uses;
   for (Check& check : expected.checks) {
     if (check.holdings != nullptr) check.holdings = &holdings.emplace_back();
+    if (const core::ReceiptUse* const use = check.receipt; use != nullptr) {
+      check.receipt = &uses.emplace_back(core::ReceiptUse{use->id, use->lasts, use->actual});
+    }
     if (check.exchange != nullptr) check.exchange = &exchanges.emplace_back(SliceExchange{check.exchange->message, {}});
   }
   core.decide(expected, group.now);
@@ -156,6 +176,61 @@ TEST_P(ScriptConformance, EverySliceIsTheCoresWhateverTheClockDoes) {
   }
 }
 
+// Repeated and unknown ids, receipts that end and are extended, settlements up and down, reports; also where slices are
+// out, and numbers change under what is reserved.
+TEST_F(ScriptConformance, EveryReceiptIsTheCoresWhateverTheClockDoes) {
+  for (const Algorithm algorithm : every_reserving) {
+    for (std::uint64_t seed = 0; seed < traces_of_each; ++seed) {
+      SCOPED_TRACE(std::string(name_of(algorithm)) + " seed " + std::to_string(seed));
+      GroupTrace trace(seed * 8 + static_cast<std::uint64_t>(algorithm));
+      trace.reserve();
+      if (seed % 2 == 1) trace.lease();
+      trace.add_family(algorithm);
+      follow_on_manual_time(trace, 24, 4);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Its value is searched and appended to, never read whole. What cannot be kept says so.
+TEST_F(ScriptConformance, ALogHasNoReceipts) {
+  const core::Rule rule = core::compile(*Limit::sliding_window_log({10, Duration(std::chrono::hours(1))}));
+  core::ReceiptUse use{.id = {1, 2}, .lasts = std::chrono::minutes(1)};
+  ScriptBatch batch;
+  Group group;
+  group.checks.push_back(check_of("log", rule, 3));
+  group.checks[0].receipt = &use;
+  const auto run = [&](store::Operation operation) {
+    group.operation = operation;
+    batch.clear();
+    return batch.add(group) && server().run_at(batch, far_ahead) && group.failure == Failure::none;
+  };
+  ASSERT_TRUE(run(store::Operation::decide)) << server().error;
+  EXPECT_TRUE(group.admitted);
+  EXPECT_EQ(use.result, core::ReceiptResult::not_kept);
+  EXPECT_EQ(group.checks[0].decision.remaining, 7U);
+  ASSERT_TRUE(run(store::Operation::settle)) << server().error;
+  EXPECT_EQ(use.result, core::ReceiptResult::ended);
+  ASSERT_TRUE(run(store::Operation::report)) << server().error;
+  EXPECT_EQ(use.result, core::ReceiptResult::not_kept) << "the id cannot be remembered";
+  EXPECT_EQ(group.checks[0].decision.remaining, 7U);
+  use.id = {};
+  ASSERT_TRUE(run(store::Operation::report)) << server().error;
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_EQ(group.checks[0].decision.remaining, 4U);
+}
+
+TEST_F(ScriptConformance, ReceiptsOfSeveralLimitsAreAllOrNothing) {
+  for (std::uint64_t seed = 0; seed < traces_of_each / 2; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    GroupTrace trace(seed * 8 + 6);
+    trace.reserve();
+    for (const Algorithm algorithm : every_reserving) trace.add_family(algorithm);
+    follow_on_manual_time(trace, 24, 8);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(ScriptConformance, EveryAnswerIsTheCoresWhileTimeGoesBy) {
   for (std::uint64_t seed = 0; seed < traces_of_each / 8; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -218,7 +293,7 @@ TEST_F(ScriptConformance, LongLogsAreTheCores) {
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
   CoreStates core;
   ScriptBatch batch;
-  std::vector<Instant> charged{far_ahead};
+  std::vector<core::Charged> charged{{far_ahead, far_ahead}};
   Instant now = far_ahead;
   for (std::size_t i = 0; i < 6'000; ++i) {
     now += Duration{static_cast<std::int64_t>(below(8))};
@@ -238,7 +313,7 @@ TEST_F(ScriptConformance, LongLogsAreTheCores) {
     expect_as_the_core(core, group, i);
     if (HasFatalFailure()) return;
     if (group.operation == store::Operation::decide && group.admitted)
-      charged.push_back(group.checks[0].decision.charged_at);
+      charged.push_back(core::charged_by(group.checks[0].decision));
   }
 }
 

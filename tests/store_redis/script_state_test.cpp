@@ -105,7 +105,7 @@ TEST_F(ScriptState, AStateThatIsGivenBackWhollyIsGone) {
     const core::Rule rule = core::compile(kind.limit);
     const std::string key(kind.name);
     ASSERT_TRUE(run(store::Operation::decide, rule, Cost{2}, key));
-    group.settlement = core::Settlement{Cost{2}, Cost{0}, group.checks[0].decision.charged_at};
+    group.settlement = core::Settlement{Cost{2}, Cost{0}, core::charged_by(group.checks[0].decision)};
     ASSERT_TRUE(run(store::Operation::settle, rule, Cost{1}, key));
     EXPECT_EQ(group.checks[0].decision.remaining, group.checks[0].decision.limit);
     EXPECT_EQ(number({"EXISTS", key}), 0);

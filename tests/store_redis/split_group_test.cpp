@@ -38,9 +38,9 @@ class SplitGroupTest : public testing::Test, protected SplitGroup::Owner, protec
     group.callback->answered(group);
   }
 
-  void refund(const store::Check& charged, Instant charged_at, Slot slot) override {
-    refunds_ += charged.key + " " + std::to_string(charged.cost.units()) + " at " +
-                std::to_string(charged_at.time_since_epoch().count()) + " in " + std::to_string(slot) + "; ";
+  void refund(const store::Check& check, const core::Charged& charged, Slot slot) override {
+    refunds_ += check.key + " " + std::to_string(check.cost.units()) + " at " +
+                std::to_string(charged.at.time_since_epoch().count()) + " in " + std::to_string(slot) + "; ";
   }
   void on_done(SplitGroup& /*split*/) override { ++done_; }
   void answered(Group& /*group*/) override { ++answered_; }

@@ -20,7 +20,7 @@ class Reference {
   virtual ~Reference() = default;
   virtual Decision decide(int key, Cost cost, Instant now) = 0;
   virtual Decision peek(int key, Cost cost, Instant now) = 0;
-  virtual void refund(int key, Cost cost, Instant charged_at, Instant now) = 0;
+  virtual void refund(int key, Cost cost, const core::Charged& charged, Instant now) = 0;
   virtual void settle(int key, const core::Settlement& settlement, Instant now) = 0;
   virtual void reset(int key) = 0;
 };
@@ -31,8 +31,8 @@ class ReferenceOf final : public Reference {
   explicit ReferenceOf(const typename A::Limit& limit) : limit_(limit) {}
   Decision decide(int key, Cost cost, Instant now) override { return A::decide(limit_, states_[key], cost, now); }
   Decision peek(int key, Cost cost, Instant now) override { return A::peek(limit_, states_[key], cost, now); }
-  void refund(int key, Cost cost, Instant charged_at, Instant now) override {
-    A::refund(limit_, states_[key], cost, charged_at, now);
+  void refund(int key, Cost cost, const core::Charged& charged, Instant now) override {
+    A::refund(limit_, states_[key], cost, charged, now);
   }
   void settle(int key, const core::Settlement& settlement, Instant now) override {
     core::settle<A>(limit_, states_[key], settlement, now);
@@ -88,15 +88,15 @@ TEST_P(TableConformance, RefundsSettlesAndResetsAsTheCoreDoes) {
     const std::uint64_t actual = any_cost();
     pass_time();
     const KeyHash hash = table_.table().hash(name_of(key));
-    const Instant charged_at = charges[key].charged_at;
+    const core::Charged charged = core::charged_by(charges[key]);
     switch (step % 8) {
       case 0:
         table_.refund(name_of(key), cost, charges[key], now_);
-        reference_->refund(key, Cost{cost}, charged_at, now_);
+        reference_->refund(key, Cost{cost}, charged, now_);
         break;
       case 1:
-        table_.table().settle(table_.rule(), hash, {Cost{cost}, Cost{actual}, charged_at}, now_);
-        reference_->settle(key, {Cost{cost}, Cost{actual}, charged_at}, now_);
+        table_.table().settle(table_.rule(), hash, {Cost{cost}, Cost{actual}, charged}, now_);
+        reference_->settle(key, {Cost{cost}, Cost{actual}, charged}, now_);
         break;
       case 2:
         table_.reset(name_of(key), now_);

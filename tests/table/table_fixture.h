@@ -70,7 +70,7 @@ class LimitedTable {
   }
   std::uint64_t left(const std::string& key, Instant now) { return peek(key, now, 0).remaining; }
   void refund(const std::string& key, std::uint64_t cost, const Decision& charge, Instant now) {
-    table_->refund(rule_, table_->hash(key), Cost{cost}, charge.charged_at, now);
+    table_->refund(rule_, table_->hash(key), Cost{cost}, core::charged_by(charge), now);
   }
   void reset(const std::string& key, Instant now) { table_->reset(rule_, table_->hash(key), now); }
 

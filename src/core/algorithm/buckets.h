@@ -59,20 +59,20 @@ struct LeakyBucketQueue : ArrivalOperations {
   }
 
   // Only the newest turn can be given back: behind any other, somebody already waits.
-  static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant now) noexcept {
-    refund_part(limit, state, cost, cost, charged_at, now);
+  static FineSpan refund(const Limit& limit, State& state, Cost cost, const Charged& charged, Instant now) noexcept {
+    return refund_part(limit, state, cost, cost, charged, now);
   }
 
   // Gives back `part` of a turn that was charged `whole`.
-  static void refund_part(const Limit& limit, State& state, Cost part, Cost whole, Instant charged_at,
-                          Instant now) noexcept {
-    if (whole.units() > limit.burst) return;
+  static FineSpan refund_part(const Limit& limit, State& state, Cost part, Cost whole, const Charged& charged,
+                              Instant now) noexcept {
+    if (whole.units() > limit.burst) return {};
     const FineSpan turn = limit.worth(whole.units());
     FineSpan begin{state.whole - turn.whole, state.nths - turn.nths};
     if (begin.nths < 0) begin = {begin.whole - 1, begin.nths + limit.count};
-    if (instant_at(0) + begin.rounded_up() == charged_at) {
-      ArrivalOperations::refund(limit, state, part, charged_at, now);
-    }
+    if (instant_at(0) + begin.rounded_up() != charged.at) return {};
+    const FineSpan used = state.used(limit, micros(now));
+    return credit(limit, state, limit.worth(part.units()), used, micros(now));
   }
 
  private:

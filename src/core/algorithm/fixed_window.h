@@ -56,18 +56,19 @@ struct FixedWindow {
     return decide(limit, copy, cost, now);
   }
 
-  static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant /*now*/) noexcept {
+  static void refund(const Limit& limit, State& state, Cost cost, const Charged& charged, Instant /*now*/) noexcept {
     const bool still_counts = limit.calendar == nullptr
-                                  ? end_at(limit, micros(charged_at)) == state.end
-                                  : limit.calendar->around(micros(charged_at)).is_ended_by(state.end);
+                                  ? end_at(limit, micros(charged.at)) == state.end
+                                  : limit.calendar->around(micros(charged.at)).is_ended_by(state.end);
     if (still_counts) state.count -= std::min(state.count, cost.units());
   }
 
-  // Charges without asking, into a debt of at most one limit.
-  static void owe(const Limit& limit, State& state, Cost cost, Instant now) noexcept {
+  // Charges without asking, into a debt of at most one limit. Says how much there was no room for.
+  static std::uint64_t owe(const Limit& limit, State& state, Cost cost, Instant now) noexcept {
     state = at(limit, state, micros(now)).state;
-    const std::uint64_t most = std::max(state.count, 2 * limit.limit);
-    state.count = std::min(state.count + std::min(cost.units(), 2 * limit.limit), most);
+    const std::uint64_t more = std::min(cost.units(), 2 * limit.limit - std::min(state.count, 2 * limit.limit));
+    state.count += more;
+    return cost.units() - more;
   }
 
   // Counts stay. A window that has not begun yet cannot have been counted: it is the present one.
@@ -87,12 +88,14 @@ struct FixedWindow {
   };
 
   static std::int64_t end_at(const Limit& limit, std::int64_t now) noexcept {
-    if (limit.calendar != nullptr) [[unlikely]] return limit.calendar->around(now).end;
+    if (limit.calendar != nullptr) [[unlikely]]
+      return limit.calendar->around(now).end;
     return window_start(now, limit.window) + limit.window;
   }
 
   static Counted at(const Limit& limit, const State& state, std::int64_t now) noexcept {
-    if (limit.calendar != nullptr) [[unlikely]] return at(limit.calendar->around(now), state, now);
+    if (limit.calendar != nullptr) [[unlikely]]
+      return at(limit.calendar->around(now), state, now);
     const std::int64_t end = window_start(now, limit.window) + limit.window;
     const State current = state.end >= end ? state : State{end, 0};
     return {current, current.end - limit.window};

@@ -58,18 +58,20 @@ struct SlidingWindowCounter {
     return weighted_previous(limit, rolled, now) + rolled.current;
   }
 
-  static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant /*now*/) noexcept {
-    const std::int64_t charged = window_start(micros(charged_at), limit.window);
-    if (charged == state.start) state.current -= std::min(state.current, cost.units());
-    if (charged == state.start - limit.window) state.previous -= std::min(state.previous, cost.units());
+  static void refund(const Limit& limit, State& state, Cost cost, const Charged& charged, Instant /*now*/) noexcept {
+    const std::int64_t start = window_start(micros(charged.at), limit.window);
+    if (start == state.start) state.current -= std::min(state.current, cost.units());
+    if (start == state.start - limit.window) state.previous -= std::min(state.previous, cost.units());
   }
 
-  // Charges without asking, into a debt of at most one limit.
-  static void owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
+  // Charges without asking, into a debt of at most one limit. Says how much there was no room for.
+  static std::uint64_t owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     state = at(limit, state, now);
     const std::uint64_t room = 2 * limit.limit - std::min(used(limit, state, now), 2 * limit.limit);
-    state.current += std::min(cost.units(), room);
+    const std::uint64_t more = std::min(cost.units(), room);
+    state.current += more;
+    return cost.units() - more;
   }
 
   // Counts stay. A window that has not begun yet cannot have been counted: it is the present one.

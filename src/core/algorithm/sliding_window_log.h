@@ -204,24 +204,25 @@ struct SlidingWindowLog {
   }
 
   // Credits the entry that was charged, if it still counts.
-  static void refund(const Limit& limit, State& state, Cost cost, Instant charged_at, Instant now) noexcept {
+  static void refund(const Limit& limit, State& state, Cost cost, const Charged& made, Instant now) noexcept {
     if (state.empty()) return;
     LogRing& ring = *state.ring;
-    const std::int64_t charged = micros(charged_at);
+    const std::int64_t charged = micros(made.at);
     const std::uint32_t i = ring.first_after(charged - 1);
     const bool still_counts = charged > micros(now) - limit.window && i < ring.size() && ring.time(i) == charged;
     if (!still_counts || cost.units() == 0) return;
     ring.take(i, static_cast<std::uint32_t>(std::min<std::uint64_t>(cost.units(), ring.cost(i))));
   }
 
-  // Charges without asking, into a debt of at most one limit.
-  static void owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
+  // Charges without asking, into a debt of at most one limit. Says how much there was no room for.
+  static std::uint64_t owe(const Limit& limit, State& state, Cost cost, Instant now_instant) noexcept {
     const std::int64_t now = micros(now_instant);
     const std::uint32_t first = first_live(limit, state, now);
     const std::uint64_t used = state.empty() ? 0 : state.ring->cost_between(first, state.ring->size());
     const std::uint64_t more = std::min(cost.units(), 2 * limit.limit - std::min(used, 2 * limit.limit));
-    if (more == 0 || !make_room(limit, state, now)) return;
+    if (more == 0 || !make_room(limit, state, now)) return cost.units();
     charge(limit, state, static_cast<std::uint32_t>(more), state.empty() ? now : std::max(now, state.ring->newest()));
+    return cost.units() - more;
   }
 
   // Entries stay; none of them can lie in the future.

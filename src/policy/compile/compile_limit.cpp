@@ -186,6 +186,7 @@ CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tier
   CostRule rule;
   check_costs(spec, live, tiers, "", problems);
   if (!spec.cost) return rule;
+  rule.is_written = true;
   if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) {
     rule.fixed = Cost{fixed->value};
   } else if (const auto* header = std::get_if<HeaderCostSpec>(&*spec.cost)) {

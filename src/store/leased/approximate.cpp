@@ -121,8 +121,11 @@ void SliceTable::put_back_on_share(Record& record, Instant charged_at, Cost cost
   if (!record.share) return;  // it was forgotten meanwhile
   core::visit_rule(share_rule(), [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (core::can_be_leased<A>) {
-      A::refund(of.limit, record.share->used.of<A>(), cost, charged_at, charged_at);
-      A::refund(of.limit, record.share->uncharged.of<A>(), cost, charged_at, charged_at);
+      const auto refund = [&](typename A::State& state) {  // at the instant of the charge: all of it is visible
+        A::refund(of.limit, state, cost, {.at = charged_at, .full_at = A::forget_at(of.limit, state)}, charged_at);
+      };
+      refund(record.share->used.of<A>());
+      refund(record.share->uncharged.of<A>());
     }
   });
 }

@@ -27,6 +27,12 @@ std::uint64_t with_held(const Check& check) noexcept {
   return check.held_by_others == 0 ? 0 : check.held_by_others + check.decision.remaining;
 }
 
+// Receipts lie beside the states, and so do the charges that they are of.
+bool goes_to_store(const Group& group) noexcept {
+  if (group.operation == Operation::settle || group.operation >= Operation::extend) return true;
+  return std::ranges::any_of(group.checks, [](const Check& check) { return check.receipt != nullptr; });
+}
+
 // Of any of them: they have one clock.
 Instant store_time(const Group& group, SliceTable::Ticks now) noexcept {
   return std::ranges::find_if(group.checks, is_leased)->states->slices->store_time(now);
@@ -80,7 +86,7 @@ void LeasedStore::submit(Batch batch) {
   const Ticks now = clock_();
   std::vector<Group*> forwarded = std::exchange(forwarded_, {});
   for (Group* group : batch) {
-    if (!has_leased(*group)) {
+    if (!has_leased(*group) || goes_to_store(*group)) {
       forwarded.push_back(group);
     } else if (group->operation == Operation::decide) {
       decide(*group, now, forwarded);
@@ -325,7 +331,7 @@ void LeasedStore::refund(const Check& check, Ticks now) {
   if (is_bucket || check.cost.units() == 0) return;
   Background& sent = background(*check.states->slices, check.hash, check.key, now);
   sent.group.operation = Operation::settle;
-  sent.group.settlement = core::Settlement{check.cost, Cost{0}, check.decision.charged_at};
+  sent.group.settlement = core::Settlement{check.cost, Cost{0}, {.at = check.decision.charged_at}};
   inner_.submit(sent.group);
 }
 

@@ -20,6 +20,21 @@ table::HashedRequest request_of(const Check& check, Cost cost) noexcept {
 }
 
 Decision peek(const Check& check, Cost cost, Instant now) noexcept {
+  if (check.receipt != nullptr && check.role == Check::Role::charge && core::is_concurrency(*check.rule)) {
+    const bool is_held =
+        cost > Cost{0} && check.states->table->has_open(*check.rule, check.hash, check.receipt->id, now);
+    Decision decision =
+        check.states->table->peek_holds(*check.rule, request_of(check, is_held ? Cost{0} : cost), *check.receipt, now);
+    if (is_held) core::admit_again(decision);
+    return decision;
+  }
+  const bool is_reserved = check.receipt != nullptr && cost == check.cost &&
+                           check.states->table->has_open(*check.rule, check.hash, check.receipt->id, now);
+  if (is_reserved) {
+    Decision again = check.states->table->peek(*check.rule, request_of(check, Cost{0}), now);
+    core::admit_again(again);
+    return again;
+  }
   return check.states->table->peek(*check.rule, request_of(check, cost), now);
 }
 
@@ -54,10 +69,18 @@ void add_holdings(const Check& check, Instant now) {
   check.holdings->known = true;
 }
 
+bool has_receipts(const Group& group) noexcept {
+  for (const Check& check : group.checks) {
+    if (check.receipt != nullptr) return true;
+  }
+  return false;
+}
+
 // Where something denies what would have been charged, the others say what is left uncharged.
 void look(Group& group, bool passes) noexcept {
   group.admitted = passes;
   for (Check& check : group.checks) {
+    if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
     if (!is_charged(check)) continue;
     check.decision = peek(check, check.cost, group.now);
     group.admitted = group.admitted && check.decision.admitted;
@@ -68,6 +91,30 @@ void look(Group& group, bool passes) noexcept {
   }
   for (Check& check : group.checks) {
     if (is_charged(check) && check.decision.admitted) check.decision = peek(check, Cost{0}, group.now);
+  }
+}
+
+// Settles, extends or reports.
+void correct(Group& group) noexcept {
+  group.admitted = true;
+  for (Check& check : group.checks) {
+    if (!is_for_tables(check)) {  // nothing counts what it says
+      if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::done;
+      if (check.receipt != nullptr) check.receipt->lost = check.cost.units();
+      continue;
+    }
+    table::Table& table = *check.states->table;
+    if (group.operation == Operation::report) {
+      core::ReceiptUse without_id;
+      core::ReceiptUse& use = check.receipt == nullptr ? without_id : *check.receipt;
+      check.decision = table.report(*check.rule, check.hash, check.cost, use, group.now);
+    } else if (group.operation == Operation::extend) {
+      check.decision = table.extend(*check.rule, check.hash, *check.receipt, group.now);
+    } else if (check.receipt != nullptr) {
+      check.decision = table.settle(*check.rule, check.hash, *check.receipt, group.now);
+    } else {
+      table.settle(*check.rule, check.hash, *group.settlement, group.now);
+    }
   }
 }
 
@@ -92,23 +139,37 @@ void TableDecider::decide_together(Group& group) {
     }
   }
   if (!passes || group.operation == Operation::look) return look(group, passes);
+  if (has_receipts(group)) return reserve_together(group, charged);
   group.admitted = table::decide_together(std::span(checks_).first(charged), group.now);
+}
+
+// What is no table's to charge opens nothing.
+void TableDecider::reserve_together(Group& group, std::size_t charged) {
+  receipts_.clear();
+  for (const Check& check : group.checks) {
+    if (is_charged(check)) receipts_.push_back(check.receipt);
+  }
+  group.admitted = table::reserve_together(std::span(checks_).first(charged), receipts_, group.now);
+  for (const Check& check : group.checks) {
+    if (check.receipt == nullptr || is_charged(check)) continue;
+    check.receipt->result = group.admitted ? core::ReceiptResult::not_kept : core::ReceiptResult::none;
+  }
 }
 
 void TableDecider::decide(Group& group) {
   group.decided = true;
   switch (group.operation) {
     case Operation::decide:
-      if (group.checks.size() == 1 && is_charged(group.checks[0])) return decide_one(group, group.checks[0]);
+      if (group.checks.size() == 1 && is_charged(group.checks[0]) && group.checks[0].receipt == nullptr) {
+        return decide_one(group, group.checks[0]);
+      }
       return decide_together(group);
     case Operation::look:
       return decide_together(group);
-    case Operation::settle: {
-      const Check& check = group.checks[0];
-      check.states->table->settle(*check.rule, check.hash, *group.settlement, group.now);
-      group.admitted = true;
-      return;
-    }
+    case Operation::settle:
+    case Operation::extend:
+    case Operation::report:
+      return correct(group);
     case Operation::forget:
       return forget(group);
   }

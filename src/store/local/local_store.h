@@ -3,6 +3,7 @@
 // one after the other.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "store/store.h"
@@ -19,8 +20,10 @@ class TableDecider {
 
  private:
   void decide_together(Group& group);
+  void reserve_together(Group& group, std::size_t charged);
 
   std::vector<table::Check> checks_;  // only grow
+  std::vector<core::ReceiptUse*> receipts_;
 };
 
 class LocalStore final : public Store {

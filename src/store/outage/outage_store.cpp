@@ -29,6 +29,8 @@ Result<Limit> window(Algorithm algorithm, WindowNumbers numbers) {
       return Limit::sliding_window_log(numbers);
     case Algorithm::sliding_window_counter:
       return Limit::sliding_window_counter(numbers);
+    case Algorithm::concurrency:
+      return Limit::concurrency({numbers.limit, numbers.window});
     default:
       return Limit::fixed_window(numbers);
   }
@@ -69,7 +71,20 @@ table::KeyHash charges_of(table::KeyHash consumer) noexcept {
 }
 
 bool is_charged_back(const Group& group, const Check& check) noexcept {
+  if (core::is_concurrency(*check.rule)) return false;  // a hold ends where it was taken
   return group.operation == Operation::decide && check.role == Check::Role::charge && check.states->charges_back;
+}
+
+// Whether what was counted here is to be charged to the store.
+bool is_to_be_charged(const Group& group, const Check& check) noexcept {
+  const bool is_report = group.operation == Operation::report && !core::is_concurrency(*check.rule);
+  return is_charged_back(group, check) || (is_report && check.states->charges_back);
+}
+
+// Whether it settles or extends receipts.
+bool is_about_receipts(const Group& group) noexcept {
+  return group.operation == Operation::extend ||
+         (group.operation == Operation::settle && group.checks[0].receipt != nullptr);
 }
 
 core::Rule share_of(const core::Rule& whole, Cost cost) noexcept {
@@ -124,7 +139,7 @@ void OutageStore::submit(Batch batch) {
   std::vector<Group*> forwarded = std::exchange(forwarded_, {});
   for (Group* group : batch) {
     if (group->fallback == Fallback::at_once) {
-      decide_here(*group);
+      is_about_receipts(*group) ? settle_here(*group) : decide_here(*group);
       group->callback->answered(*group);
     } else {
       prepare(*group);
@@ -152,14 +167,42 @@ void OutageStore::prepare(Group& group) {
 void OutageStore::Waiting::answered(Group& group) {
   group.callback = callback;
   store.free_.push_back(this);
-  if (group.failure != Failure::none || group.operation == Operation::forget) {
+  if (group.failure != Failure::none || group.operation == Operation::forget || is_about_receipts(group)) {
     const Hold held = store.hold_ ? store.hold_() : Hold();
     store.decide_late(group);
   }
   group.callback->answered(group);
 }
 
+// A receipt that this process gave while the store was away is settled here: the store knows nothing of it. Of one that
+// neither knows, the store says that it ended; if that is away, nobody can tell.
+void OutageStore::settle_here(Group& group) {
+  const Instant now = clock_.now();
+  core::Rule room;
+  bool is_done = true;
+  for (Check& check : group.checks) {
+    if (check.receipt->result == core::ReceiptResult::done && group.failure == Failure::none) continue;
+    core::ReceiptUse use = *check.receipt;
+    if (check.states->table != nullptr) {
+      table::Table& table = *check.states->table;
+      const core::Rule& rule = *local_rule(check, room);
+      const Decision decision = group.operation == Operation::extend ? table.extend(rule, check.hash, use, now)
+                                                                     : table.settle(rule, check.hash, use, now);
+      if (use.result == core::ReceiptResult::done) {
+        *check.receipt = use;
+        check.decision = decision;
+        check.path = Path::share;
+        continue;
+      }
+    }
+    if (group.failure != Failure::none) check.receipt->result = core::ReceiptResult::none;
+    is_done = false;
+  }
+  if (group.failure != Failure::none) group.decided = group.admitted = is_done;
+}
+
 void OutageStore::decide_late(Group& group) {
+  if (is_about_receipts(group)) return settle_here(group);
   if (group.failure != Failure::none) {
     if (!was_sent(group.failure)) keep_charges(group);
     if (group.fallback != Fallback::none) decide_here(group);
@@ -229,7 +272,7 @@ void OutageStore::decide_here(Group& group) {
   for (std::size_t i = 0; i < group.checks.size(); ++i) {
     Check& check = group.checks[i];
     const bool is_kept = group.admitted && check.path == Path::share && check.cost > Cost{0} &&
-                         !was_sent(group.failure) && is_charged_back(group, check);
+                         !was_sent(group.failure) && is_to_be_charged(group, check);
     if (is_kept) {
       has_charges_.store(true, std::memory_order_relaxed);
       check.states->table->add_usage(*check.rule, charges_of(check.hash), check.cost, group.now);

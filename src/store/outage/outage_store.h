@@ -65,6 +65,7 @@ class OutageStore final : public Store {
   void take_charges(Group& group) noexcept;
   void keep_charges(Group& group) noexcept;
   void decide_here(Group& group);
+  void settle_here(Group& group);
   void decide_by_choice(Group& group) const noexcept;
 
   Store& inner_;

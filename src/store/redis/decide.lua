@@ -21,10 +21,11 @@
 --   windows, log     algorithm  cost  limit  window
 --   fixed window of a calendar: 0 for the window, and behind it four edges: of the window that the node takes for the
 --                    present one the start and the end, before them the start of the one before, then the next end
+--   holds            algorithm  cost  limit  lease
 -- `reach` is how far ahead of now a state can be: one that is further was written under other numbers, and counts as
 -- this much. `most` is how often the cost goes into the burst. A settlement has `how` in the place of the cost
 -- (0 nothing, 1 refund, 2 owe) and, instead of `most` or behind the window:
---   bucket           -
+--   bucket           when it would be full again, right after the charge
 --   queue            when it was charged  worth of what was charged, its nths
 --   windows          units  the window that was charged
 --   of a calendar    units  the times between which a state ends that counts the window that was charged
@@ -38,29 +39,42 @@
 -- A message about a slice comes in two, around the evaluation that it came with (src/core/ledger.h):
 --   REPORT           operation  key  term  holder (two of 32 bits)  number  keep  back  unasked
 --   GRANT            operation  key  term  holder (two of 32 bits)  number  want  nodes  hold
+-- What is done with receipts (src/core/receipts.h) has behind the key and the term of each check an id (four of 32
+-- bits; all 0: none) and a number:
+--   RESERVE          as DECIDE, and opens receipts; the number: until they end. Instead of copies, 1; 0 only looks
+--   SETTLE_RECEIPT   the number: what it turned out to cost; -1: as it was
+--   EXTEND           the number: until the receipt ends
+--   USED             charges the cost of the term, without asking; the number is of no account
 --
 -- States
 --   bucket, queue    `A` or `A:B`: the theoretical arrival time, and its nths unless they are 0
 --   fixed window     `A`: count x 2^20 + the number of the window mod 2^20
 --   of a calendar    `A:B`: the count, and the end of the window
 --   counter          `A` or `A:B`: the same, and the count of the window before unless it is 0
+--   holds            `0`: there is nothing but the receipts
 --   log              binary: how many entries at the front no longer count, and the running total before those that do
 --                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
+-- Where a bucket or a window has receipts, `#` comes behind, how many are open (2 bytes), how many ids of reports there
+-- are (2), the number of the window (8; of a bucket 0); then for each receipt 48 bytes: id (16), cost (8), the arrival
+-- time right after the charge or the number of its window, of a calendar its end (8), its nths (8), when it ends (8); for each id 24: id (16),
+-- when it ends (8). A log has none.
 -- Where slices of a bucket or a window are out, `|` and 40 bytes for each come behind: holder (8), number (8), units (4),
--- demand (4), when it ends (8), the number of its window (8). Who does not know of slices takes that for no state.
+-- demand (4), when it ends (8), the number of its window (8). Who knows of neither takes that for no state.
 -- Every key ends when its state is as good as never seen.
 --
 -- Answers {now, states, admitted}. The states are the texts as they were, or nil; a log is {used, newest, and pairs:
 -- a cost, when the oldest entries that come to it are over}: its first entry, and those that a denial waits for.
 -- `admitted` has a number for each evaluation: how many of its copies; of REPORT, whether the message was taken; of
--- GRANT, the units of the slice.
+-- GRANT, the units of the slice; of RESERVE, one more than the receipts that were opened, or 0; of the others, how many
+-- checks something was done for.
 
 local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
 
-local BUCKET, QUEUE, FIXED, COUNTER, LOG = 1, 2, 3, 4, 5
+local BUCKET, QUEUE, FIXED, COUNTER, LOG, HOLDS = 1, 2, 3, 4, 5, 6
 local DECIDE_ONE, DECIDE_ALIKE = 1, 2
 local DECIDE, LOOK, DECIDE_IN_STEPS, LOOK_IN_STEPS, SETTLE, FORGET = 3, 4, 5, 6, 7, 8
 local REPORT, GRANT = 9, 10
+local RESERVE, SETTLE_RECEIPT, EXTEND, USED = 11, 12, 13, 14
 local REFUND, OWE = 1, 2
 
 local EXACT = 9007199254740992  -- 2^53
@@ -79,6 +93,7 @@ local now = time[1] * 1000000 + time[2]
 --   bucket, queue   first: whole microseconds of the arrival time   second: its nths
 --   windows         first: the number of the window   second: its count   third: the count of the window before
 --   of a calendar   first: the end of the window   second: its count
+--   holds           second: what the checks of one evaluation hold
 --   log             first: what is used   second: what this batch adds to it   logs: the rest
 -- One that was never used has -1 for its first number, but for a log.
 local first, second, third, logs = {}, {}, {}, nil
@@ -87,6 +102,7 @@ local changed = {}  -- true: write it; false: remove it
 local states = {}   -- the texts
 local ledgers       -- by key: the slices that are out; nil where no key has any
 local ledger_terms = {}  -- of those that were looked at
+local receipts      -- by key: {open, reported, number of the window}; nil where no key has any
 
 ----------------------------------------------------------------------------------------------------------------- read
 
@@ -109,10 +125,49 @@ end
 local SLICE, MOST_SLICES = 40, 1024
 local HOLDER, NUMBER, UNITS, DEMAND, ENDS, WINDOW = 1, 2, 3, 4, 5, 6
 
--- The two numbers of a text with slices, which are read; nil if it is not a state's.
-local function with_slices(key, text)
-  local bar = string.find(text, '|', 1, true)
-  local bytes = bar and #text - bar or 0
+-- A receipt is {id, cost, at, nths, ends}, a report {id, ends}; an id is text of 16 bytes.
+local RECEIPT, REPORTED, RECEIPTS_HEAD, MOST_RECEIPTS = 48, 24, 13, 1024
+local ID, COST, AT, NTHS, UNTIL = 1, 2, 3, 4, 5
+
+-- Reads the receipts that begin at `from`. Answers where they end; nil if they are none.
+local function read_receipts(key, text, from)
+  if #text < from + RECEIPTS_HEAD - 1 then return nil end
+  local open, reported, number = struct.unpack('<I2I2I8', text, from + 1)
+  local ids = from + RECEIPTS_HEAD + open * RECEIPT
+  local behind = ids + reported * REPORTED
+  if #text < behind - 1 or open > MOST_RECEIPTS or reported > MOST_RECEIPTS or number >= EXACT then return nil end
+  local of = {open = {}, reported = {}, number = number}
+  for i = 1, open do
+    local id, cost, at, nths, ends = struct.unpack('<c16I8I8I8I8', text, from + RECEIPTS_HEAD + (i - 1) * RECEIPT)
+    if cost >= EXACT or at >= EXACT or nths >= EXACT or ends >= EXACT then return nil end
+    of.open[i] = {id, cost, at, nths, ends}
+  end
+  for i = 1, reported do
+    local id, ends = struct.unpack('<c16I8', text, ids + (i - 1) * REPORTED)
+    if ends >= EXACT then return nil end
+    of.reported[i] = {id, ends}
+  end
+  receipts = receipts or {}
+  receipts[key] = of
+  return behind
+end
+
+-- The two numbers of a text with receipts or slices, which are read; nil if it is not a state's.
+local function with_more(key, text)
+  local behind = string.find(text, '[#|]')
+  if not behind then return nil end
+  local state = string.sub(text, 1, behind - 1)
+  local bar = behind
+  if string.sub(text, behind, behind) == '#' then
+    bar = read_receipts(key, text, behind)
+    if not bar or (bar <= #text and string.sub(text, bar, bar) ~= '|') then return nil end
+  end
+  if bar > #text then
+    local a = tonumber(state)
+    if a then return a, 0 end
+    return two_numbers(state)
+  end
+  local bytes = #text - bar
   if bytes == 0 or bytes % SLICE > 0 or bytes > SLICE * MOST_SLICES then return nil end
   local slices, count = {}, 0
   for at = bar + 1, #text, SLICE do
@@ -123,7 +178,6 @@ local function with_slices(key, text)
   end
   ledgers = ledgers or {}
   ledgers[key] = slices
-  local state = string.sub(text, 1, bar - 1)
   local a = tonumber(state)
   if a then return a, 0 end
   return two_numbers(state)
@@ -137,7 +191,7 @@ for key = 1, buckets do
   if text then
     local a, b = tonumber(text), 0
     if not a then a, b = two_numbers(text) end
-    if not a then a, b = with_slices(key, text) end
+    if not a then a, b = with_more(key, text) end
     if not (a and a >= 0 and a < EXACT and a % 1 == 0) then return fail(key) end
     first[key], second[key] = a, b
   else
@@ -158,18 +212,26 @@ for key = buckets + 1, plain do
     end
     if text and length == 0 then
       local count, ends = two_numbers(text)
-      if not (count and count >= 0 and count < EXACT and count % 1 == 0 and ends > 0) then return fail(key) end
+      if not count then count, ends = with_more(key, text) end
+      if not (count and count >= 0 and count < EXACT and count % 1 == 0 and (ends > 0 or count == 0)) then
+        return fail(key)
+      end
       if count > 0 then first[key], second[key] = ends, count end
     elseif text then
       local a, b = tonumber(text), 0
       if not a then a, b = two_numbers(text) end
-      if not a then a, b = with_slices(key, text) end
+      if not a then a, b = with_more(key, text) end
       if not (a and a >= 0 and a < EXACT and a % 1 == 0) then return fail(key) end
       -- The number is the one nearest to that of the present window.
       local present = floor(now / length)
       local ahead = (a - present) % WINDOWS
       if ahead >= WINDOWS / 2 then ahead = ahead - WINDOWS end
       local number = present + ahead
+      if receipts and receipts[key] then
+        -- They may keep a window for longer than numbers are told apart by the rest.
+        number = receipts[key].number
+        if number % WINDOWS ~= a % WINDOWS then return fail(key) end
+      end
       if number > floor(EXACT / length) - 2 then return fail(key) end
       if a >= WINDOWS or b > 0 then first[key], second[key], third[key] = number, floor(a / WINDOWS), b end
     else
@@ -272,14 +334,19 @@ local function fitting(room, room_nths, worth, worth_nths, N, most)
   return 0
 end
 
--- What is used of a bucket: how far its arrival time lies ahead of a time. Nths of another N round up.
-local function ahead_of(at, key, term)
-  local used, nths = first[key] - at, second[key]
+-- How far an arrival time lies ahead of another. Nths of another N round up.
+local function span_ahead(whole, nths, at, term)
+  local used = whole - at
   if nths >= input[term + 2] then used, nths = used + 1, 0 end
   if used < 0 then return 0, 0 end
   local reach, reach_nths = input[term + 5], input[term + 6]
   if used > reach or (used == reach and nths > reach_nths) then return reach, reach_nths end
   return used, nths
+end
+
+-- What is used of a bucket: how far its arrival time lies ahead of a time.
+local function ahead_of(at, key, term)
+  return span_ahead(first[key], second[key], at, term)
 end
 
 -- After a denial of a cost that is not 0: a bucket's state that lies beyond reach is brought within it. Else it would
@@ -308,7 +375,8 @@ end
 -- To make a function takes time, and most batches need few: so these are made where they are needed.
 local share, rolled, in_calendar, fits, charge, note_waits, decide
 local owe_bucket, charge_units, window_at, forget_if_over, lapse, with_held
-local owe, refund_log, refund, decide_in_steps, settle, forget, report, grant
+local owe_units, refund_log, refund, decide_in_steps, settle, forget, report, grant
+local id_at, hold_fits, end_oldest, reserve, settle_receipt, extend, used
 
 if needs > 0 or ledgers then
   -- ceil(count x part / whole), for count < 2^34 and part <= whole < 2^49.
@@ -382,6 +450,7 @@ if needs > 0 or ledgers then
       end
       return n
     end
+    if of == HOLDS then return cost == 0 and copies or 0 end  -- without a receipt
     if of == FIXED and input[term + 3] == 0 then
       local _
       _, used = in_calendar(key, term)
@@ -441,7 +510,7 @@ if needs > 0 or ledgers then
       local _, number, count, previous = rolled(key, input[term + 3])
       first[key], second[key], third[key] = number, count + n * cost, previous
     else
-      second[key] = second[key] + n * cost
+      second[key] = second[key] + n * cost  -- of a log, or held
     end
     changed[key] = true
   end
@@ -485,16 +554,30 @@ if needs > 0 or ledgers then
 end
 
 if needs > 1 then
-  -- Settling upward is never denied, and ends in a debt of at most one capacity.
-  owe = function(key, term)
+  -- Settling upward is never denied, and ends in a debt of at most one capacity. Twice a capacity is all that fits.
+  owe_units = function(key, term, more)
     local of = input[term]
+    if of == HOLDS then return end
     if of <= QUEUE then
-      owe_bucket(key, term, input[term + 7], input[term + 8], now)
+      local N, burst = input[term + 2], input[term + 11]
+      local worth, worth_nths, rest = 0, 0, more
+      if more > burst then
+        worth, worth_nths = input[term + 3], input[term + 4]
+        rest = more < 2 * burst and more - burst or burst
+      end
+      local nths = rest * input[term + 10]  -- at most burst x N, and so below 2^53
+      worth, nths = worth + rest * input[term + 9] + floor(nths / N), nths % N
+      if nths >= N - worth_nths then
+        worth, nths = worth + 1, nths - (N - worth_nths)
+      else
+        nths = nths + worth_nths
+      end
+      owe_bucket(key, term, worth, nths, now)
       changed[key] = true
       return
     end
     local is_calendar = of == FIXED and input[term + 3] == 0
-    local most, more = 2 * input[term + 2], input[is_calendar and term + 8 or term + 4]
+    local most = 2 * input[term + 2]
     if of == FIXED then
       if is_calendar then
         first[key], second[key] = in_calendar(key, term)
@@ -511,7 +594,7 @@ if needs > 1 then
       if more > most - used then more = most - used end
       first[key], second[key], third[key] = number, count + more, previous
     else
-      local used = first[key]
+      local used = first[key] + second[key]
       if used > most then used = most end
       if more > most - used then more = most - used end
       if more == 0 then return end
@@ -520,9 +603,39 @@ if needs > 1 then
       if log.live < log.entries and log.entries - log.live >= input[term + 2] then
         log.moved = log.newest > now and log.newest or now
       end
-      second[key] = more
+      second[key] = second[key] + more
+      log.settled = true
     end
     changed[key] = true
+  end
+
+  -- What was charged behind an arrival time lies nearer by what was given back.
+  local function lower(key, term, at, nths, back, back_nths)
+    if not receipts or not receipts[key] or (back == 0 and back_nths == 0) then return end
+    local N = input[term + 2]
+    for _, receipt in ipairs(receipts[key].open) do
+      if receipt[AT] > at or (receipt[AT] == at and receipt[NTHS] > nths) then
+        local whole, rest = receipt[AT], receipt[NTHS]
+        if rest >= N then whole, rest = whole + 1, 0 end
+        whole, rest = whole - back, rest - back_nths
+        if rest < 0 then whole, rest = whole - 1, rest + N end
+        if whole < 0 then whole, rest = 0, 0 end
+        receipt[AT], receipt[NTHS] = whole, rest
+      end
+    end
+  end
+
+  -- Takes off a bucket at most `most`, of a charge of which so much is visible. Answers what it was.
+  local function credit(key, term, most, most_nths, visible, visible_nths)
+    local N = input[term + 2]
+    local used, nths = ahead_of(now, key, term)
+    local back, back_nths = most, most_nths
+    if visible < back or (visible == back and visible_nths < back_nths) then back, back_nths = visible, visible_nths end
+    if used < back or (used == back and nths < back_nths) then back, back_nths = used, nths end
+    local less, less_nths = used - back, nths - back_nths
+    if less_nths < 0 then less, less_nths = less - 1, less_nths + N end
+    first[key], second[key] = now + less, less_nths
+    return back, back_nths
   end
 
   -- Takes a cost off the entry of a log that was charged, if it still counts, and writes the log as it is then.
@@ -590,20 +703,22 @@ if needs > 1 then
     local of = input[term]
     if of <= QUEUE then
       local N = input[term + 2]
+      local used, used_nths = ahead_of(now, key, term)
+      local visible, visible_nths = used, used_nths
       if of == QUEUE then
         -- Only the newest turn can be given back: it begins when it was charged.
         local begin, nths = first[key] - input[term + 13], second[key] - input[term + 14]
         if nths < 0 then begin, nths = begin - 1, nths + N end
         if nths > 0 then begin = begin + 1 end
         if begin ~= input[term + 12] then return end
+      else
+        visible, visible_nths = input[term + 12] - now, 0
+        if visible < 0 then visible = 0 end
       end
-      local used, nths = ahead_of(now, key, term)
-      local less, less_nths = used - input[term + 7], nths - input[term + 8]
-      if less_nths < 0 then less, less_nths = less - 1, less_nths + N end
-      if less < 0 then less, less_nths = 0, 0 end
-      if now + less == first[key] and less_nths == second[key] then return end
-      first[key], second[key] = now + less, less_nths
-      changed[key] = true
+      local whole, nths = first[key], second[key]
+      local back, back_nths = credit(key, term, input[term + 7], input[term + 8], visible, visible_nths)
+      if of == BUCKET then lower(key, term, input[term + 12] - 1, 0, back, back_nths) end
+      if whole ~= first[key] or nths ~= second[key] then changed[key] = true end
     elseif of == LOG then
       refund_log(key, term)
     elseif input[term + 3] == 0 then
@@ -627,23 +742,31 @@ if needs > 1 then
   end
 
   -- One check after the other, where a key occurs twice in an ask: the second sees what the first charged. A denial
-  -- takes all of it back.
-  decide_in_steps = function(from, to, keep)
+  -- takes all of it back. Numbers of checks are `step` apart. `open`: of which the receipt is open, so that nothing is
+  -- charged; `marks`: where each charge lies.
+  decide_in_steps = function(from, to, keep, step, open, marks)
     if ledgers then
-      for at = from, to, 2 do lapse(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
+      for at = from, to, step do lapse(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
     end
     local saved, all = {}, 1
-    for at = from, to, 2 do
+    for at = from, to, step do
       local key, term = input[at], input[at + 1]
       local charged = key > 0
       if not charged then key = -key end
-      local n = fits(key, term, 1)
+      local is_open = open and open[at]
+      local n = 1
+      if open and charged and input[term] == HOLDS then
+        n = hold_fits(at, is_open)
+      elseif not is_open then
+        n = fits(key, term, 1)
+      end
       if logs and logs[key] then note_waits(key, term, n == 0) end
       if n == 0 then
         all = 0
-      elseif charged then
+      elseif charged and not is_open then
         saved[#saved + 1] = {key, first[key], second[key], third[key], changed[key]}
         charge(key, term, 1)
+        if marks then marks[at] = {first[key], second[key]} end
       end
     end
     if all == 0 or not keep then
@@ -652,7 +775,7 @@ if needs > 1 then
         local key = was[1]
         first[key], second[key], third[key], changed[key] = was[2], was[3], was[4], was[5]
       end
-      for at = from, to, 2 do
+      for at = from, to, step do
         local key, term = input[at] > 0 and input[at] or -input[at], input[at + 1]
         if keep then bring_within_reach(key, term) end
         if logs and logs[key] then note_waits(key, term, false) end
@@ -664,8 +787,21 @@ if needs > 1 then
   settle = function(key, term)
     if ledgers then lapse(key, term) end
     local how = input[term + 1]
+    if input[term] == HOLDS then
+      if how == REFUND then end_oldest(key, input[term + 4]) end
+      return
+    end
     local a, b, c = first[key], second[key], third[key]
-    if how == REFUND then refund(key, term) elseif how == OWE then owe(key, term) end
+    if how == REFUND then
+      refund(key, term)
+    elseif how == OWE then
+      if input[term] <= QUEUE then
+        owe_bucket(key, term, input[term + 7], input[term + 8], now)
+        changed[key] = true
+      else
+        owe_units(key, term, input[window[key] == 0 and term + 8 or term + 4])
+      end
+    end
     if input[term] ~= LOG and (a ~= first[key] or b ~= second[key] or c ~= third[key]) then
       forget_if_over(key, term)
     end
@@ -681,7 +817,174 @@ if needs > 1 then
       first[key], second[key], third[key] = -1, 0, 0
       changed[key] = false
       if ledgers then ledgers[key] = nil end
+      if receipts then receipts[key] = nil end
     end
+  end
+
+  local NO_ID = string.rep('\0', 16)
+
+  id_at = function(at)
+    return struct.pack('<I4I4I4I4', input[at + 2], input[at + 3], input[at + 4], input[at + 5])
+  end
+
+  -- The receipts of a key, without those that have ended.
+  local function receipts_of(key)
+    local of = receipts and receipts[key]
+    if not of then return {open = {}, reported = {}} end
+    local open, reported = {}, {}
+    for _, one in ipairs(of.open) do
+      if one[UNTIL] > now then open[#open + 1] = one end
+    end
+    for _, one in ipairs(of.reported) do
+      if one[2] > now then reported[#reported + 1] = one end
+    end
+    if #open < #of.open or #reported < #of.reported then changed[key] = true end
+    of.open, of.reported = open, reported
+    return of
+  end
+
+  local function keep_receipts(key, of)
+    receipts = receipts or {}
+    receipts[key] = of
+    changed[key] = true
+  end
+
+  local function find_open(of, id)
+    for i, one in ipairs(of.open) do
+      if one[ID] == id and one[UNTIL] > now then return one, i end
+    end
+  end
+
+  -- The number of the window in which a charge of now lies, or of which it was; of a calendar, its end.
+  local function charged_window(key, term)
+    if ledgers and ledgers[key] then return window_at(key, term) end
+    if input[term + 3] == 0 then return first[key] > 0 and first[key] or 0 end
+    local number = floor(now / input[term + 3])
+    return first[key] > number and first[key] or number
+  end
+
+  -- 1 if a check can hold its units beside what is held, and what those before it in its evaluation hold.
+  hold_fits = function(at, is_open)
+    local key, term = input[at], input[at + 1]
+    if is_open then return 1 end
+    if id_at(at) == NO_ID then return input[term + 1] == 0 and 1 or 0 end
+    local held, count = second[key], 0
+    for _, one in ipairs(receipts and receipts[key] and receipts[key].open or {}) do
+      if one[UNTIL] > now then held, count = held + one[COST], count + 1 end
+    end
+    if held + input[term + 1] > input[term + 2] then return 0 end
+    if input[term + 1] > 0 and count >= MOST_RECEIPTS then return 0 end
+    return 1
+  end
+
+  -- So many units of holds, the oldest first.
+  end_oldest = function(key, units)
+    local of = receipts_of(key)
+    while units > 0 and of.open[1] do
+      local oldest = of.open[1]
+      local taken = units < oldest[COST] and units or oldest[COST]
+      units = units - taken
+      oldest[COST] = oldest[COST] - taken
+      changed[key] = true
+      if oldest[COST] > 0 then return end
+      table.remove(of.open, 1)
+    end
+  end
+
+  reserve = function(from, to, keep)
+    local open, marks = {}, {}
+    for at = from, to, 7 do
+      local of = receipts and input[at] > 0 and receipts[input[at]]
+      if of and find_open(of, id_at(at)) then open[at] = true end
+    end
+    if decide_in_steps(from, to, keep, 7, open, marks) == 0 then return 0 end
+    local opened = 1
+    for at = from, to, 7 do
+      local key, term, id = input[at], input[at + 1], id_at(at)
+      if keep and key > 0 and id ~= NO_ID then
+        local of = receipts_of(key)
+        local receipt = find_open(of, id)
+        if not receipt and #of.open < MOST_RECEIPTS then
+          receipt = {id, 0, 0, 0, now + input[at + 6]}
+          of.open[#of.open + 1] = receipt
+          opened = opened + 1
+        end
+        if receipt and not open[at] then
+          receipt[COST] = receipt[COST] + input[term + 1]
+          if input[term] == HOLDS then
+            second[key] = 0
+          elseif input[term] > QUEUE then
+            receipt[AT], receipt[NTHS] = charged_window(key, term), 0
+          else
+            local mark = marks[at]
+            receipt[AT], receipt[NTHS] = mark[1] > 0 and mark[1] or 0, mark[2]
+          end
+        end
+        keep_receipts(key, of)
+      end
+    end
+    return opened
+  end
+
+  -- What is still visible of a reserved charge, at most so many units.
+  local function give_back(key, term, receipt, units)
+    local of = input[term]
+    if of == HOLDS then return end
+    if of > QUEUE then
+      local counts = receipt[AT] == first[key] and second or (of == COUNTER and receipt[AT] == first[key] - 1 and third)
+      if counts then counts[key] = units < counts[key] and counts[key] - units or 0 end
+      return
+    end
+    if of == QUEUE and (first[key] ~= receipt[AT] or second[key] ~= receipt[NTHS]) then return end
+    if units > input[term + 11] then units = input[term + 11] end
+    local N, nths = input[term + 2], units * input[term + 10]  -- at most burst x N, and so below 2^53
+    local visible, visible_nths = span_ahead(receipt[AT], receipt[NTHS], now, term)
+    local back, back_nths =
+      credit(key, term, units * input[term + 9] + floor(nths / N), nths % N, visible, visible_nths)
+    lower(key, term, receipt[AT], receipt[NTHS], back, back_nths)
+  end
+
+  -- Each does something for one check. Answers 1 if it did.
+
+  settle_receipt = function(key, term, id, actual)
+    if ledgers then lapse(key, term) end
+    local of = receipts_of(key)
+    local receipt, place = find_open(of, id)
+    if not receipt then return 0 end
+    table.remove(of.open, place)
+    keep_receipts(key, of)
+    if actual < 0 then actual = receipt[COST] end
+    if actual < receipt[COST] then give_back(key, term, receipt, receipt[COST] - actual) end
+    if actual > receipt[COST] then owe_units(key, term, actual - receipt[COST]) end
+    return 1
+  end
+
+  extend = function(key, term, id, lasts)
+    if ledgers then lapse(key, term) end
+    local of = receipts_of(key)
+    local receipt = find_open(of, id)
+    if not receipt then return 0 end
+    if now + lasts > receipt[UNTIL] then
+      receipt[UNTIL] = now + lasts
+      changed[key] = true
+    end
+    return 1
+  end
+
+  used = function(key, term, id)
+    if ledgers then lapse(key, term) end
+    if id ~= NO_ID then
+      if input[term] == LOG then return 0 end
+      local of = receipts_of(key)
+      for _, one in ipairs(of.reported) do
+        if one[1] == id then return 0 end
+      end
+      if #of.reported >= MOST_RECEIPTS then return 0 end
+      of.reported[#of.reported + 1] = {id, now + 3600000000}
+      keep_receipts(key, of)
+    end
+    if input[term + 1] > 0 then owe_units(key, term, input[term + 1]) end
+    return 1
   end
 
   local taken, grants = {}, 0  -- whether each message was, in their order; how many of them came to their grant
@@ -970,6 +1273,31 @@ while at < last do
     end
     admitted[evaluation] = n
     at = at + 4
+  elseif operation >= RESERVE then
+    local keep, from = input[at + 1] == 1, at + 3
+    at = from + 7 * input[at + 2]
+    local n = 0
+    if operation == RESERVE then
+      n = reserve(from, at - 7, keep)
+    else
+      local work = operation == SETTLE_RECEIPT and settle_receipt or operation == EXTEND and extend or used
+      for check = from, at - 7, 7 do
+        local key, term = input[check], input[check + 1]
+        local was_changed = changed[key]
+        changed[key] = nil
+        n = n + work(key, term, id_at(check), input[check + 6])
+        if changed[key] == nil then
+          changed[key] = was_changed
+        elseif input[term] ~= LOG then
+          forget_if_over(key, term)
+        end
+        if logs and logs[key] then
+          logs[key].settled = true
+          note_waits(key, term, false)
+        end
+      end
+    end
+    admitted[evaluation] = n
   elseif operation >= REPORT then
     local holder = struct.pack('<I4I4', input[at + 3], input[at + 4])
     local work = operation == REPORT and report or grant
@@ -984,7 +1312,7 @@ while at < last do
     if operation <= LOOK then
       n = decide(operation, copies, from, at - 2)
     elseif operation <= LOOK_IN_STEPS then
-      n = decide_in_steps(from, at - 2, operation == DECIDE_IN_STEPS)
+      n = decide_in_steps(from, at - 2, operation == DECIDE_IN_STEPS, 2)
     elseif operation == SETTLE then
       settle(input[from], input[from + 1])
     else
@@ -1035,6 +1363,22 @@ local function slices_text(key)
   return '|' .. table.concat(packed)
 end
 
+-- The receipts of a key, as they stand behind its state, and when the last of them ends; nothing if there are none.
+local function receipts_text(key, number)
+  local of = receipts and receipts[key]
+  if not of or (#of.open == 0 and #of.reported == 0) then return '', 0 end
+  local packed, over = {struct.pack('<I2I2I8', #of.open, #of.reported, number)}, 0
+  for _, one in ipairs(of.open) do
+    packed[#packed + 1] = struct.pack('<c16I8I8I8I8', one[ID], one[COST], one[AT], one[NTHS], one[UNTIL])
+    if one[UNTIL] > over then over = one[UNTIL] end
+  end
+  for _, one in ipairs(of.reported) do
+    packed[#packed + 1] = struct.pack('<c16I8', one[1], one[2])
+    if one[2] > over then over = one[2] end
+  end
+  return '#' .. table.concat(packed), over
+end
+
 -- When a bucket is full again, if each slice is used up.
 local function over_with_slices(key, term, over)
   local a, b = first[key], second[key]
@@ -1054,13 +1398,17 @@ for key = 1, buckets do
     -- When it is over, and from there to whole milliseconds, rounded up.
     local over = b == 0 and a or a + 1
     local slices = keep and slices_text(key) or ''
-    if slices ~= '' then
-      over = over_with_slices(key, ledger_terms[key], over)
-      if a < 0 then a = 0 end
+    if slices ~= '' then over = over_with_slices(key, ledger_terms[key], over) end
+    local held = ''
+    if keep and receipts then
+      local ends
+      held, ends = receipts_text(key, 0)
+      if ends > over then over = ends end
     end
-    if keep and over > now then
+    if a < 0 then a = 0 end
+    if keep and (over > now or held ~= '') then
       local text = b == 0 and format('%d', a) or format('%d:%d', a, b)
-      text = text .. slices
+      text = text .. held .. slices
       over = over + 999
       call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
     else
@@ -1072,8 +1420,9 @@ end
 for key = buckets + 1, plain do
   local keep = changed[key]
   if keep ~= nil then
-    local number, count, previous, over, slices = first[key], second[key], third[key], 0, ''
-    if keep and window[key] == 0 then
+    local number, count, previous, over, slices, held = first[key], second[key], third[key], 0, '', ''
+    local is_calendar = window[key] == 0
+    if keep and is_calendar then
       if count > 0 then over = number end
     elseif keep then
       local is_counter = input[input[4 + key - buckets]] == COUNTER
@@ -1091,15 +1440,21 @@ for key = buckets + 1, plain do
         end
       end
     end
-    if over > now then
+    if keep and receipts then
+      local ends
+      if number < 0 then number = 0 end
+      held, ends = receipts_text(key, number)
+      if ends > over then over = ends end
+    end
+    if over > now or held ~= '' then
       local text
-      if window[key] == 0 then
+      if is_calendar then
         text = format('%d:%d', count, number)
       else
         text = format('%d', count * WINDOWS + number % WINDOWS)
       end
       if previous > 0 then text = format('%s:%d', text, previous) end
-      text = text .. slices
+      text = text .. held .. slices
       over = over + 999
       call('SET', KEYS[key], text, 'PXAT', format('%d', (over - over % 1000) / 1000))
     else

@@ -187,7 +187,7 @@ void RedisStore::log(News news, const std::string& line) const {
   if (options_.log) options_.log(news, "store: " + line);
 }
 
-void RedisStore::refund(const store::Check& charged, Instant charged_at, Slot slot) {
+void RedisStore::refund(const store::Check& check, const core::Charged& charged, Slot slot) {
   counts_.refunds.raise();
   ServerQueue* const queue = closing_ ? nullptr : routes_.queue_of(slot);
   if (queue == nullptr || queue->state() != BreakerState::closed) return counts_.lost_refunds.raise();
@@ -197,7 +197,7 @@ void RedisStore::refund(const store::Check& charged, Instant charged_at, Slot sl
   }
   RefundGroup& refund = *free_refunds_.back();
   free_refunds_.pop_back();
-  queue->enqueue(refund.prepare(charged, charged_at), Moment::clock::now() + refund_patience, slot);
+  queue->enqueue(refund.prepare(check, charged), Moment::clock::now() + refund_patience, slot);
 }
 
 void RedisStore::on_refunded(RefundGroup& refund) {

@@ -96,7 +96,7 @@ class RedisStore final : public Store,
   void on_master(const net::Endpoint& master) override;
   void on_sentinel_lost(const std::string& what) override;
   // SplitGroup::Owner, RefundGroup::Owner
-  void refund(const store::Check& charged, Instant charged_at, Slot slot) override;
+  void refund(const store::Check& check, const core::Charged& charged, Slot slot) override;
   void on_done(SplitGroup& split) override;
   void on_refunded(RefundGroup& refund) override;
 

@@ -8,6 +8,7 @@
 
 #include "core/operations.h"
 #include "core/until_more.h"
+#include "store/redis/script_plan.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::store::redis {
@@ -67,7 +68,7 @@ bool read_state(std::string_view text, const core::FixedWindow::Limit& limit, In
   const auto numbers = numbers_in(text);
   if (!numbers) return false;
   if (limit.calendar != nullptr) {
-    if (numbers->b == 0) return false;
+    if (numbers->b == 0 && numbers->a > 0) return false;
     if (numbers->a > 0) state = {numbers->b, static_cast<std::uint64_t>(numbers->a)};
     return true;
   }
@@ -87,6 +88,12 @@ bool read_state(std::string_view text, const core::WindowLimit& limit, Instant n
     state = {window->start, static_cast<std::uint64_t>(numbers->b), window->count};
   }
   return true;
+}
+
+// A limit on holds has no state but them.
+static bool read_state(std::string_view text, const core::Concurrency::Limit& /*limit*/, Instant /*now*/,
+                       core::Concurrency::State& /*state*/) noexcept {
+  return text == "0";
 }
 namespace {
 
@@ -124,10 +131,51 @@ bool read_slices(std::string_view bytes, std::int64_t window, core::Ledger& ledg
   return true;
 }
 
+// The receipts behind a state's text, from behind the `#`; see decide.lua. Takes off what it read.
+bool read_receipts(std::string_view& bytes, std::int64_t window, std::int64_t& number, core::Receipts& receipts) {
+  constexpr std::size_t head = 12;
+  constexpr std::size_t receipt_bytes = 48;
+  constexpr std::size_t reported_bytes = 24;
+  if (bytes.size() < head) return false;
+  const std::uint64_t open = number_at(bytes, 0, 2);
+  const std::uint64_t reported = number_at(bytes, 2, 2);
+  const std::uint64_t all = head + open * receipt_bytes + reported * reported_bytes;
+  if (bytes.size() < all || open > core::Receipts::most_open || reported > core::Receipts::most_reported) return false;
+  const auto farthest = static_cast<std::uint64_t>(window == 0 ? exact - 1 : exact / window);
+  number = static_cast<std::int64_t>(std::min(number_at(bytes, 4, 8), std::uint64_t{exact}));
+  if (number > exact / std::max<std::int64_t>(window, 1) - 2) return false;
+  std::size_t at = head;
+  for (std::uint64_t i = 0; i < open; ++i, at += receipt_bytes) {
+    const std::uint64_t cost = number_at(bytes, at + 16, 8);
+    const std::uint64_t place = number_at(bytes, at + 24, 8);
+    const std::uint64_t nths = number_at(bytes, at + 32, 8);
+    const std::uint64_t ends = number_at(bytes, at + 40, 8);
+    if (cost >= std::uint64_t{exact} || place > farthest || nths >= std::uint64_t{exact} ||
+        ends >= std::uint64_t{exact}) {
+      return false;
+    }
+    receipts.open.push_back({.id = {number_at(bytes, at + 8, 8), number_at(bytes, at, 8)},
+                             .cost = cost,
+                             .at = static_cast<std::int64_t>(place) * std::max<std::int64_t>(window, 1),
+                             .nths = static_cast<std::int64_t>(nths),
+                             .ends = static_cast<std::int64_t>(ends)});
+  }
+  for (std::uint64_t i = 0; i < reported; ++i, at += reported_bytes) {
+    const std::uint64_t ends = number_at(bytes, at + 16, 8);
+    if (ends >= std::uint64_t{exact}) return false;
+    receipts.reported.push_back(
+        {{number_at(bytes, at + 8, 8), number_at(bytes, at, 8)}, static_cast<std::int64_t>(ends)});
+  }
+  bytes.remove_prefix(all);
+  return true;
+}
+
 template <class A>
 constexpr std::int64_t window_of(const typename A::Limit& limit) noexcept {
   if constexpr (std::is_same_v<typename A::State, core::ArrivalState>) {
     return 0;
+  } else if constexpr (std::is_same_v<A, core::FixedWindow>) {
+    return limit.calendar == nullptr ? limit.window : 0;  // a calendar's are named by their ends
   } else {
     return limit.window;
   }
@@ -162,12 +210,24 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
     if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
       return false;
     } else {
-      const std::size_t bar = core::is_leasable(rule) ? text.find('|') : std::string_view::npos;
-      if (bar != std::string_view::npos &&
-          !read_slices(text.substr(bar + 1), window_of<A>(of.limit), ledger(static_cast<std::uint32_t>(key)))) {
+      States& states = states_[key];
+      auto& state = std::get<typename A::State>(states.state);
+      const std::int64_t window = window_of<A>(of.limit);
+      const std::string_view numbers = text.substr(0, text.find_first_of("#|"));
+      std::string_view rest = text.substr(numbers.size());
+      Instant read_at = now_;
+      if (rest.starts_with('#')) {
+        rest.remove_prefix(1);
+        std::int64_t number = 0;
+        if (!read_receipts(rest, window, number, states.receipts)) return false;
+        // Nearest to the number that it has: they may keep a window for longer than it is told apart otherwise.
+        if (window > 0) read_at = core::instant_at(number * window);
+      }
+      if (!rest.empty() &&
+          (rest[0] != '|' || !core::is_leasable(rule) || !read_slices(rest.substr(1), window, states.ledger))) {
         return false;
       }
-      return read_state(text.substr(0, bar), of.limit, now_, std::get<typename A::State>(states_[key].state));
+      return read_state(numbers, of.limit, read_at, state);
     }
   });
 }
@@ -193,8 +253,22 @@ void Replay::place_log(std::size_t key, const LogExcerpt& log) {
   std::get<core::SlidingWindowLog::State>(states_[key].state).ring = std::move(ring);
 }
 
+// The i-th check of a group that reserves: what those before it hold of the same key is taken.
+Decision Replay::hold(const store::Check& check, std::span<const std::uint32_t> keys, std::size_t i, Cost cost) {
+  std::uint64_t pending = 0;
+  for (std::size_t j = 0; j < i; ++j) pending += keys[j] == keys[i] ? marks_[j].units : 0;
+  marks_[i].units = cost.units();
+  const auto& limit = std::get<core::RuleOf<core::Concurrency>>(*check.rule).limit;
+  return receipts(keys[i]).hold(limit, cost, check.receipt, pending, check.wants_more_after, core::micros(now_));
+}
+
 Decision Replay::peek(const store::Check& check, std::uint32_t key, Cost cost) {
   return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (std::is_same_v<A, core::Concurrency>) {
+      // A guard holds nothing.
+      const core::ReceiptUse* const use = check.role == store::Check::Role::charge ? check.receipt : nullptr;
+      return receipts(key).hold(of.limit, cost, use, 0, check.wants_more_after, core::micros(now_));
+    }
     if constexpr (core::can_be_leased<A>) {
       if (has_slices(key)) return ledger(key).peek<A>(of.limit, state<A>(key), cost, core::micros(now_));
     }
@@ -212,7 +286,7 @@ Decision Replay::charge(const store::Check& check, std::uint32_t key) {
 }
 
 void Replay::tell_when_more(store::Check& check, std::uint32_t key) {
-  if (!check.wants_more_after) return;
+  if (!check.wants_more_after || core::is_concurrency(*check.rule)) return;
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (core::can_be_leased<A>) {
       if (has_slices(key)) {
@@ -327,13 +401,21 @@ void Replay::decide(Group& group, std::span<const std::uint32_t> keys) {
   tell_when_more(group, keys);
 }
 
-void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) {
-  lapse(group, keys);
+void Replay::save_states(std::span<const std::uint32_t> keys) {
   saved_.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    auto& [arrival, fixed, counter, log] = states_[keys[i]].state;
-    saved_[i] = State(arrival, fixed, counter, core::SlidingWindowLog::State{copy_of(log.ring)});
+    auto& [arrival, fixed, counter, log, holds] = states_[keys[i]].state;
+    saved_[i] = State(arrival, fixed, counter, core::SlidingWindowLog::State{copy_of(log.ring)}, holds);
   }
+}
+
+void Replay::restore_states(std::span<const std::uint32_t> keys) noexcept {
+  for (std::size_t i = 0; i < keys.size(); ++i) states_[keys[i]].state = std::move(saved_[i]);
+}
+
+void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) {
+  lapse(group, keys);
+  save_states(keys);
   group.admitted = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     store::Check& check = group.checks[i];
@@ -344,7 +426,7 @@ void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) 
   }
   const bool is_look = group.operation == store::Operation::look;
   if (group.admitted && !is_look) return;
-  for (std::size_t i = 0; i < keys.size(); ++i) states_[keys[i]].state = std::move(saved_[i]);
+  restore_states(keys);
   if (is_look) {
     for (std::size_t i = 0; i < keys.size(); ++i) add_holdings(group.checks[i], keys[i]);
     return;
@@ -353,12 +435,102 @@ void Replay::decide_in_steps(Group& group, std::span<const std::uint32_t> keys) 
   tell_when_more(group, keys);
 }
 
+std::uint64_t Replay::reserve(Group& group, std::span<const std::uint32_t> keys) {
+  const std::int64_t now = core::micros(now_);
+  lapse(group, keys);
+  save_states(keys);
+  marks_.assign(keys.size(), {});
+  group.admitted = true;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    store::Check& check = group.checks[i];
+    const bool is_charged = check.role == store::Check::Role::charge;
+    if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
+    marks_[i].was_open = is_charged && check.receipt != nullptr && receipts(keys[i]).is_open(check.receipt->id, now);
+    const Cost cost = marks_[i].was_open ? Cost{0} : check.cost;
+    if (is_charged && check.receipt != nullptr && core::is_concurrency(*check.rule)) {
+      check.decision = hold(check, keys, i, cost);
+    } else if (marks_[i].was_open) {
+      check.decision = peek(check, keys[i], cost);
+    } else {
+      check.decision = is_charged ? charge(check, keys[i]) : peek(check, keys[i], check.cost);
+    }
+    if (marks_[i].was_open) core::admit_again(check.decision);
+    marks_[i].charged = core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+      return core::place_of_charge<A>(of.limit, state<A>(keys[i]), check.decision);
+    });
+    group.admitted = group.admitted && check.decision.admitted;
+    tell_when_more(check, keys[i]);
+  }
+  const bool is_look = group.operation == store::Operation::look;
+  if (!group.admitted || is_look) {
+    restore_states(keys);
+    if (!is_look) {
+      leave_uncharged(group, keys);
+      tell_when_more(group, keys);
+    }
+    return group.admitted ? 1 : 0;
+  }
+  std::uint64_t opened = 1;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    store::Check& check = group.checks[i];
+    if (check.receipt == nullptr || check.role != store::Check::Role::charge) continue;
+    if (is_log(*check.rule)) {
+      check.receipt->result = core::ReceiptResult::not_kept;
+      continue;
+    }
+    core::Receipts& beside = receipts(keys[i]);
+    beside.drop_ended(now);
+    const std::size_t before = beside.open.size();
+    beside.reserve(marks_[i].charged, check.cost, marks_[i].was_open, *check.receipt, now);
+    opened += beside.open.size() - before;
+  }
+  return opened;
+}
+
+std::uint64_t Replay::correct(Group& group, std::span<const std::uint32_t> keys) {
+  std::uint64_t done = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    store::Check& check = group.checks[i];
+    lapse(*check.rule, keys[i]);
+    if (correct(group, check, keys[i])) ++done;
+    check.decision = peek(check, keys[i], Cost{0});
+    tell_when_more(check, keys[i]);
+  }
+  group.admitted = true;
+  return done;
+}
+
+bool Replay::correct(const Group& group, const store::Check& check, std::uint32_t key) {
+  core::ReceiptUse without_id;
+  core::ReceiptUse& use = check.receipt == nullptr ? without_id : *check.receipt;
+  const std::int64_t now = core::micros(now_);
+  core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+      const bool is_report = group.operation == store::Operation::report;
+      use.result = is_report ? core::ReceiptResult::not_kept : core::ReceiptResult::ended;
+      if (is_report && !use.id) use.result = core::ReceiptResult::done;
+      use.cost = check.cost;
+    } else {
+      auto& its_state = state<A>(key);
+      if (group.operation == store::Operation::extend) {
+        receipts(key).extend(use, now);
+      } else if (group.operation == store::Operation::report) {
+        receipts(key).template report<A>(of.limit, its_state, check.cost, use, now);
+      } else {
+        receipts(key).template settle<A>(of.limit, its_state, use, now);
+      }
+      if (A::forget_at(of.limit, its_state) <= now_) its_state = {};
+    }
+  });
+  return use.result == core::ReceiptResult::done;
+}
+
 void Replay::settle(Group& group, std::uint32_t key) {
   store::Check& check = group.checks[0];
   lapse(*check.rule, key);
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
     if constexpr (!std::is_same_v<A, core::SlidingWindowLog>) {
-      core::settle<A>(of.limit, state<A>(key), *group.settlement, now_);
+      receipts(key).template settle<A>(of.limit, state<A>(key), *group.settlement, core::micros(now_));
       if (A::forget_at(of.limit, state<A>(key)) <= now_) state<A>(key) = {};
     }
   });

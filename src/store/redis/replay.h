@@ -70,6 +70,11 @@ class Replay {
   void settle(Group& group, std::uint32_t key);
   void forget(Group& group, std::span<const std::uint32_t> keys);
 
+  // A group with receipts: one more than were opened, or 0 where it denies.
+  std::uint64_t reserve(Group& group, std::span<const std::uint32_t> keys);
+  // Settles, extends or reports: for how many checks something was done.
+  std::uint64_t correct(Group& group, std::span<const std::uint32_t> keys);
+
   // A message: whether it was taken, and then the units of the slice.
   bool report(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key);
   std::uint64_t grant(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key);
@@ -80,10 +85,11 @@ class Replay {
  private:
   // A key has a state of one algorithm. Which, its rules say.
   using State = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
-                           core::SlidingWindowLog::State>;
+                           core::SlidingWindowLog::State, core::Concurrency::State>;
   struct States {
     State state;
     core::Ledger ledger;
+    core::Receipts receipts;
   };
 
   template <class A>
@@ -92,6 +98,10 @@ class Replay {
   }
   [[nodiscard]] core::Ledger& ledger(std::uint32_t key) noexcept { return states_[key].ledger; }
   [[nodiscard]] bool has_slices(std::uint32_t key) const noexcept { return !states_[key].ledger.slices.empty(); }
+  [[nodiscard]] core::Receipts& receipts(std::uint32_t key) noexcept { return states_[key].receipts; }
+  void save_states(std::span<const std::uint32_t> keys);
+  void restore_states(std::span<const std::uint32_t> keys) noexcept;
+  bool correct(const Group& group, const store::Check& check, std::uint32_t key);
   void lapse(const core::Rule& rule, std::uint32_t key);
   void add_holdings(const store::Check& check, std::uint32_t key);
   void add_forgotten(const store::Check& check, std::uint32_t key);
@@ -99,6 +109,7 @@ class Replay {
 
   [[nodiscard]] Decision peek(const store::Check& check, std::uint32_t key, Cost cost);
   [[nodiscard]] Decision charge(const store::Check& check, std::uint32_t key);
+  [[nodiscard]] Decision hold(const store::Check& check, std::span<const std::uint32_t> keys, std::size_t i, Cost cost);
   void tell_when_more(store::Check& check, std::uint32_t key);
   void bring_within_reach(const store::Check& check, std::uint32_t key) noexcept;
   void leave_uncharged(Group& group, std::span<const std::uint32_t> keys);
@@ -107,6 +118,13 @@ class Replay {
   Instant now_{};
   std::vector<States> states_;
   std::vector<State> saved_;
+  // Of each check of a group that reserves: whether its receipt was open before, and where its charge lies.
+  struct Mark {
+    bool was_open = false;
+    core::ChargePlace charged;
+    std::uint64_t units = 0;  // that it holds
+  };
+  std::vector<Mark> marks_;
 };
 
 // The script's reply, checked before any of it is used: a server that is not ours may say anything.

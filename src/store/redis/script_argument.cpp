@@ -120,6 +120,7 @@ void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Ev
   const auto checks = plan.checks_of(evaluation);
   const auto copies = static_cast<std::int64_t>(evaluation.copies);
   if (evaluation.exchange != nullptr) return add_message(evaluation, checks.front());
+  if (evaluation.has_receipts()) return add_receipts(plan, evaluation);
   const bool is_short = evaluation.operation == ScriptPlan::Operation::decide && checks.size() == 1 &&
                         !checks[0].is_guard && term_is_simple_[checks[0].term];
   if (is_short) {
@@ -137,6 +138,32 @@ void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Ev
     numbers_.push_back(check.is_guard ? -key : key);
     numbers_.push_back(place_of_term(check.term));
   }
+}
+
+void ScriptArgument::add_receipts(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation) {
+  const auto checks = plan.checks_of(evaluation);
+  const bool settles = evaluation.operation == ScriptPlan::Operation::settle_receipt;
+  numbers_.push_back(static_cast<std::int64_t>(evaluation.operation));
+  numbers_.push_back(evaluation.only_looks ? 0 : 1);
+  numbers_.push_back(static_cast<std::int64_t>(checks.size()));
+  for (const ScriptPlan::Check& check : checks) {
+    static constexpr core::ReceiptUse none;
+    const core::ReceiptUse& use = check.receipt == nullptr || check.is_guard ? none : *check.receipt;
+    const std::int64_t key = std::int64_t{places_[check.key]} + 1;
+    // A log has no receipts there.
+    const bool is_kept = evaluation.operation != ScriptPlan::Operation::reserve || !plan.use(check.key).is_log;
+    const core::ReceiptId id = is_kept ? use.id : core::ReceiptId{};
+    numbers_.push_back(check.is_guard ? -key : key);
+    numbers_.push_back(place_of_term(check.term));
+    for (const std::uint64_t half : {id.low, id.high}) {
+      numbers_.push_back(static_cast<std::int64_t>(half & 0xffff'ffff));
+      numbers_.push_back(static_cast<std::int64_t>(half >> 32));
+    }
+    constexpr std::uint64_t most = (std::uint64_t{1} << 53) - 1;
+    const std::int64_t actual = use.actual ? static_cast<std::int64_t>(std::min(use.actual->units(), most)) : -1;
+    numbers_.push_back(settles ? actual : core::Receipts::end_of(use.lasts, 0));
+  }
+  needs_ = any;
 }
 
 void ScriptArgument::add_message(const ScriptPlan::Evaluation& evaluation, const ScriptPlan::Check& check) {

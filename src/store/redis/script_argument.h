@@ -28,6 +28,7 @@ class ScriptArgument {
   void add_terms(const ScriptPlan& plan, std::size_t begin);
   void add_message(const ScriptPlan::Evaluation& evaluation, const ScriptPlan::Check& check);
   void add_evaluation(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation);
+  void add_receipts(const ScriptPlan& plan, const ScriptPlan::Evaluation& evaluation);
   [[nodiscard]] std::int64_t place_of_term(std::uint32_t term) const noexcept;
 
   std::vector<std::uint32_t> order_;        // the keys by their places

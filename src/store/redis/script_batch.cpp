@@ -142,11 +142,19 @@ void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
     case ScriptPlan::Operation::forget:
       replay.forget(group, keys);
       break;
+    case ScriptPlan::Operation::reserve:
+      admitted[member.evaluation] = replay.reserve(group, keys);
+      break;
+    case ScriptPlan::Operation::settle_receipt:
+    case ScriptPlan::Operation::extend:
+    case ScriptPlan::Operation::used:
+      admitted[member.evaluation] = replay.correct(group, keys);
+      break;
     case ScriptPlan::Operation::report:
     case ScriptPlan::Operation::grant:
       break;
   }
-  if (group.admitted) ++admitted[member.evaluation];
+  if (group.admitted && !evaluation.has_receipts()) ++admitted[member.evaluation];
   for (std::uint32_t i = member.evaluation + 1; i <= member.evaluation + member.exchanges; ++i) {
     replay_exchange(plan.evaluations()[i], admitted[i]);
   }
@@ -196,6 +204,7 @@ void ScriptBatch::Contents::conclude(Instant now) {
     for (store::Check& check : group.checks) {
       if (fails && check.exchange != nullptr) check.exchange->answer = {};
       if (fails && check.holdings != nullptr) *check.holdings = {};
+      if (fails && check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
     }
   }
 }

@@ -11,7 +11,7 @@ namespace {
 using core::FineSpan;
 
 // Of decide.lua.
-enum : std::int64_t { bucket = 1, queue, fixed, counter, log };
+enum : std::int64_t { bucket = 1, queue, fixed, counter, log, holds };
 enum : std::int64_t { nothing = 0, refund, owe };
 
 // The largest number of the script. Beyond every limit, so that it never fits.
@@ -53,6 +53,8 @@ TermNumbers::TermNumbers(const ScriptTerm& term, Instant now) noexcept {
       of.limit.calendar == nullptr ? add_window(of.limit, fixed, term) : add_calendar(of.limit, term, now);
     } else if constexpr (std::is_same_v<A, core::SlidingWindowCounter>) {
       add_window(of.limit, counter, term);
+    } else if constexpr (std::is_same_v<A, core::Concurrency>) {
+      add_window(of.limit, holds, term);
     } else {
       add_window(of.limit, log, term);
     }
@@ -92,7 +94,7 @@ void TermNumbers::add_bucket(const core::ArrivalLimit& limit, std::int64_t algor
 void TermNumbers::add_bucket_settlement(const core::ArrivalLimit& limit, std::int64_t algorithm,
                                         const core::Settlement& settlement) noexcept {
   const std::uint64_t reserved = settlement.reserved.units();
-  const bool is_a_turn = reserved <= limit.burst && is_exact(settlement.charged_at);
+  const bool is_a_turn = reserved <= limit.burst && is_exact(settlement.charged.at);
   std::int64_t how = how_of(settlement);
   if (algorithm == queue && how == refund && !is_a_turn) how = nothing;
   add(algorithm);
@@ -102,8 +104,8 @@ void TermNumbers::add_bucket_settlement(const core::ArrivalLimit& limit, std::in
   add_reach(limit);
   add_span(limit.worth(std::min(difference(settlement), 2 * limit.burst)));
   add_token(limit);
-  if (algorithm != queue) return;
-  add(is_a_turn ? core::micros(settlement.charged_at) : 0);
+  if (algorithm != queue) return add(std::clamp<std::int64_t>(core::micros(settlement.charged.full_at), 0, beyond));
+  add(is_a_turn ? core::micros(settlement.charged.at) : 0);
   add_span(is_a_turn ? limit.worth(reserved) : FineSpan{});
 }
 
@@ -115,8 +117,8 @@ void TermNumbers::add_window(const core::WindowLimit& limit, std::int64_t algori
     add(limit.window);
     return;
   }
-  const bool can_be = is_exact(term.settlement->charged_at);
-  const std::int64_t charged = can_be ? core::micros(term.settlement->charged_at) : 0;
+  const bool can_be = is_exact(term.settlement->charged.at) || algorithm == holds;
+  const std::int64_t charged = can_be && algorithm != holds ? core::micros(term.settlement->charged.at) : 0;
   const std::int64_t how = how_of(*term.settlement);
   add(how == refund && !can_be ? std::int64_t{nothing} : how);
   add(static_cast<std::int64_t>(limit.limit));
@@ -139,13 +141,13 @@ void TermNumbers::add_calendar(const core::FixedWindow::Limit& limit, const Scri
     add(bounded(term.cost.units()));
     return add_edges();
   }
-  const bool can_be = is_exact(term.settlement->charged_at);
+  const bool can_be = is_exact(term.settlement->charged.at);
   const std::int64_t how = how_of(*term.settlement);
   add(how == refund && !can_be ? std::int64_t{nothing} : how);
   add_edges();
   add(bounded(difference(*term.settlement), std::int64_t{1} << 40));
   const core::WindowEdges charged =
-      can_be ? limit.calendar->around(core::micros(term.settlement->charged_at)) : core::WindowEdges{};
+      can_be ? limit.calendar->around(core::micros(term.settlement->charged.at)) : core::WindowEdges{};
   // As WindowEdges::is_ended_by has it: later than the first, and not than the second.
   add(std::clamp<std::int64_t>((charged.start + charged.end) / 2, 0, beyond));
   add(std::clamp<std::int64_t>((charged.end + charged.next_end) / 2, 0, beyond));
@@ -169,8 +171,15 @@ bool has_exchange(const Group& group) noexcept {
          std::ranges::any_of(group.checks, [](const store::Check& check) { return check.exchange != nullptr; });
 }
 
+// Whether something is done with receipts, or could be.
+bool has_receipts(const Group& group) noexcept {
+  if (group.operation >= store::Operation::extend) return true;
+  return std::ranges::any_of(group.checks, [](const store::Check& check) { return check.receipt != nullptr; });
+}
+
 bool can_be_folded(const Group& group) noexcept {
-  return group.operation <= store::Operation::look && !charges_back(group) && !has_exchange(group);
+  return group.operation <= store::Operation::look && !charges_back(group) && !has_exchange(group) &&
+         !has_receipts(group);
 }
 
 // The forms of states: those of one form may stand for each other.
@@ -178,22 +187,28 @@ std::size_t form_of(const core::Rule& rule) noexcept {
   return core::visit_rule(rule, []<class A>(const core::RuleOf<A>& of) -> std::size_t {
     if constexpr (std::is_same_v<typename A::State, core::ArrivalState>) return 0;
     if constexpr (std::is_same_v<A, core::FixedWindow>) return of.limit.calendar == nullptr ? 1 : 4;
+    if constexpr (std::is_same_v<A, core::Concurrency>) return 5;
     return std::is_same_v<A, core::SlidingWindowCounter> ? 2 : 3;
   });
 }
 
-ScriptPlan::Operation operation_of(store::Operation operation) noexcept {
+ScriptPlan::Operation operation_of(store::Operation operation, bool has_receipts) noexcept {
+  using Operation = ScriptPlan::Operation;
   switch (operation) {
     case store::Operation::decide:
-      return ScriptPlan::Operation::decide;
+      return has_receipts ? Operation::reserve : Operation::decide;
     case store::Operation::look:
-      return ScriptPlan::Operation::look;
+      return has_receipts ? Operation::reserve : Operation::look;
     case store::Operation::settle:
-      return ScriptPlan::Operation::settle;
+      return has_receipts ? Operation::settle_receipt : Operation::settle;
+    case store::Operation::extend:
+      return Operation::extend;
+    case store::Operation::report:
+      return Operation::used;
     case store::Operation::forget:
       break;
   }
-  return ScriptPlan::Operation::forget;
+  return Operation::forget;
 }
 
 }  // namespace
@@ -283,20 +298,25 @@ std::uint32_t ScriptPlan::add_exchanges(const Group& group, Operation operation)
 }
 
 void ScriptPlan::add_evaluation(const Group& group) {
-  const std::size_t checks = group.operation == store::Operation::settle ? 1 : group.checks.size();
-  evaluations_.push_back({.operation = operation_of(group.operation),
+  const bool is_about_receipts = has_receipts(group);
+  const bool is_plain_settlement = group.operation == store::Operation::settle && !is_about_receipts;
+  const std::size_t checks = is_plain_settlement ? 1 : group.checks.size();
+  evaluations_.push_back({.operation = operation_of(group.operation, is_about_receipts),
                           .first_check = static_cast<std::uint32_t>(checks_.size()),
                           .checks = static_cast<std::uint32_t>(checks),
-                          .model = can_be_folded(group) ? &group : nullptr});
+                          .model = can_be_folded(group) ? &group : nullptr,
+                          .only_looks = group.operation == store::Operation::look});
   bool repeats = false;
   for (const store::Check& check : std::span(group.checks).first(checks)) {
     ScriptTerm term{check.rule, check.cost, check.max_wait};
-    if (group.operation == store::Operation::settle) term.settlement = group.settlement;
+    if (is_plain_settlement) term.settlement = group.settlement;
     const std::uint32_t number = group.operation == store::Operation::forget ? no_term : number_of(term);
-    repeats |= add_check(check, number, check.role == store::Check::Role::guard, group.operation);
+    const bool is_guard = group.operation <= store::Operation::look && check.role == store::Check::Role::guard;
+    repeats |= add_check(check, number, is_guard, group.operation);
+    checks_.back().receipt = check.receipt;
   }
   Evaluation& evaluation = evaluations_.back();
-  if (!repeats || group.operation > store::Operation::look) return;
+  if (!repeats || group.operation > store::Operation::look || is_about_receipts) return;
   const bool is_look = evaluation.operation == Operation::look;
   evaluation.operation = is_look ? Operation::look_in_steps : Operation::decide_in_steps;
   evaluation.model = nullptr;
@@ -317,7 +337,7 @@ bool ScriptPlan::add_check(const store::Check& check, std::uint32_t term, bool i
     use.is_bucket = form_of(*check.rule) == 0;
     use.term = term;
   }
-  checks_.push_back({key, term, is_guard});
+  checks_.push_back({.key = key, .term = term, .is_guard = is_guard});
   return repeats;
 }
 

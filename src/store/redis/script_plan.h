@@ -133,7 +133,11 @@ class ScriptPlan {
     settle,
     forget,
     report,
-    grant
+    grant,
+    reserve,
+    settle_receipt,
+    extend,
+    used,
   };
 
   struct Evaluation {
@@ -143,6 +147,10 @@ class ScriptPlan {
     std::uint32_t checks = 0;
     const Group* model = nullptr;       // what is equal to it may be folded into it; none where nothing may
     SliceExchange* exchange = nullptr;  // of a report and a grant
+    bool only_looks = false;            // of a reserve
+
+    // Whether something is done with receipts.
+    [[nodiscard]] bool has_receipts() const noexcept { return operation >= Operation::reserve; }
   };
 
   static constexpr std::uint32_t no_term = UINT32_MAX;
@@ -151,6 +159,7 @@ class ScriptPlan {
     std::uint32_t key;
     std::uint32_t term;  // none where the key is forgotten
     bool is_guard;
+    const core::ReceiptUse* receipt = nullptr;
   };
 
   struct KeyUse {

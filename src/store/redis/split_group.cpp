@@ -81,24 +81,33 @@ void SplitGroup::give_back(Part& part) {
   for (std::size_t i = 0; i < part.group.checks.size(); ++i) {
     const store::Check& check = part.group.checks[i];
     Decision& decision = part.group.checks[i].decision;
+    const core::Charged charged = core::charged_by(decision);
     decision.delay = Duration::zero();
+    const core::ReceiptResult opened = check.receipt == nullptr ? core::ReceiptResult::none : check.receipt->result;
     if (check.role != store::Check::Role::charge || check.cost == Cost{0}) continue;
-    owner_.refund(check, decision.charged_at, part.slot);
+    if (opened == core::ReceiptResult::repeated) continue;  // charged by the one before
+    owner_.refund(check, charged, part.slot);
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
+  }
+  for (const store::Check& check : part.group.checks) {
+    if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
   }
 }
 
-Group& RefundGroup::prepare(const store::Check& charged, Instant charged_at) {
-  rule_ = *charged.rule;
+Group& RefundGroup::prepare(const store::Check& check, const core::Charged& charged) {
+  rule_ = *check.rule;
   group_.operation = store::Operation::settle;
   group_.callback = this;
-  group_.settlement = core::Settlement{.reserved = charged.cost, .actual = Cost{0}, .charged_at = charged_at};
+  group_.settlement = core::Settlement{.reserved = check.cost, .actual = Cost{0}, .charged = charged};
+  const bool has_receipt = check.receipt != nullptr && check.receipt->result == core::ReceiptResult::done;
+  release_ = {.id = has_receipt ? check.receipt->id : core::ReceiptId{}, .actual = Cost{0}};
   group_.deadline.reset();
-  group_.now = charged_at;
+  group_.now = charged.at;
   group_.checks.resize(1);
-  group_.checks.front() = charged;
+  group_.checks.front() = check;
   group_.checks.front().rule = &*rule_;
   group_.checks.front().charge_back = 0;
+  group_.checks.front().receipt = has_receipt ? &release_ : nullptr;
   return group_;
 }
 

@@ -27,7 +27,7 @@ class SplitGroup final : public Callback {
   class Owner {
    public:
     // Nobody waits for it.
-    virtual void refund(const store::Check& charged, Instant charged_at, Slot slot) = 0;
+    virtual void refund(const store::Check& check, const core::Charged& charged, Slot slot) = 0;
     // It may be used again. The whole has been answered.
     virtual void on_done(SplitGroup& split) = 0;
 
@@ -74,7 +74,7 @@ class RefundGroup final : public Callback {
   RefundGroup(const RefundGroup&) = delete;
   RefundGroup& operator=(const RefundGroup&) = delete;
 
-  Group& prepare(const store::Check& charged, Instant charged_at);
+  Group& prepare(const store::Check& check, const core::Charged& charged);
   [[nodiscard]] bool done() const noexcept { return group_.failure == Failure::none; }
 
   void answered(Group& /*group*/) override { owner_.on_refunded(*this); }
@@ -82,6 +82,7 @@ class RefundGroup final : public Callback {
  private:
   Owner& owner_;
   std::optional<core::Rule> rule_;
+  core::ReceiptUse release_;
   Group group_;
 };
 

@@ -1,0 +1,202 @@
+// The receipts of a table's states, beside the cells: few states have any, so a cell has no room for them.
+//
+// What happens to the receipts of a state happens under the lock of its cell: so they change at once with the state.
+// The shards' locks only guard the maps; one is taken last, and for as long as one piece of work takes.
+//
+// Bytes count in the table's budget. Where there are none left, nothing is opened. What has ended is dropped when its
+// state is asked about, and by who finds no room.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/receipts.h"
+#include "table/memory.h"
+
+namespace weir::table {
+
+// Whose receipts: those of a key, or of a shared cell, by its number.
+struct StateName {
+  std::uint64_t value = 0;
+  bool is_shared = false;
+
+  friend bool operator==(const StateName&, const StateName&) = default;
+};
+
+class ReceiptTable {
+ public:
+  explicit ReceiptTable(Budget& budget) noexcept : budget_(budget) {}
+  ReceiptTable(const ReceiptTable&) = delete;
+  ReceiptTable& operator=(const ReceiptTable&) = delete;
+
+  // True is certain for who has the lock of the cell in question.
+  [[nodiscard]] bool empty() const noexcept { return states_.load(std::memory_order_relaxed) == 0; }
+
+  // Calls work(receipts) with those of a state, if it has any. What is empty then goes.
+  template <class Work>
+  void with(StateName name, Work&& work) noexcept {
+    if (empty()) return;
+    Shard& shard = shard_of(name);
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.states.find(name);
+    if (found == shard.states.end()) return;
+    const std::size_t before = bytes_of(found->second);
+    work(found->second);
+    budget_.give(before - bytes_of(found->second));
+    if (found->second.empty()) remove(shard, found);
+  }
+
+  // The same where there may be none, with room for one more receipt and one more id. False, and nothing is called, if
+  // there is no room.
+  template <class Work>
+  [[nodiscard]] bool with_room(StateName name, std::int64_t now, Work&& work) noexcept {
+    Shard& shard = shard_of(name);
+    const std::lock_guard lock(shard.mutex);
+    const auto place = make_room(shard, name, now);
+    if (place == shard.states.end()) return false;
+    work(place->second);
+    if (place->second.empty()) remove(shard, place);
+    return true;
+  }
+
+  // What a limit on holds says: see core::Receipts::hold.
+  [[nodiscard]] Decision hold(StateName name, const core::Concurrency::Limit& limit, Cost cost,
+                              const core::ReceiptUse* use, std::uint64_t pending, bool wants_more_after,
+                              std::int64_t now) noexcept {
+    std::optional<Decision> decision;
+    with(name,
+         [&](core::Receipts& receipts) { decision = receipts.hold(limit, cost, use, pending, wants_more_after, now); });
+    return decision ? *decision : core::Receipts{}.hold(limit, cost, use, pending, wants_more_after, now);
+  }
+
+  void erase(StateName name) noexcept {
+    with(name, [](core::Receipts& receipts) { receipts = {}; });
+  }
+
+  // Puts what was saved, or moved from another table, in the place of what is there.
+  void replace(StateName name, core::Receipts&& receipts) {
+    erase(name);
+    if (receipts.empty()) return;
+    Shard& shard = shard_of(name);
+    const std::lock_guard lock(shard.mutex);
+    budget_.take_regardless(entry_bytes + bytes_of(receipts));
+    shard.states.insert_or_assign(name, std::move(receipts));
+    states_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // Calls visit(name, receipts) for each state that has some, a shard at a time under its lock.
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (Shard& shard : shards_) {
+      const std::lock_guard lock(shard.mutex);
+      for (auto& [name, receipts] : shard.states) visit(name, receipts);
+    }
+  }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const StateName& name) const noexcept {
+      return static_cast<std::size_t>(name.value * 0x9E3779B97F4A7C15U + (name.is_shared ? 1 : 0));
+    }
+  };
+  using Map = std::unordered_map<StateName, core::Receipts, Hash>;
+  struct Shard {
+    std::mutex mutex;
+    Map states;
+    std::int64_t swept_at = core::never;
+  };
+
+  static constexpr std::size_t entry_bytes = sizeof(Map::value_type) + 4 * sizeof(void*);
+  // After a search for what has ended, how long the next one waits: a flood must not buy work.
+  static constexpr std::int64_t sweep_every = 100'000;
+
+  [[nodiscard]] static std::size_t bytes_of(const core::Receipts& receipts) noexcept {
+    return receipts.open.capacity() * sizeof(core::Receipt) + receipts.reported.capacity() * sizeof(core::ReportedId);
+  }
+
+  [[nodiscard]] Shard& shard_of(StateName name) noexcept { return shards_[(name.value >> 20) % shards_.size()]; }
+
+  void remove(Shard& shard, Map::iterator place) noexcept {
+    budget_.give(entry_bytes + bytes_of(place->second));
+    shard.states.erase(place);
+    states_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  Map::iterator make_room(Shard& shard, StateName name, std::int64_t now) noexcept try {
+    auto place = shard.states.find(name);
+    const bool is_new = place == shard.states.end();
+    core::Receipts none;
+    core::Receipts& receipts = is_new ? none : place->second;
+    receipts.drop_ended(now);
+    const std::size_t more = more_bytes(receipts) + (is_new ? entry_bytes : 0);
+    if (!budget_.take(more)) {
+      sweep(shard, now);
+      place = shard.states.find(name);
+      if (is_new != (place == shard.states.end()) || !budget_.take(more)) return shard.states.end();
+    }
+    const Taken taken{budget_, more};
+    if (is_new) place = shard.states.try_emplace(name).first;
+    grow(place->second.open);
+    grow(place->second.reported);
+    taken.keep();
+    if (is_new) states_.fetch_add(1, std::memory_order_relaxed);
+    return place;
+  } catch (const std::bad_alloc&) {
+    // A new entry stays if only its vectors found no memory: it is empty, and counted.
+    if (const auto place = shard.states.find(name); place != shard.states.end() && place->second.empty()) {
+      shard.states.erase(place);
+    }
+    return shard.states.end();
+  }
+
+  // Gives the bytes back unless they are kept.
+  struct Taken {
+    Budget& budget;
+    std::size_t bytes;
+    mutable bool is_kept = false;
+    void keep() const noexcept { is_kept = true; }
+    ~Taken() {
+      if (!is_kept) budget.give(bytes);
+    }
+  };
+
+  template <class T>
+  [[nodiscard]] static std::size_t next_capacity(const std::vector<T>& of) noexcept {
+    return of.size() < of.capacity() ? of.capacity() : std::max<std::size_t>(1, 2 * of.capacity());
+  }
+  template <class T>
+  static void grow(std::vector<T>& of) {
+    of.reserve(next_capacity(of));
+  }
+  [[nodiscard]] static std::size_t more_bytes(const core::Receipts& receipts) noexcept {
+    return (next_capacity(receipts.open) - receipts.open.capacity()) * sizeof(core::Receipt) +
+           (next_capacity(receipts.reported) - receipts.reported.capacity()) * sizeof(core::ReportedId);
+  }
+
+  void sweep(Shard& shard, std::int64_t now) noexcept {
+    if (now >= shard.swept_at && now - shard.swept_at < sweep_every) return;
+    shard.swept_at = now;
+    for (auto place = shard.states.begin(); place != shard.states.end();) {
+      const auto next = std::next(place);
+      place->second.drop_ended(now);
+      if (place->second.empty()) remove(shard, place);
+      place = next;
+    }
+  }
+
+  Budget& budget_;
+  std::atomic<std::size_t> states_{0};  // that have receipts
+  std::array<Shard, 16> shards_;
+};
+
+}  // namespace weir::table
