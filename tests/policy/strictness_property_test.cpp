@@ -76,7 +76,7 @@ class Judge {
   };
 
   template <class... As>
-  using JudgedVariant = std::variant<Judged<As>...>;
+  using JudgedVariant = std::variant<Judged<As>..., Judged<core::Concurrency>>;
   using AnyJudged = core::AllAlgorithms::Apply<JudgedVariant>;
 
   static AnyJudged make(core::Rule rule) {
