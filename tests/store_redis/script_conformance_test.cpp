@@ -247,6 +247,7 @@ TEST_F(ScriptConformance, EveryAnswerOnWindowsOfACalendarIsTheCores) {
   for (std::uint64_t seed = 0; seed < traces_of_each; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     GroupTrace trace(seed);
+    if (seed % 2 == 1) trace.reserve();
     trace.add_calendars();
     if (seed % 4 == 0) trace.add_family(Algorithm::fixed_window);
     CoreStates core;

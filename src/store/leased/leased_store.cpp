@@ -29,7 +29,7 @@ std::uint64_t with_held(const Check& check) noexcept {
 
 // Receipts lie beside the states, and so do the charges that they are of.
 bool goes_to_store(const Group& group) noexcept {
-  if (group.operation == Operation::settle || group.operation >= Operation::extend) return true;
+  if (group.operation >= Operation::extend) return true;
   return std::ranges::any_of(group.checks, [](const Check& check) { return check.receipt != nullptr; });
 }
 

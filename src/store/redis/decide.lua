@@ -855,10 +855,9 @@ if needs > 1 then
     end
   end
 
-  -- The number of the window in which a charge of now lies, or of which it was; of a calendar, its end.
+  -- The number of the window in which a charge of now lies, or of which it was.
   local function charged_window(key, term)
     if ledgers and ledgers[key] then return window_at(key, term) end
-    if input[term + 3] == 0 then return first[key] > 0 and first[key] or 0 end
     local number = floor(now / input[term + 3])
     return first[key] > number and first[key] or number
   end
@@ -913,11 +912,11 @@ if needs > 1 then
           receipt[COST] = receipt[COST] + input[term + 1]
           if input[term] == HOLDS then
             second[key] = 0
-          elseif input[term] > QUEUE then
-            receipt[AT], receipt[NTHS] = charged_window(key, term), 0
-          else
+          elseif input[term] <= QUEUE or window[key] == 0 then
             local mark = marks[at]
-            receipt[AT], receipt[NTHS] = mark[1] > 0 and mark[1] or 0, mark[2]
+            receipt[AT], receipt[NTHS] = mark[1] > 0 and mark[1] or 0, input[term] <= QUEUE and mark[2] or 0
+          else
+            receipt[AT], receipt[NTHS] = charged_window(key, term), 0
           end
         end
         keep_receipts(key, of)

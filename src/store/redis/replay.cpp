@@ -233,9 +233,15 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
 }
 
 void Replay::place_slices(std::size_t key, std::string_view text) {
-  const std::size_t bar = text.find('|');
   core::Ledger& of = ledger(static_cast<std::uint32_t>(key));
-  if (bar != std::string_view::npos && !read_slices(text.substr(bar + 1), 0, of)) of.slices.clear();
+  std::string_view rest = text.substr(std::min(text.size(), text.find_first_of("#|")));
+  if (rest.starts_with('#')) {
+    rest.remove_prefix(1);
+    std::int64_t number = 0;
+    core::Receipts skipped;
+    if (!read_receipts(rest, 0, number, skipped)) return;
+  }
+  if (rest.starts_with('|') && !read_slices(rest.substr(1), 0, of)) of.slices.clear();
 }
 
 // Every question that will be put to it is about one of the points, or about the newest entry. So the entries between
@@ -464,7 +470,9 @@ std::uint64_t Replay::reserve(Group& group, std::span<const std::uint32_t> keys)
   const bool is_look = group.operation == store::Operation::look;
   if (!group.admitted || is_look) {
     restore_states(keys);
-    if (!is_look) {
+    if (is_look) {
+      for (std::size_t i = 0; i < keys.size(); ++i) add_holdings(group.checks[i], keys[i]);
+    } else {
       leave_uncharged(group, keys);
       tell_when_more(group, keys);
     }
