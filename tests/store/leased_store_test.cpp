@@ -82,7 +82,8 @@ class Node final : public Callback {
     group.operation = Operation::settle;
     group.callback = this;
     group.checks.push_back(check(states_, "k", 1));
-    group.settlement = core::Settlement{Cost{units}, Cost{0}, shared_.now};
+    const core::Charged charged{.at = shared_.now, .full_at = shared_.now + std::chrono::hours(1)};
+    group.settlement = core::Settlement{Cost{units}, Cost{0}, charged};
     store_.submit(group);
     EXPECT_TRUE(last.admitted);
     return last.checks[0].decision.remaining;

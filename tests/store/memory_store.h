@@ -319,6 +319,7 @@ class CoreStates {
       }
       const bool is_over = A::forget_at(of.limit, state) <= now;
       if (!is_over || (numbers_of(whole) == before && whole.receipts == receipts_before)) return;
+      whole.receipts.drop_ended(core::micros(now));
       if (whole.ledger.slices.empty() && whole.receipts.empty()) {
         states_.erase(check.key);
       } else {

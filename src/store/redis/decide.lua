@@ -784,6 +784,22 @@ if needs > 1 then
     return all
   end
 
+  -- The receipts of a key, without those that have ended.
+  local function receipts_of(key)
+    local of = receipts and receipts[key]
+    if not of then return {open = {}, reported = {}} end
+    local open, reported = {}, {}
+    for _, one in ipairs(of.open) do
+      if one[UNTIL] > now then open[#open + 1] = one end
+    end
+    for _, one in ipairs(of.reported) do
+      if one[2] > now then reported[#reported + 1] = one end
+    end
+    if #open < #of.open or #reported < #of.reported then changed[key] = true end
+    of.open, of.reported = open, reported
+    return of
+  end
+
   settle = function(key, term)
     if ledgers then lapse(key, term) end
     local how = input[term + 1]
@@ -804,6 +820,7 @@ if needs > 1 then
     end
     if input[term] ~= LOG and (a ~= first[key] or b ~= second[key] or c ~= third[key]) then
       forget_if_over(key, term)
+      if first[key] < 0 then receipts_of(key) end
     end
     if logs and logs[key] then
       logs[key].settled = true
@@ -825,22 +842,6 @@ if needs > 1 then
 
   id_at = function(at)
     return struct.pack('<I4I4I4I4', input[at + 2], input[at + 3], input[at + 4], input[at + 5])
-  end
-
-  -- The receipts of a key, without those that have ended.
-  local function receipts_of(key)
-    local of = receipts and receipts[key]
-    if not of then return {open = {}, reported = {}} end
-    local open, reported = {}, {}
-    for _, one in ipairs(of.open) do
-      if one[UNTIL] > now then open[#open + 1] = one end
-    end
-    for _, one in ipairs(of.reported) do
-      if one[2] > now then reported[#reported + 1] = one end
-    end
-    if #open < #of.open or #reported < #of.reported then changed[key] = true end
-    of.open, of.reported = open, reported
-    return of
   end
 
   local function keep_receipts(key, of)
