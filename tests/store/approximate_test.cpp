@@ -249,6 +249,24 @@ TEST(Approximate, WhatAnotherLimitDeniesIsPutBack) {
   EXPECT_EQ(cluster.spend_all(0), 99U);
 }
 
+// Of a table that has given back all it had: a reload, or the end.
+TEST(Approximate, WhatIsPutBackAfterAReloadGoesToTheStore) {
+  ApproximateNodes cluster(*Limit::token_bucket({{1, 1h}, 100}), 1);
+  ApproximateNode& node = cluster[0];
+  ASSERT_TRUE(node.ask(1, 100)) << "unasked, and the exact one is used up";
+  while (node.table().out().units > 1) ASSERT_TRUE(node.ask());
+  cluster.shared.holds = true;
+  (void)node.ask(1, 1);
+  ASSERT_EQ(node.table().out().units, 0U) << "the last one is spent until the exact limit is decided";
+  node.table().retire();
+  node.tick();
+  cluster.shared.holds = false;
+  cluster.shared.deliver_all();
+  ASSERT_FALSE(node.last.admitted);
+  node.tick();
+  EXPECT_EQ(node.table().out().units, 0U);
+}
+
 TEST(Approximate, TooLittleForSoManyNodesIsDecidedExactly) {
   ApproximateNodes cluster(*Limit::token_bucket({{1, 1h}, 100}), 2);
   cluster[0].holder().nodes.store(26);

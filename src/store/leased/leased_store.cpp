@@ -159,8 +159,12 @@ void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
     Decision& decision = check.decision;
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
     if (decision.remaining == decision.limit) decision.more_after.reset();
-    if (!check.states->slices->put_back(check.hash, one.on, one.number, decision.charged_at, check.cost))
+    SliceTable& table = *check.states->slices;
+    if (!table.put_back(check.hash, one.on, one.number, decision.charged_at, check.cost)) {
       refund(check, now);
+    } else if (table.retired()) {
+      remember(table);  // it may have given back all it had by now
+    }
   }
   spent.clear();
 }
