@@ -41,8 +41,8 @@ class Bound {
   void forget(StoreTime time) { events_.push_back({time, 0, 0, Kind::forgotten}); }
   // The store's clock steps back: a window that was over and is entered again is a new one.
   void step_back(StoreTime time) { events_.push_back({time, 0, 0, Kind::stepped_back}); }
-  // From then on other numbers hold, of the same algorithm and window. `forgives`: what is beyond a smaller limit then
-  // was admitted under the larger one, and is not held against what is admitted unasked under the new one.
+  // From then on other numbers hold, of the same algorithm and window. `forgives`: what still counts of what was
+  // admitted under a larger limit is not held against what is admitted unasked under the new one.
   void renumber(StoreTime time, const Limit& limit, bool forgives) {
     events_.push_back({time, forgives ? std::uint64_t{1} : 0, 0, Kind::renumbered});
     later_limits_.push_back(limit);
@@ -60,10 +60,13 @@ class Bound {
       if (event.kind == Kind::forgotten) {
         level_ = 0;
         counts_.clear();
+        counts_before_.clear();
       }
       if (event.kind == Kind::stepped_back && !is_bucket()) {
         const Micros counts_for = limit_.rate().per.count() * (limit_.algorithm() == Algorithm::fixed_window ? 1 : 2);
-        std::erase_if(counts_, [&](const auto& one) { return one.first + counts_for <= event.time.latest; });
+        const auto is_over = [&](const auto& one) { return one.first + counts_for <= event.time.latest; };
+        std::erase_if(counts_, is_over);
+        std::erase_if(counts_before_, is_over);
       }
       if (event.kind == Kind::renumbered) renumber(event.time.passed, event.units > 0);
       if (event.kind != Kind::admitted) continue;
@@ -100,8 +103,7 @@ class Bound {
       level_ = static_cast<Level>(std::max(0.0, units) * static_cast<double>(new_per.count()));
     }
     limit_ = next;
-    if (!forgives) return;
-    for (auto& [window, count] : counts_) count = std::min(count, limit_.capacity());
+    counts_before_ = forgives ? counts_ : Counts{};
   }
 
   void drain(Micros passed) {
@@ -121,18 +123,28 @@ class Bound {
     return excess;
   }
   std::uint64_t count(const Event& event) {
-    const Micros length = limit_.rate().per.count();
-    std::uint64_t& count = counts_[event.window];
-    count += event.units;
-    std::uint64_t estimate = count;
-    if (limit_.algorithm() == Algorithm::sliding_window_counter) {
-      const Micros into = std::clamp<Micros>(event.time.latest - event.window, 0, length - 1);
-      estimate += core::multiply_divide_ceil(counts_[event.window - length], static_cast<std::uint64_t>(length - into),
-                                             static_cast<std::uint64_t>(length));
-    }
-    const std::uint64_t excess = estimate - std::min(estimate, limit_.capacity());
+    counts_[event.window] += event.units;
+    const std::uint64_t most = std::max(limit_.capacity(), used(counts_before_, event));
+    const std::uint64_t now = used(counts_, event);
+    const std::uint64_t excess = now - std::min(now, most);
     counts_[event.window] -= std::min(counts_[event.window], excess);
     return excess;
+  }
+
+  using Counts = std::map<Micros, std::uint64_t>;  // by the start of the window
+
+  // What counts of them at an admission.
+  [[nodiscard]] std::uint64_t used(const Counts& counts, const Event& event) const {
+    const auto of = [&](Micros window) {
+      const auto found = counts.find(window);
+      return found == counts.end() ? 0 : found->second;
+    };
+    if (limit_.algorithm() == Algorithm::fixed_window) return of(event.window);
+    const Micros length = limit_.rate().per.count();
+    const Micros into = std::clamp<Micros>(event.time.latest - event.window, 0, length - 1);
+    return of(event.window) + core::multiply_divide_ceil(of(event.window - length),
+                                                         static_cast<std::uint64_t>(length - into),
+                                                         static_cast<std::uint64_t>(length));
   }
 
   Limit limit_;
@@ -142,7 +154,8 @@ class Bound {
   std::uint64_t credit_ = 0;
   Level level_ = 0;
   Micros at_ = 0;
-  std::map<Micros, std::uint64_t> counts_;
+  Counts counts_;
+  Counts counts_before_;  // of them, what was admitted before the numbers changed
 };
 
 }  // namespace weir::simulation
