@@ -5,8 +5,7 @@
 //  2. Units are conserved at the store: granted = reported + returned + lapsed + held.
 //  3. No decision takes longer than its timeout; one on approximate limits takes no time.
 //  4. Three leases after the faults (approximate: 40 syncs), limits of 100 units and more admit 95 % of what exact ones
-//  would; less where
-//     demand comes in bursts (least_utilisation).
+//     would; less where demand comes in bursts (least_utilisation). Nobody spends a share of an approximate limit then.
 //  5. Nothing grows without end: a ledger has no more slices than there are nodes that may hold one, and when nobody
 //     asks any more, nothing is out.
 #pragma once

@@ -95,6 +95,10 @@ inline void Simulation::note_answer(Request& request) {
     fail("an approximate decision waited for " + std::to_string(waited) + " us", static_cast<int>(request.key),
          queue_.now());
   }
+  if (kind_ == Consistency::approximate && path == store::Path::share && queue_.now() >= plan_.measured_from) {
+    fail("a share of an approximate limit is spent while the store is well", static_cast<int>(request.key),
+         queue_.now());
+  }
   trace_.add({queue_.now(), request.admitted ? "is admitted" : "is denied", request.node.index,
               static_cast<int>(request.key),
               std::to_string(request.checks[0].cost.units()) + " by " +

@@ -50,7 +50,12 @@ class ApproximateNode final : public Callback {
   }
   std::uint64_t admitted_of(std::uint64_t requests) {
     std::uint64_t admitted = 0;
-    for (std::uint64_t i = 0; i < requests; ++i) admitted += ask() ? 1U : 0U;
+    on_share = 0;
+    for (std::uint64_t i = 0; i < requests; ++i) {
+      if (!ask()) continue;
+      ++admitted;
+      if (path() == Path::share) ++on_share;
+    }
     return admitted;
   }
 
@@ -76,6 +81,7 @@ class ApproximateNode final : public Callback {
   static constexpr table::KeyHash key{0x1234'5678'9abc'def0U};
   Group last;
   std::size_t answers = 0;
+  std::uint64_t on_share = 0;  // of what was admitted last
 
  private:
   static Check check(const States& states, std::string name, std::uint64_t cost) {
@@ -191,7 +197,8 @@ TEST(Approximate, WhatFoundNoneIsForAWindowOrATimeToFill) {
     cluster.shared.now += 900s;
     EXPECT_EQ(cluster[1].admitted_of(2'000), 0U);
     cluster.shared.now += limit.algorithm() == Algorithm::sliding_window_counter ? 1'200s : 200s;
-    EXPECT_EQ(cluster[1].admitted_of(2'000), 125U);
+    EXPECT_EQ(cluster[1].admitted_of(2'000), 125U + 500U) << "its share, too: the store has not answered for long";
+    EXPECT_EQ(cluster[1].on_share, 500U);
   }
 }
 
@@ -227,6 +234,44 @@ TEST(Approximate, AnAbsentStoreLeavesEachNodeItsShare) {
     cluster.shared.failing = Failure::none;
     cluster.pass(8 * sync);
     EXPECT_NEAR(static_cast<double>(cluster.spend_all(1)), 750, 10) << "what was admitted is charged";
+  }
+}
+
+// A slice is of use for three syncs: two round trips have to fit in, or there is none between it and the next.
+TEST(Approximate, AStoreThatIsTooSlowForItsSlicesLeavesEachNodeItsShare) {
+  for (const Duration round_trip : {sync * 8 / 5, sync * 2, sync * 5 / 2, sync * 4}) {
+    ApproximateNodes cluster(*Limit::token_bucket({{1'000, 100s}, 1'000}), 1);
+    ApproximateNode& node = cluster[0];
+    cluster.shared.holds = true;
+    ASSERT_TRUE(node.ask());
+    cluster.shared.fail(Failure::timeout);  // so there is no allowance any more
+    for (int answers = 0; answers < 5; ++answers) {
+      while (cluster.shared.waiting() == 0) {
+        cluster.pass(5ms);
+        EXPECT_TRUE(node.ask());
+      }
+      for (Duration waited{}; waited < round_trip; waited += 5ms) {
+        EXPECT_TRUE(node.ask()) << round_trip.count() << " us, after " << waited.count();
+        cluster.pass(5ms);
+      }
+      cluster.shared.deliver();
+    }
+  }
+}
+
+// The slice ended before its answer came, but the store is well.
+TEST(Approximate, AnAnswerAtTheEndOfAWindowIsNotLate) {
+  for (const Limit& limit : {*Limit::fixed_window({1'000, 10s}), *Limit::sliding_window_counter({1'000, 10s})}) {
+    ApproximateNodes cluster(limit, 4);
+    EXPECT_EQ(cluster.spend_all(0), 1'000U);
+    const Duration left = 10s - cluster.shared.now.time_since_epoch() % 10s;
+    cluster.pass(left - 2ms);
+    cluster.shared.holds = true;
+    EXPECT_FALSE(cluster[0].ask());
+    ASSERT_EQ(cluster.shared.waiting(), 1U);
+    cluster.shared.now += 1ms;
+    cluster.shared.deliver();
+    EXPECT_FALSE(cluster[0].ask());
   }
 }
 

@@ -44,7 +44,7 @@ SliceTable::Taken SliceTable::take_at_once(Record& record, Cost cost, Ticks now)
   } else if (spend_allowance(record, cost, now)) {
     taken.on = On::allowance;
     taken.decision = admitted(record, now);
-  } else if (record.is_away) {
+  } else if (is_away(record, now)) {
     taken.on = On::share;
     taken.decision = decide_on_share(record, cost, now);
     if (!taken.decision.admitted) taken.answer = Answer::denied;
@@ -99,6 +99,16 @@ Decision SliceTable::denied_at_once(const Record& record, Cost cost, Ticks now) 
 }
 
 // --- while the store does not answer
+
+// A slice is spent for three syncs from when it was asked for, and the next one asked for when it is there: two round
+// trips have to fit in. A store that is slower is of no more use than one that does not answer.
+Ticks SliceTable::slow_answer() const noexcept {
+  return options_.approximate->sync.count() * 3 / 2;
+}
+
+bool SliceTable::is_away(const Record& record, Ticks now) const noexcept {
+  return record.was_away || (record.in_flight && now - record.sent_at >= slow_answer());
+}
 
 core::Rule SliceTable::share_rule() const {
   return core::compile(local_share_of(options_.approximate->limit, whole_share / nodes(), Cost{1}));
@@ -183,7 +193,7 @@ void SliceTable::send_unasked(Record& record, core::SliceMessage& message, Ticks
 
 void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uint64_t kept, Ticks now) noexcept {
   const bool is_returned = record.wanted == 0 && answer.units == 0;
-  record.is_away = !is_returned && now >= record.ends;  // so slow, it is of no more use than one that does not answer
+  record.was_away = !is_returned && now - record.sent_at >= slow_answer();
   record.unasked_sent = record.shared_sent = 0;
   const Ticks sync = options_.approximate->sync.count();
   // A fixed window that begins is not one that the store was heard of.
@@ -210,7 +220,7 @@ void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uin
 // What was sent may have been charged, and is not charged again. It may not have been: then it counts as an allowance
 // that found no room.
 void SliceTable::not_heard(Record& record, bool was_sent, Ticks now) {
-  record.is_away = true;
+  record.was_away = true;
   record.no_message_before = now + options_.lease.count();
   if (!was_sent) {
     record.unasked += record.unasked_sent;
@@ -234,13 +244,13 @@ bool SliceTable::is_time_to_exchange(const Record& record, Ticks now) const noex
 }
 
 bool SliceTable::exchange_is_due(const Record& record, Ticks now) const noexcept {
-  return (record.asked_since > 0 || record.unasked > 0 || record.is_away) && renewal_is_due(record, now);
+  return (record.asked_since > 0 || record.unasked > 0 || record.was_away) && renewal_is_due(record, now);
 }
 
 // The next one that is made for its key may do no more than this one.
 bool SliceTable::may_be_dropped(const Record& record, Ticks now) const noexcept {
   const bool has_allowance = record.allowance >= allowance() || now >= record.allowance_until;
-  const bool has_to_tell = record.unasked > 0 || record.rest > 0 || (record.is_away && record.share);
+  const bool has_to_tell = record.unasked > 0 || record.rest > 0 || (record.was_away && record.share);
   return has_allowance && !has_to_tell;
 }
 

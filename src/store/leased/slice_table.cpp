@@ -275,6 +275,7 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
       // One that may not be spent any more is given back before it lapses.
       if (!record.in_flight && record.rest > 0 && (idle >= lease / 2 || now >= record.ends)) {
         SliceCounts::raise(counts().returns);
+        record.sent_at = now;
         due.push_back({entry->first, record.shared_key, message(record, {}, 0, record.rest, 0)});
       } else if (is_approximate() && exchange_is_due(record, now)) {
         due.push_back({entry->first, record.shared_key, exchange(record, {}, now)});

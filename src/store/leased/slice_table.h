@@ -13,7 +13,8 @@
 //  4. An allowance of b = limit / (4 x nodes), where the store has not been heard of the key for three syncs. It is
 //     charged with the next message. If that found room for it, there is another; if not, none until the window or the
 //     time to fill is over (of a counter, two windows), from the last that was spent.
-//  5. While the store does not answer, one share in `nodes` of the limit, whose visible part is charged when it does.
+//  5. While the store does not answer, or takes more than one and a half syncs to, one share in `nodes` of the limit.
+//     What is still visible of it is charged when it does.
 //
 // Thread-safe: locked by parts, each for the time of a few instructions.
 #pragma once
@@ -233,7 +234,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t with_held = 0;
 
     // Of an approximate limit.
-    Ticks sent_at = 0;  // of the last message
+    Ticks sent_at = 0;  // the last message
     Ticks next_message = 0;
     Ticks hurries_from = std::numeric_limits<Ticks>::max();  // a slice that is empty is filled more often from then on
     Ticks heard_until = 0;           // the store was heard of the key so lately that nothing is spent unasked
@@ -244,7 +245,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t unasked = 0;       // was spent, and is still to be charged
     std::uint64_t unasked_sent = 0;  // with the message in flight; of it, on the share:
     std::uint64_t shared_sent = 0;
-    bool is_away = false;  // the last message was not answered
+    bool was_away = false;  // the last message was not answered, or too slowly
     std::unique_ptr<Share> share;
 
     [[nodiscard]] bool is_live(Ticks now) const noexcept { return rest > 0 && now < ends; }
@@ -275,6 +276,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] Taken take_at_once(Record& record, Cost cost, Ticks now);
   [[nodiscard]] bool has_plenty(const Record& record) const noexcept;
   [[nodiscard]] bool spend_allowance(Record& record, Cost cost, Ticks now) const noexcept;
+  [[nodiscard]] Ticks slow_answer() const noexcept;
+  [[nodiscard]] bool is_away(const Record& record, Ticks now) const noexcept;
   [[nodiscard]] Decision decide_on_share(Record& record, Cost cost, Ticks now);
   void put_back_on_share(Record& record, Instant charged_at, Cost cost) const;
   [[nodiscard]] Decision denied_at_once(const Record& record, Cost cost, Ticks now) const noexcept;
