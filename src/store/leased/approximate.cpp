@@ -66,7 +66,7 @@ bool SliceTable::spend_allowance(Record& record, Cost cost, Ticks now) const noe
   if (now < record.heard_until && !has_plenty(record)) return false;
   if (now >= record.allowance_until) {
     record.allowance = allowance();
-    record.may_be_uncharged = false;
+    record.lost = 0;
   }
   if (cost.units() > record.allowance) return false;
   record.allowance -= cost.units();
@@ -209,16 +209,16 @@ void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uin
   if (free == 0) {
     record.allowance = 0;
     record.allowance_until = now + allowance_period_.count();
-  } else if (!record.may_be_uncharged) {
-    record.allowance = allowance() - std::min(allowance(), record.unasked);
+  } else {
+    record.allowance = allowance() - std::min(allowance(), record.unasked + record.lost);
   }
   std::uint64_t most = most_over_.load(std::memory_order_relaxed);
   while (answer.over > most && !most_over_.compare_exchange_weak(most, answer.over, std::memory_order_relaxed)) {
   }
 }
 
-// What was sent may have been charged, and is not charged again. It may not have been: then it counts as an allowance
-// that found no room.
+// What was sent may have been charged, and is not charged again. It may not have been: so it stays off the allowance,
+// as what found no room.
 void SliceTable::not_heard(Record& record, bool was_sent, Ticks now) {
   record.was_away = true;
   record.no_message_before = now + options_.lease.count();
@@ -226,8 +226,7 @@ void SliceTable::not_heard(Record& record, bool was_sent, Ticks now) {
     record.unasked += record.unasked_sent;
     keep_uncharged(record, record.shared_sent, now);
   } else if (record.unasked_sent > 0) {
-    record.may_be_uncharged = true;
-    record.allowance = 0;
+    record.lost += record.unasked_sent;
     record.allowance_until = now + allowance_period_.count();
   }
   record.unasked_sent = record.shared_sent = 0;

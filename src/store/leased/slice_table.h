@@ -12,7 +12,8 @@
 //
 //  4. An allowance of b = limit / (4 x nodes), where the store has not been heard of the key for three syncs. It is
 //     charged with the next message. If that found room for it, there is another; if not, none until the window or the
-//     time to fill is over (of a counter, two windows), from the last that was spent.
+//     time to fill is over (of a counter, two windows), from the last that was spent. What a message carried that was
+//     not answered is off the allowance until then.
 //  5. While the store does not answer, or takes more than one and a half syncs to, one share in `nodes` of the limit.
 //     What is still visible of it is charged when it does.
 //
@@ -241,7 +242,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t asked_since = 0;   // the last message
     std::uint64_t allowance = 0;     // may be spent before the store is heard of
     Ticks allowance_until = 0;       // then there is another in any case
-    bool may_be_uncharged = false;   // until then: of what was spent it is not known whether it was charged
+    std::uint64_t lost = 0;          // until then: was spent, and it is not known whether it was charged
     std::uint64_t unasked = 0;       // was spent, and is still to be charged
     std::uint64_t unasked_sent = 0;  // with the message in flight; of it, on the share:
     std::uint64_t shared_sent = 0;
