@@ -142,8 +142,14 @@ void LeasedLoad::Batch::answered(store::Group& group) {
   ++load.answered_;
   ++load.decided_;
   if (group.checks[0].path != store::Path::store) ++load.on_slices_;
-  if (group.failure != store::Failure::none || !group.admitted) ++load.failed_;
+  const bool may_be_denied = load.kind_ == Kind::approximate;
+  if (group.failure != store::Failure::none || (!group.admitted && !may_be_denied)) ++load.failed_;
+  if (!group.admitted && may_be_denied) ++load.denied_;
   if (--waiting == 0) load.submit_later(*this);
+}
+
+double LeasedLoad::share_denied() const noexcept {
+  return answered_ == 0 ? 0 : static_cast<double>(denied_) / static_cast<double>(answered_);
 }
 
 double LeasedLoad::share_without_trip() const noexcept {

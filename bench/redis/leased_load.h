@@ -34,6 +34,9 @@ class LeasedLoad final : public Load {
   // Of all decisions, those that needed no trip.
   [[nodiscard]] double share_without_trip() const noexcept;
 
+  // Of all decisions so far on approximate limits. Of others a denial is a failure.
+  [[nodiscard]] double share_denied() const noexcept;
+
  private:
   static constexpr std::size_t batch_size = 64;
   struct Batch final : store::Callback {
@@ -69,6 +72,7 @@ class LeasedLoad final : public Load {
   std::size_t position_ = 0;
   std::uint64_t on_slices_ = 0;
   std::uint64_t decided_ = 0;
+  std::uint64_t denied_ = 0;
 };
 
 }  // namespace weir::bench

@@ -120,8 +120,8 @@ void compare_approximate(const char* name, const Extent& extent, net::Loop& loop
   }
   const double x = percentile(rates, 50);
   const double y = percentile(local_rates, 50);
-  std::printf("%s: weir %.0f/s, local store %.0f/s, ratio %.2fx, p50 %.0f ns, local store %.0f ns\n", name, x, y, x / y,
-              percentile(times, 50), percentile(local_times, 50));
+  std::printf("%s: weir %.0f/s, local store %.0f/s, ratio %.2fx, p50 %.0f ns, local store %.0f ns, denied %.3f %%\n",
+              name, x, y, x / y, percentile(times, 50), percentile(local_times, 50), 100 * approximate.share_denied());
   std::fflush(stdout);
 }
 
@@ -269,6 +269,11 @@ int main(int count, char** arguments) {
   std::printf("redis-latency: weir p50 %.0f us p99 %.0f us, raw round trip p50 %.0f us p99 %.0f us\n",
               percentile(low.ours(), 50), percentile(low.ours(), 99), percentile(low.raw(), 50),
               percentile(low.raw(), 99));
+
+  // The last, since Redis is still busy with it when it is over.
+  LeasedLoad approximate_zipf(loop, *store, LeasedLoad::Kind::approximate);
+  LeasedLoad local_zipf(loop, *store, LeasedLoad::Kind::local);
+  compare_approximate("redis-approximate-zipf", extent, loop, approximate_zipf, local_zipf, Work::distinct_keys);
   loop.run([&] {
     store.reset();
     plain.reset();
