@@ -116,6 +116,11 @@ std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitEx
     std::string consistency = consistency_text(limit, *part.numbers, explained.nodes);
     if (!consistency.empty()) notes.push_back(std::move(consistency));
   }
+  if (limit.algorithm == policy::PolicyAlgorithm::concurrency) {
+    notes.emplace_back("held until it is released, or its lease is over; without a receipt it is denied");
+  }
+  if (limit.usage == policy::Usage::reported) notes.emplace_back("usage is reported: what is in flight does not count");
+  if (limit.usage == policy::Usage::reserved) notes.emplace_back("usage is reserved, and settled later");
   if (limit.candidate) {
     const auto algorithm = name_of(limit.candidate_algorithm.value_or(limit.algorithm));
     notes.push_back(
@@ -214,7 +219,9 @@ void write_numbers(text::JsonWriter& json, std::string_view name, const policy::
   if (const core::Calendar* calendar = limit->calendar()) {
     json.fields("calendar", name_of(calendar->unit()), "timezone", calendar->zone());
   } else {
-    json.field("per_microseconds", static_cast<std::uint64_t>(limit->rate().per.count()));
+    const bool is_held = limit->algorithm() == Algorithm::concurrency;
+    json.field(is_held ? "lease_microseconds" : "per_microseconds",
+               static_cast<std::uint64_t>(limit->rate().per.count()));
   }
   json.field("capacity", limit->capacity());
   json.end_object();

@@ -94,6 +94,21 @@ void show_slices(const JsonAnswer& found) {
   if (holders > listed) fmt::print("  and {} more\n", holders - listed);
 }
 
+// What is held at once; of other limits, what is reserved and not settled.
+void show_receipts(const JsonAnswer& found, bool is_held) {
+  const std::uint64_t open = found.number("/open");
+  if (open == 0) return;
+  fmt::print("{} {} by {}:\n", counted(found.number("/open_units"), "unit"), is_held ? "held" : "reserved",
+             counted(open, "open receipt"));
+  const std::size_t listed = found.size("/receipts");
+  for (std::size_t i = 0; i < listed; ++i) {
+    const std::string receipt = fmt::format("/receipts/{}", i);
+    fmt::print("  {}  {} for at most {} s\n", printable(found.text(receipt + "/receipt")),
+               counted(found.number(receipt + "/units"), "unit"), printable(found.text(receipt + "/ends_after")));
+  }
+  if (open > listed) fmt::print("  and {} more\n", open - listed);
+}
+
 void show_candidate(const JsonAnswer& found) {
   if (found.text("/candidate/quota").empty()) return;
   fmt::print("Its candidate ({}) has {} of {} left, and would {} the next request.\n",
@@ -117,10 +132,13 @@ void show(const JsonAnswer& found) {
   fmt::print("{}{}\n", next_request(found, Paint(stdout)),
              found.text("/mode") == "shadow" ? " The limit is in shadow, so it passes anyway." : "");
   const std::string more = found.text("/more_after");
+  const bool is_held = found.text("/algorithm") == "concurrency";
   if (!more.empty()) {
-    fmt::print("More is left in {} s, all in {} s.\n", printable(more), printable(found.text("/reset_after")));
+    fmt::print("More is left in {0}{1} s, all in {0}{2} s.\n", is_held ? "at most " : "", printable(more),
+               printable(found.text("/reset_after")));
   }
   show_slices(found);
+  show_receipts(found, is_held);
   show_candidate(found);
 }
 

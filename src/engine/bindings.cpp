@@ -193,6 +193,7 @@ void Bindings::bind_limits(const Bindings* previous) {
     const auto known = previous == nullptr ? std::nullopt : previous->matcher().find_limit(limit.name);
     keep_estimates(bound, known ? &previous->limits()[*known] : nullptr);
     bound.first_row = rows_;
+    bound.usage = bound.source->usage;
     rows_ += matcher_->routes_of(static_cast<std::uint32_t>(limits_.size())).size();
     limits_.push_back(std::move(bound));
   }

@@ -46,6 +46,7 @@ struct BoundLimit {
   std::optional<store::States> denials;
   std::optional<store::States> block;
   std::size_t first_row = 0;  // of the counters: one row for each of Matcher::routes_of
+  std::optional<policy::Usage> usage;
 
   // Estimates of how many consumers there were, kept over reloads; those of a candidate while it stays the same.
   std::shared_ptr<RecentDistinct> consumers;

@@ -27,9 +27,10 @@ enum class Event : std::uint8_t {
   candidate_agrees,
   candidate_newly_denied,
   candidate_newly_admitted,
+  usage_mismatch,  // charged in another way than the limit's `usage` says
 };
 
-inline constexpr std::size_t event_kinds = 12;
+inline constexpr std::size_t event_kinds = 13;
 
 using Count = store::StoreCount;
 

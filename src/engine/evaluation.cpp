@@ -42,6 +42,10 @@ Duration lasts_of(const core::Rule& rule, Duration asked) noexcept {
   return holds == nullptr ? ReceiptAsk::usual : Duration{holds->limit.window};
 }
 
+bool is_on_holds(const States* states) noexcept {
+  return states != nullptr && core::is_concurrency(states->rule);
+}
+
 // Of a store that neither answers nor says what holds then: nothing passes.
 void close(Group& group) noexcept {
   for (Check& check : group.checks) {
@@ -85,6 +89,10 @@ void Evaluation::begin(const Bindings& bindings, Options options, Instant now) {
   start(bindings, now, matched.limits.size());
   consumer_texts_.clear();
   for (std::size_t i = 0; i < outcomes_.size(); ++i) begin_outcome(i);
+  // Most policies have no holds, and need no more of it then.
+  const auto holds = [](const Part& part) { return is_on_holds(part.states) || is_on_holds(part.candidate); };
+  const bool only_holds = options_.receipts != nullptr && options_.receipts->what == ReceiptAsk::What::hold;
+  if (only_holds && std::ranges::none_of(parts_, holds)) options_.receipts = nullptr;
   if (options_.receipts != nullptr) prepare_receipts();
   if (too_many_) {  // none is asked
     for (Outcome& outcome : outcomes_) outcome.decision = {.admitted = true};
@@ -603,8 +611,10 @@ void Evaluation::prepare_receipts() {
   const ReceiptAsk& ask = *options_.receipts;
   const bool is_named = static_cast<bool>(ask.id);
   receipt_id_ = is_named || ask.what == ReceiptAsk::What::report ? ask.id : new_receipt_id();
-  if (ask.what != ReceiptAsk::What::reserve || options_.peek) return;
-  write_receipt([](std::size_t) { return true; });
+  if (ask.what == ReceiptAsk::What::report || options_.peek) return;
+  write_receipt([&](std::size_t i) {
+    return ask.what == ReceiptAsk::What::reserve || is_on_holds(parts_[i].states) || is_on_holds(parts_[i].candidate);
+  });
   if (receipt_.bytes() > Receipt::most_bytes) too_many_ = true;
   receipt_.clear();
 }

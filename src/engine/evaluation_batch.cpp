@@ -284,7 +284,11 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
     case Kind::query:
     case Kind::named: {
       const bool peek = item.kind == Kind::query ? item.query.peek : item.named.peek;
-      if (counts && !peek) evaluator_.count(item.evaluation.matched, item.evaluation.verdict(), now);
+      if (!counts || peek) return;
+      const bool reserves = item.uses_receipts && item.receipt_ask.what == ReceiptAsk::What::reserve;
+      evaluator_.count(item.evaluation.matched, item.evaluation.verdict(), now);
+      evaluator_.count_usage(item.evaluation.verdict(),
+                             reserves ? std::optional(policy::Usage::reserved) : std::nullopt);
       return;
     }
     case Kind::descriptors:
@@ -292,6 +296,8 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
       return;
     case Kind::report:
     case Kind::report_named:
+      if (counts) evaluator_.count_usage(item.evaluation.verdict(), policy::Usage::reported);
+      return;
     case Kind::receipt:
       return;
     case Kind::reset:

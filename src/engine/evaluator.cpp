@@ -149,6 +149,16 @@ void Evaluator::count_descriptors(const Evaluation& evaluation) noexcept {
   }
 }
 
+// A limit's `usage` is about what charges it. What costs it nothing is of either kind: it is how a limit whose usage is
+// reported is asked before.
+void Evaluator::count_usage(const Verdict& verdict, std::optional<policy::Usage> used) noexcept {
+  for (const Outcome& outcome : verdict.outcomes) {
+    const BoundLimit& limit = bindings_->limits()[outcome.limit];
+    if (!limit.usage || limit.usage == used || outcome.cost == Cost{0}) continue;
+    counters_->raise(limit.first_row + outcome.route, Event::usage_mismatch);
+  }
+}
+
 void Evaluator::count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept {
   if (matched.caller.ignored_headers) counters_->ignored_headers.raise();
   if (matched.caller.unknown_tier) counters_->unknown_tiers.raise();

@@ -87,6 +87,8 @@ class Evaluator {
   // By the engine, which holds busy_.
   void enter(std::shared_ptr<const Bindings> bindings);
   void count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept;
+  // `used`: the way in which the call charges, if it is one of them.
+  void count_usage(const Verdict& verdict, std::optional<policy::Usage> used) noexcept;
   void count_descriptors(const Evaluation& evaluation) noexcept;
   void put_back(EvaluationBatch* batch) noexcept;
 

@@ -90,11 +90,13 @@ std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset, 
   wire::AnswerFields fields;
   fields.policy = limit.name;
   fields.quota = verdict.decision.limit;
-  fields.window = time_to_fill(*numbers, verdict.decision);
   fields.remaining = verdict.decision.remaining;
+  if (!verdict.admitted) fields.retry_after = verdict.retry_after;
+  fields.at_once = numbers->algorithm() == Algorithm::concurrency;
+  if (fields.at_once) return fields;
+  fields.window = time_to_fill(*numbers, verdict.decision);
   fields.until_more = verdict.decision.more_after;
   fields.reset_after = verdict.decision.reset_after;
-  if (!verdict.admitted) fields.retry_after = verdict.retry_after;
   return fields;
 }
 

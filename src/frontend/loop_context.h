@@ -1,14 +1,16 @@
-// What the frontends of one loop share: the evaluator, the clock, and how answers are written. All on the loop's
-// thread.
+// What the frontends of one loop share: the evaluator, the clock, how answers are written, and the texts of receipts.
+// All on the loop's thread.
 #pragma once
 
 #include <memory>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "engine/engine.h"
 #include "engine/evaluation_batch.h"
 #include "engine/evaluator.h"
+#include "frontend/receipt_texts.h"
 #include "net/session.h"
 #include "weir/clock.h"
 #include "weir/time.h"
@@ -25,14 +27,22 @@ struct Settings {
 class LoopContext {
  public:
   // The engine, the clock and what the options point to stay longer. Evaluations go by this clock, too.
-  LoopContext(engine::Engine& engine, const Clock& clock, Settings settings, engine::EvaluatorOptions options = {})
-      : evaluator_(engine.new_evaluator(with_clock(options, clock))), clock_(clock), settings_(settings) {}
+  LoopContext(engine::Engine& engine, const Clock& clock, Settings settings, engine::EvaluatorOptions options = {},
+              std::span<const ReceiptKey> receipt_keys = {})
+      : evaluator_(engine.new_evaluator(with_clock(options, clock))),
+        clock_(clock),
+        settings_(settings),
+        receipt_texts_(receipt_keys) {}
 
   [[nodiscard]] engine::Evaluator& evaluator() noexcept { return *evaluator_; }
   [[nodiscard]] Instant now() const noexcept { return clock_.now(); }
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   void change(Settings settings) { settings_ = settings; }
+
+  // Without a key, no receipt is given and none opens.
+  [[nodiscard]] ReceiptTexts& receipt_texts() noexcept { return receipt_texts_; }
+  void change_receipt_keys(std::span<const ReceiptKey> keys) { receipt_texts_ = ReceiptTexts(keys); }
 
   // From nothing to Settings::retry_jitter, another one each time.
   [[nodiscard]] Duration jitter() {
@@ -49,6 +59,7 @@ class LoopContext {
   const std::unique_ptr<engine::Evaluator> evaluator_;
   const Clock& clock_;
   Settings settings_;
+  ReceiptTexts receipt_texts_;
   std::minstd_rand random_{std::random_device{}()};
 };
 

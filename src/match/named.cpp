@@ -59,6 +59,11 @@ std::uint32_t label_of(const Matcher& matcher, const Named& named) noexcept {
   return static_cast<std::uint32_t>(std::ranges::find(labels, routes[named.route]) - labels.begin());
 }
 
+Cost cost_of(const policy::CostRule& rule, const NamedQuery& ask) noexcept {
+  if (ask.wants_holdings) return Cost{0};
+  return rule.is_written ? rule.fixed : ask.cost.value_or(Cost{1});
+}
+
 }  // namespace
 
 Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::string& key) {
@@ -106,7 +111,7 @@ Result<void> match_named(const Matcher& matcher, const NamedQuery& ask, Matched&
     matched.limits.push_back({.limit = named->limit,
                               .route = named->route,
                               .is_shared = named->is_shared,
-                              .cost = source.cost.is_written ? source.cost.fixed : ask.cost.value_or(Cost{1}),
+                              .cost = cost_of(source.cost, ask),
                               .takes_cost = !source.cost.is_written,
                               .key_end = matched.keys.size()});
   }

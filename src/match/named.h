@@ -20,11 +20,11 @@ struct NamedQuery {
   std::string_view limit;
   std::string_view consumer{};  // as consumer.h reads it
   std::string_view tier{};      // empty: the default
-  std::optional<Cost> cost{};   // none: the limit's own
+  std::optional<Cost> cost{};   // where the limit writes none
   Duration max_wait = Duration::max();
   bool peek = false;              // only look, charge nothing
   bool wants_more_after = false;  // of the decision
-  bool wants_holdings = false;    // of a look: what the store knows beside
+  bool wants_holdings = false;    // of a look, which costs nothing then: what the store knows beside
   // A consumer whose words could mean two is refused: for looks and resets. Where requests are decided they are
   // read as the first that they fit, because a name that a stranger chose must not become an error.
   bool one_meaning = false;

@@ -71,6 +71,12 @@ void append_decisions(MetricsPage& page, const engine::Engine::Totals& totals) {
     const std::uint64_t count = events[static_cast<std::size_t>(Event::shared)];
     if (count > 0) page.sample({{"limit", place.first}, {"route", place.second}}, count);
   }
+  page.family("weir_usage_mismatch_total", counter,
+              "Calls that charged a limit in another way than its `usage` says: not by a report, or not by a reserve.");
+  for (const auto& [place, events] : totals.by_limit_and_route) {
+    const std::uint64_t count = events[static_cast<std::size_t>(Event::usage_mismatch)];
+    if (count > 0) page.sample({{"limit", place.first}, {"route", place.second}}, count);
+  }
   page.family("weir_candidate_decisions_total", counter,
               "What candidates would have decided, by how it compares with the live limit.");
   append_events(page, totals.by_limit_and_route, "divergence", candidate_divergences);
@@ -92,6 +98,18 @@ void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorde
   page.family("weir_headroom_ratio", histogram, "What a decision left of a limit, relative to its size.");
   for (const auto& [limit, headroom] : totals.headroom) {
     if (headroom.count() > 0) page.histogram({{"limit", limit}}, headroom_scale, headroom);
+  }
+  page.family("weir_receipts_total", counter, "What came of receipts and reports, by limit and event.");
+  for (const auto& [limit, receipts] : totals.receipts) {
+    for (std::size_t i = 0; i < receipts.events.size(); ++i) {
+      if (receipts.events[i] > 0)
+        page.sample({{"limit", limit}, {"event", receipt_event_names[i]}}, receipts.events[i]);
+    }
+  }
+  page.family("weir_receipts_lost_units_total", counter,
+              "What was used, and not charged: a debt is at most one capacity.");
+  for (const auto& [limit, receipts] : totals.receipts) {
+    if (receipts.lost_units > 0) page.sample({{"limit", limit}}, receipts.lost_units);
   }
 }
 

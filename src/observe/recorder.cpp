@@ -1,6 +1,7 @@
 #include "observe/recorder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/arithmetic.h"
@@ -49,6 +50,29 @@ bool is_counted(const EvaluationBatch& batch, std::size_t i) noexcept {
   return false;
 }
 
+// None: nothing was done.
+std::optional<ReceiptEvent> event_of(engine::ReceiptAsk::What what, core::ReceiptResult result) noexcept {
+  using What = engine::ReceiptAsk::What;
+  const bool is_report = what == What::report;
+  if (result == core::ReceiptResult::not_kept) return is_report ? ReceiptEvent::id_not_kept : ReceiptEvent::not_kept;
+  if (result == core::ReceiptResult::ended) return ReceiptEvent::ended;
+  if (result != core::ReceiptResult::done) return std::nullopt;
+  switch (what) {
+    case What::reserve:
+    case What::hold:
+      return ReceiptEvent::reserved;
+    case What::report:
+      return ReceiptEvent::reported;
+    case What::settle:
+      return ReceiptEvent::settled;
+    case What::release:
+      return ReceiptEvent::released;
+    case What::extend:
+      break;
+  }
+  return ReceiptEvent::extended;
+}
+
 }  // namespace
 
 std::chrono::nanoseconds Recorder::steady_time() noexcept {
@@ -75,12 +99,24 @@ void Recorder::evaluated(const EvaluationBatch& batch, std::chrono::nanoseconds 
   }
   record_time(begun, all, counted);
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!batch.receipt_outcomes(i).empty()) record_receipts(batch, i);
     if (!is_counted(batch, i)) continue;
     if (batch.kind(i) == Kind::descriptors) {
       record_descriptors({batch, i, now});
     } else {
       record_verdict({batch, i, now});
     }
+  }
+}
+
+void Recorder::record_receipts(const EvaluationBatch& batch, std::size_t i) noexcept {
+  if (batch.error(i) != nullptr) return;
+  const engine::ReceiptAsk::What what = batch.receipt_ask(i).what;
+  for (const engine::ReceiptOutcome& outcome : batch.receipt_outcomes(i)) {
+    if (!outcome.limit) continue;
+    LimitFigures& figures = by_number_[*outcome.limit]->second;
+    if (const auto event = event_of(what, outcome.result)) figures.receipts[static_cast<std::size_t>(*event)].raise();
+    if (outcome.lost > 0) figures.lost_units.raise(outcome.lost);
   }
 }
 
@@ -95,7 +131,7 @@ void Recorder::record_time(std::chrono::nanoseconds begun, std::uint64_t all, st
 // Rounded up, so that a bucket's bound holds exactly.
 void Recorder::record_headroom(std::uint32_t limit, const Decision& decision) noexcept {
   if (decision.limit == 0) return;  // it was not asked
-  by_number_[limit]->second.add(core::multiply_divide_ceil(decision.remaining, 1'000'000, decision.limit));
+  by_number_[limit]->second.headroom.add(core::multiply_divide_ceil(decision.remaining, 1'000'000, decision.limit));
 }
 
 void Recorder::record_descriptors(const Evaluated& evaluated) {
@@ -181,7 +217,12 @@ void Recorder::add_to(RecorderTotals& totals) const {
   durations_.add_to(totals.durations);
   batches_.add_to(totals.batches);
   const std::lock_guard guard(mutex_);
-  for (const auto& [name, headroom] : limits_) headroom.add_to(totals.headroom[name]);
+  for (const auto& [name, figures] : limits_) {
+    figures.headroom.add_to(totals.headroom[name]);
+    ReceiptTotals& receipts = totals.receipts[name];
+    for (std::size_t i = 0; i < receipts.events.size(); ++i) receipts.events[i] += figures.receipts[i].value();
+    receipts.lost_units += figures.lost_units.value();
+  }
 }
 
 }  // namespace weir::observe

@@ -4,12 +4,14 @@
 // denial takes the short one of DeniedMost. Peeks are not recorded.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/evaluation_batch.h"
@@ -17,14 +19,36 @@
 #include "observe/decision_log.h"
 #include "observe/denied_most.h"
 #include "observe/histogram.h"
+#include "store/store_counts.h"
 
 namespace weir::observe {
+
+// What came of receipts, for one limit.
+enum class ReceiptEvent : std::uint8_t {
+  reserved,
+  not_kept,
+  settled,
+  released,
+  extended,
+  ended,
+  reported,
+  id_not_kept
+};
+
+inline constexpr std::array<std::string_view, 8> receipt_event_names{"reserved", "not_kept", "settled",  "released",
+                                                                     "extended", "ended",    "reported", "id_not_kept"};
+
+struct ReceiptTotals {
+  std::array<std::uint64_t, receipt_event_names.size()> events{};
+  std::uint64_t lost_units = 0;
+};
 
 // Of all loops.
 struct RecorderTotals {
   DurationHistogram::Totals durations;
   BatchHistogram::Totals batches;
   std::map<std::string, HeadroomHistogram::Totals> headroom;  // by limit, since the start, over reloads
+  std::map<std::string, ReceiptTotals> receipts;              // the same
 };
 
 class Recorder final : public engine::Observer {
@@ -45,7 +69,12 @@ class Recorder final : public engine::Observer {
   [[nodiscard]] const DeniedMost& denied() const noexcept { return denied_; }
 
  private:
-  using Limit = std::pair<const std::string, HeadroomHistogram>;  // its name, and what was left of it
+  struct LimitFigures {
+    HeadroomHistogram headroom;  // what was left of it
+    std::array<store::StoreCount, receipt_event_names.size()> receipts;
+    store::StoreCount lost_units;
+  };
+  using Limit = std::pair<const std::string, LimitFigures>;  // by its name
 
   // One request of a batch.
   struct Evaluated {
@@ -57,6 +86,7 @@ class Recorder final : public engine::Observer {
   void record_time(std::chrono::nanoseconds begun, std::uint64_t all, std::uint64_t counted) noexcept;
   void record_headroom(std::uint32_t limit, const Decision& decision) noexcept;
   void record_verdict(const Evaluated& evaluated);
+  void record_receipts(const engine::EvaluationBatch& batch, std::size_t i) noexcept;
   void record_denial(const Evaluated& evaluated);
   void log_denial(const Evaluated& evaluated);
   void record_descriptors(const Evaluated& evaluated);
@@ -75,7 +105,7 @@ class Recorder final : public engine::Observer {
 
   std::vector<Limit*> by_number_;  // of the policy in force; of the evaluator's thread
   mutable std::mutex mutex_;       // guards that limits_ grows, not what is counted in it
-  std::map<std::string, HeadroomHistogram> limits_;
+  std::map<std::string, LimitFigures> limits_;
 };
 
 }  // namespace weir::observe

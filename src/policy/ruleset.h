@@ -87,6 +87,7 @@ struct CompiledLimit {
   OnStoreFailure on_store_failure = OnStoreFailure::local;
   std::uint32_t local_share = 500'000;  // in millionths
   ConsistencyChoice consistency;
+  std::optional<Usage> usage;  // none: callers may do as they like
 
   // The domain of a limit that is reached by descriptors only, never by a route; empty for all others.
   std::string domain;

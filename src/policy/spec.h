@@ -29,9 +29,10 @@ struct NumbersSpec {
   std::optional<Written<Rate>> refill_rate;  // tokens per second
   std::optional<Written<Rate>> leak_rate;
   std::optional<Written<std::uint64_t>> limit;
-  std::optional<Written<Duration>> window;                   // window_seconds
+  std::optional<Written<Duration>> window;                 // window_seconds
   std::optional<Written<const core::Calendar*>> calendar;  // window
   std::optional<Written<std::uint64_t>> queue;
+  std::optional<Written<Duration>> lease;
 };
 
 struct TierOverrideSpec {
@@ -96,6 +97,7 @@ struct LimitSpec {
   Written<OnStoreFailure> on_store_failure;
   std::optional<Written<std::uint32_t>> local_share;  // in millionths
   Written<ConsistencyChoice> consistency;
+  std::optional<Written<Usage>> usage;
 
   // A ban counts nothing, unless it spares tiers.
   [[nodiscard]] bool needs_no_algorithm() const noexcept {

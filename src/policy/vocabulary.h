@@ -32,22 +32,27 @@ enum class PolicyAlgorithm : std::uint8_t {
   fixed_window,
   sliding_window_log,
   sliding_window_counter,
+  concurrency,
 };
 
 [[nodiscard]] std::string_view name_of(PolicyAlgorithm algorithm) noexcept;
 [[nodiscard]] constexpr bool is_window(PolicyAlgorithm algorithm) noexcept {
-  return algorithm >= PolicyAlgorithm::fixed_window;
+  return algorithm >= PolicyAlgorithm::fixed_window && algorithm <= PolicyAlgorithm::sliding_window_counter;
 }
 
 enum class Missing : std::uint8_t { skip, share, deny };
 enum class Mode : std::uint8_t { enforce, shadow };
 enum class OnStoreFailure : std::uint8_t { local, open, closed };
 enum class Consistency : std::uint8_t { exact, leased, approximate };
+// How callers tell what a request cost, where that is known only when it is over: by a report then, or by a reservation
+// that is settled.
+enum class Usage : std::uint8_t { reported, reserved };
 
 [[nodiscard]] std::string_view name_of(Missing missing) noexcept;
 [[nodiscard]] std::string_view name_of(Mode mode) noexcept;
 [[nodiscard]] std::string_view name_of(OnStoreFailure choice) noexcept;
 [[nodiscard]] std::string_view name_of(Consistency consistency) noexcept;
+[[nodiscard]] std::string_view name_of(Usage usage) noexcept;
 
 // How exactly nodes that share a limit count together. What that comes to, consistency.h says.
 struct ConsistencyChoice {

@@ -79,6 +79,21 @@ std::string per_second_text(Rate rate) {
   return text + "/s";
 }
 
+bool is_concurrency(const Limit& limit) noexcept {
+  return limit.algorithm() == Algorithm::concurrency;
+}
+
+std::string at_once_text(const Limit& limit) {
+  return fmt::format("at most {} at once", limit.capacity());
+}
+
+// In seconds up to an hour, as leases are written.
+std::string lease_text(const Limit& limit) {
+  const Duration lease = limit.rate().per;
+  const bool in_seconds = lease < 1h && lease % 1s == Duration::zero();
+  return "each for at most " + (in_seconds ? fmt::format("{} s", lease / 1s) : duration_text(lease));
+}
+
 // Of a bucket, beside its rate.
 std::string capacity_text(const Limit& limit) {
   if (limit.algorithm() == Algorithm::leaky_bucket_queue) return fmt::format("queue {}", limit.capacity() - 1);
@@ -153,6 +168,7 @@ std::string rate_text(const Limit& limit) {
     const std::string in_zone = calendar->zone() == utc ? "" : " in " + calendar->zone();
     return fmt::format("{}/{}{}", limit.capacity(), name_of(calendar->unit()), in_zone);
   }
+  if (is_concurrency(limit)) return at_once_text(limit);
   return keeps_rate(limit) ? bucket_rate_text(limit.rate()) : rate_text(limit.rate());
 }
 
@@ -166,6 +182,7 @@ std::string rate_text(const Spelled& spelled) {
 
 std::string numbers_text(const Spelled& spelled) {
   const Limit& limit = spelled.limit;
+  if (is_concurrency(limit)) return at_once_text(limit) + ", " + lease_text(limit);
   return keeps_rate(limit) ? rate_text(spelled) + ", " + capacity_text(limit) : rate_text(spelled);
 }
 
@@ -182,6 +199,10 @@ Spelled spelled(const TieredLimit& limits, std::size_t tier) {
 Texts numbers_texts(const Spelled& before, const Spelled& after) {
   const Limit& was = before.limit;
   const Limit& is = after.limit;
+  if (is_concurrency(was) && is_concurrency(is)) {
+    if (was.rate().per == is.rate().per) return {at_once_text(was), at_once_text(is)};
+    if (was.capacity() == is.capacity()) return {lease_text(was), lease_text(is)};
+  }
   if (!keeps_rate(was) || !keeps_rate(is)) return {numbers_text(before), numbers_text(after)};
   if (was.rate() == is.rate() && was.capacity() != is.capacity()) return {capacity_text(was), capacity_text(is)};
   Texts rates = bucket_rate_texts(was.rate(), is.rate());
@@ -219,8 +240,9 @@ std::string list_text(const std::vector<std::string>& items) {
 }
 
 std::string_view name_of(PolicyAlgorithm algorithm) noexcept {
-  static constexpr std::array<std::string_view, 6> words{
-      "token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_window_log", "sliding_window_counter"};
+  static constexpr std::array<std::string_view, 7> words{
+      "token_bucket",           "gcra",       "leaky_bucket", "fixed_window", "sliding_window_log",
+      "sliding_window_counter", "concurrency"};
   return word(words, algorithm);
 }
 
@@ -242,6 +264,11 @@ std::string_view name_of(OnStoreFailure choice) noexcept {
 std::string_view name_of(Consistency consistency) noexcept {
   static constexpr std::array<std::string_view, 3> words{"exact", "leased", "approximate"};
   return word(words, consistency);
+}
+
+std::string_view name_of(Usage usage) noexcept {
+  static constexpr std::array<std::string_view, 2> words{"reported", "reserved"};
+  return word(words, usage);
 }
 
 std::string_view name_of(KeyPart::Kind kind) noexcept {

@@ -25,10 +25,10 @@ namespace weir::policy {
 
 // The rate of a limit. Of a bucket, which keeps it in lowest terms only, per second, minute, hour or day:
 // the first that is a whole number, otherwise `1 per 7 s`. Of a window, its limit per window: `100/min`, and of a
-// calendar `100000/month in Europe/Berlin`.
+// calendar `100000/month in Europe/Berlin`. Of holds `at most 5 at once`.
 [[nodiscard]] std::string rate_text(const Limit& limit);
 
-// `100/min, burst 20`, `10/s, queue 100`, `10/min`.
+// `100/min, burst 20`, `10/s, queue 100`, `10/min`, `at most 5 at once, each for at most 60 s`.
 [[nodiscard]] std::string numbers_text(const Limit& limit);
 
 // Those of a tier, with the rate as it was written; `unlimited`, or `banned`.

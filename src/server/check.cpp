@@ -37,6 +37,11 @@ CheckReport check(const Loaded& loaded) {
   for (const Listener& listener : config.listeners) {
     if (listener.config) check_files(listener, report);
   }
+  if (config.receipts.key_file) {
+    if (const auto keys = read_receipt_keys(*config.receipts.key_file); !keys) {
+      report.errors.push_back("receipts: " + keys.error().message());
+    }
+  }
   if (config.store.redis) check_store(*config.store.redis, report);
   return report;
 }

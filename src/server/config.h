@@ -149,6 +149,10 @@ struct StoreConfig {
   friend bool operator==(const StoreConfig&, const StoreConfig&) = default;
 };
 
+struct ReceiptsConfig {
+  std::optional<std::filesystem::path> key_file;  // none: a key of its own in the state directory
+};
+
 struct Config {
   std::optional<std::filesystem::path> policy;  // none: the default policy
   std::string policy_origin = "default";        // who named it: `default`, a file, `--policy`, `WEIR_POLICY`
@@ -158,6 +162,7 @@ struct Config {
   FieldsConfig fields;
   LogConfig log;
   StoreConfig store;
+  ReceiptsConfig receipts;
   std::optional<std::uint64_t> loops;  // none: one for each core
   Duration grace = Duration::zero();   // the listeners stay open for as long after the signal to stop
   Duration drain = std::chrono::seconds(10);

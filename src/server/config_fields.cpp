@@ -8,6 +8,7 @@
 
 #include "policy/words.h"
 #include "server/config_kinds.h"
+#include "server/secrets.h"
 
 namespace weir::server {
 namespace {
@@ -105,6 +106,14 @@ std::string say_redis_tls(const Parts& parts) {
 
 std::string say_file(std::string_view what, const std::optional<std::filesystem::path>& file) {
   return file ? fmt::format("{} from {}", what, file->string()) : "";
+}
+
+std::string say_receipt_keys(const Parts& parts) {
+  const Config& config = parts.config;
+  if (config.receipts.key_file) return say_file("keys", config.receipts.key_file);
+  if (config.store.redis) return "none can be given: nodes that share a store need one key, in receipts.key_file";
+  if (config.state.directory.empty()) return "a key of this process: they end with it";
+  return say_file("key", config.state.directory / receipt_key_file);
 }
 
 // In the order of --check: path, kind, help in the schema, part of a line of --check.
@@ -253,6 +262,12 @@ std::vector<Field> make_fields() {
          const std::string& name = p.config.store.redis->node_name;
          return name.empty() ? "" : "node " + name;
        }},
+
+      {"receipts", section(), "What reserves and holds are given."},
+      {"receipts.key_file", path(&ReceiptsConfig::key_file),
+       "The keys that seal them: 64 hexadecimal digits a line; the first seals, all open. Default: one in the state "
+       "directory; with a shared store, none.",
+       say_receipt_keys},
 
       {"loops", restarts(Restart::field, whole(&Config::loops, {.least = 1, .most = 1'024})),
        "Event loops. Default: one for each core.",

@@ -46,6 +46,7 @@ T* part(const Parts& parts) {
   if constexpr (std::is_same_v<T, LogConfig>) return &config.log;
   if constexpr (std::is_same_v<T, DenialLogConfig>) return pointer_to(config.log.denials);
   if constexpr (std::is_same_v<T, StoreConfig>) return &config.store;
+  if constexpr (std::is_same_v<T, ReceiptsConfig>) return &config.receipts;
   if constexpr (std::is_same_v<T, RedisConfig>) return redis;
   if constexpr (std::is_same_v<T, SentinelConfig>) return redis == nullptr ? nullptr : pointer_to(redis->sentinel);
   if constexpr (std::is_same_v<T, RedisTlsConfig>) return redis == nullptr ? nullptr : &redis->tls;

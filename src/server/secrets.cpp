@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t shortest_token = 16;
 constexpr std::size_t longest_secret = 1024;
+constexpr std::size_t longest_key_file = 65'536;
+constexpr std::size_t most_receipt_keys = 16;
 constexpr mode_t too_open = S_IWGRP | S_IRWXO;  // a group may read it: that is how services are given secrets
 
 bool is_token_character(char c) noexcept {
@@ -33,7 +36,7 @@ tl::unexpected<Error> unreadable(const fs::path& path) {
 }
 
 // The file as it is, but for the end of its line, as far as it is of interest. `what` is in messages: `a token`.
-Result<std::string> read_secret(const fs::path& path, std::string_view what) {
+Result<std::string> read_secret(const fs::path& path, std::string_view what, std::size_t longest = longest_secret) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
   struct stat status {};
   if (file == nullptr || fstat(fileno(file.get()), &status) != 0) return unreadable(path);
@@ -41,7 +44,7 @@ Result<std::string> read_secret(const fs::path& path, std::string_view what) {
     return failure(path.string(), fmt::format("{} that others can read or change (mode {:04o}): chmod 600 {}", what,
                                               status.st_mode & 07777U, path.string()));
   }
-  std::string text(longest_secret + 3, '\0');  // with room for the end of its line, and to see that it is too long
+  std::string text(longest + 3, '\0');  // with room for the end of its line, and to see that it is too long
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()) != 0) return unreadable(path);
   if (text.ends_with('\n')) text.pop_back();
@@ -59,12 +62,13 @@ Result<void> make_directory(const fs::path& directory) {
                                          "; name another in state.directory of weir.yaml");
 }
 
+// 32 random bytes as hexadecimal digits: a token, or a key.
 Result<std::string> random_token() {
-  std::array<unsigned char, 32> bytes{};
-  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return failure("admin token", "no randomness");
+  const auto bytes = new_receipt_key();
+  if (!bytes) return tl::unexpected(bytes.error());
   constexpr std::string_view hex = "0123456789abcdef";
   std::string token;
-  for (const unsigned char byte : bytes) {
+  for (const unsigned char byte : *bytes) {
     token += hex[byte >> 4U];
     token += hex[byte & 0xFU];
   }
@@ -89,6 +93,33 @@ Result<void> write_once(const fs::path& path, const std::string& token) {
   if (::link(aside.c_str(), path.c_str()) != 0 && errno != EEXIST) return fails("cannot be put in its place");
   ::unlink(aside.c_str());
   return {};
+}
+
+int hex_value(char digit) noexcept {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+std::optional<frontend::ReceiptKey> parse_receipt_key(std::string_view line) noexcept {
+  frontend::ReceiptKey key{};
+  if (line.size() != 2 * key.size()) return std::nullopt;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const int high = hex_value(line[2 * i]);
+    const int low = hex_value(line[2 * i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    key[i] = static_cast<unsigned char>(high * 16 + low);
+  }
+  return key;
+}
+
+// Without its comment, and without blanks around it.
+std::string_view bare_line(std::string_view line) noexcept {
+  constexpr std::string_view blanks = " \t\r";
+  line = line.substr(0, line.find('#'));
+  const std::size_t begin = line.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(blanks) + 1 - begin);
 }
 
 }  // namespace
@@ -134,6 +165,52 @@ Result<std::string> open_admin_token(const fs::path& state_directory) {
     if (const auto written = write_once(path, *token); !written) return tl::unexpected(written.error());
   }
   return read_token(path);
+}
+
+Result<std::vector<frontend::ReceiptKey>> read_receipt_keys(const fs::path& path) {
+  const auto text = read_secret(path, "keys of receipts", longest_key_file);
+  if (!text) return tl::unexpected(text.error());
+  if (text->size() > longest_key_file) return failure(path.string(), "is too long for a file of keys");
+  std::vector<frontend::ReceiptKey> keys;
+  std::size_t number = 0;
+  for (std::string_view rest = *text; !rest.empty();) {
+    ++number;
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = bare_line(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (line.empty()) continue;
+    const auto key = parse_receipt_key(line);
+    if (!key) {
+      return failure(fmt::format("{}:{}", path.string(), number),
+                     "not a key: 64 hexadecimal digits; openssl rand -hex 32 makes one");
+    }
+    if (std::ranges::find(keys, *key) != keys.end()) {
+      return failure(fmt::format("{}:{}", path.string(), number), "this key is there twice");
+    }
+    keys.push_back(*key);
+  }
+  if (keys.empty()) return failure(path.string(), "holds no key: openssl rand -hex 32 makes one");
+  if (keys.size() > most_receipt_keys) {
+    return failure(path.string(), fmt::format("holds more than {} keys: take out the old ones", most_receipt_keys));
+  }
+  return keys;
+}
+
+Result<std::vector<frontend::ReceiptKey>> open_receipt_key(const fs::path& state_directory) {
+  const fs::path path = state_directory / receipt_key_file;
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    const auto key = random_token();
+    if (!key) return tl::unexpected(key.error());
+    if (const auto written = write_once(path, *key); !written) return tl::unexpected(written.error());
+  }
+  return read_receipt_keys(path);
+}
+
+Result<frontend::ReceiptKey> new_receipt_key() {
+  frontend::ReceiptKey key{};
+  if (RAND_bytes(key.data(), static_cast<int>(key.size())) != 1) return failure("OpenSSL", "has no randomness");
+  return key;
 }
 
 }  // namespace weir::server

@@ -81,9 +81,33 @@ Result<void> Server::open_state() {
     if (!key) return tl::unexpected(key.error());
     log_key = *key;
   }
+  if (auto opened = open_own_receipt_key(); !opened) return opened;
   names_.emplace(log_key);
   if (config_.log.denials) decisions_.emplace(*writer_, decision_options(*config_.log.denials));
   return restore_states();
+}
+
+// A directory that has what a server needs may still be one that it cannot write to.
+Result<void> Server::open_own_receipt_key() {
+  if (config_.store.redis) return {};
+  const fs::path& directory = config_.state.directory;
+  if (!directory.empty()) {
+    std::error_code error;
+    auto keys = open_receipt_key(directory);
+    if (keys) own_receipt_keys_ = std::move(*keys);
+    if (keys || fs::exists(directory / receipt_key_file, error))
+      return keys ? Result<void>() : tl::unexpected(keys.error());
+    log_->warning("receipts end with this process: " + keys.error().message());
+  }
+  auto key = new_receipt_key();
+  if (!key) return tl::unexpected(key.error());
+  own_receipt_keys_.assign(1, *key);
+  return {};
+}
+
+Result<std::vector<frontend::ReceiptKey>> Server::receipt_keys(const Config& config) const {
+  if (config.receipts.key_file) return read_receipt_keys(*config.receipts.key_file);
+  return own_receipt_keys_;
 }
 
 // In a container the home directory may not be there, or not be writable. A directory that weir.yaml names, or that is
@@ -100,7 +124,7 @@ void Server::drop_unusable_directory() {
   }
   log_->warning(
       "there is no state directory: no snapshots, no admin token (so that nothing can be reset or reloaded from "
-      "outside), and consumers have other names in the log after a restart: " +
+      "outside), receipts end with this process, and consumers have other names in the log after a restart: " +
       why);
 }
 
@@ -145,7 +169,11 @@ fs::path Server::states_path() const {
 }
 
 Result<WorkerOptions> Server::worker_options(const Config& config) const {
-  WorkerOptions options{.settings = {config.fields.choice, config.fields.retry_jitter}, .frontends = {}};
+  auto keys = receipt_keys(config);
+  if (!keys) return tl::unexpected(keys.error());
+  WorkerOptions options{.settings = {config.fields.choice, config.fields.retry_jitter},
+                        .receipt_keys = std::move(*keys),
+                        .frontends = {}};
   for (const auto& protocol : protocols_) {
     auto& own = options.frontends.emplace_back();
     const ListenerConfig* const listener = config.listener(protocol->name());

@@ -91,13 +91,16 @@ class Server final : private frontend::AdminBackend {
   // Steps of the start, in order.
   Result<void> open_log();
   Result<void> open_state();
+  Result<void> open_own_receipt_key();
   void drop_unusable_directory();
   Result<void> restore_states();
   Result<void> open_workers();
   Result<void> open_listeners();
 
   Result<void> open_listener(std::size_t protocol);
-  // Reads the tokens. A frontend whose listener is not in the configuration stays as it is.
+  // The keys of receipts that weir.yaml names; else this node's own, where it shares no store.
+  [[nodiscard]] Result<std::vector<frontend::ReceiptKey>> receipt_keys(const Config& config) const;
+  // Reads the tokens and keys. A frontend whose listener is not in the configuration stays as it is.
   [[nodiscard]] Result<WorkerOptions> worker_options(const Config& config) const;
   void log_policy();
   void log_warnings(const std::vector<text::Problem>& problems);
@@ -135,8 +138,9 @@ class Server final : private frontend::AdminBackend {
   std::optional<observe::ConsumerNames> names_;
   std::optional<observe::DecisionLog> decisions_;
   std::string admin_token_;
-  std::optional<SharedLimits> shared_limits_;         // none: all states are this process's own
-  std::shared_ptr<store::SliceHolder> slice_holder_;  // null there, as is the next
+  std::vector<frontend::ReceiptKey> own_receipt_keys_;  // none where a store is shared
+  std::optional<SharedLimits> shared_limits_;           // none: all states are this process's own
+  std::shared_ptr<store::SliceHolder> slice_holder_;    // null there, as is the next
   std::unique_ptr<SharedNodes> nodes_;
   std::unique_ptr<engine::Engine> engine_;
   std::vector<std::unique_ptr<Protocol>> protocols_;               // those that are on

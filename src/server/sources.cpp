@@ -52,6 +52,7 @@ std::string look(const fs::path& file) {
 std::vector<fs::path> files_named_by(const Config& config) {
   std::vector<fs::path> files;
   if (config.policy) files.push_back(*config.policy);
+  if (config.receipts.key_file) files.push_back(*config.receipts.key_file);
   for (const Listener& listener : config.listeners) {
     if (!listener.config) continue;
     if (listener.config->token_file) files.push_back(*listener.config->token_file);

@@ -30,7 +30,8 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
                                                                  context.nodes->counts(),
                                                                  context.nodes->heartbeat_options())),
       context_(context.engine, context.clock, options.settings,
-               {.observer = &recorder_, .store = store_.get(), .throttle = throttle_table_of(protocols)}),
+               {.observer = &recorder_, .store = store_.get(), .throttle = throttle_table_of(protocols)},
+               options.receipt_keys),
       protocols_(protocols) {
   if (outage_) {
     outage_->hold_with([this] { return context_.evaluator().hold(); });
@@ -65,6 +66,7 @@ void Worker::leave_store() {
 
 void Worker::change(const WorkerOptions& options) {
   context_.change(options.settings);
+  context_.change_receipt_keys(options.receipt_keys);
   for (std::size_t i = 0; i < frontends_.size(); ++i) {
     if (options.frontends[i]) frontends_[i]->change(protocols_[i]->options(*options.frontends[i]));
   }

@@ -22,6 +22,7 @@ namespace weir::server {
 // For the workers of all loops.
 struct WorkerOptions {
   frontend::Settings settings;
+  std::vector<frontend::ReceiptKey> receipt_keys;         // none: no receipts are given
   std::vector<std::optional<FrontendOptions>> frontends;  // in the order of the protocols; none: it stays as it is
 };
 

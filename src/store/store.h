@@ -72,6 +72,7 @@ struct Holdings {
   bool known = false;               // false: the store did not say
   std::uint64_t used = 0;           // charged, at most the limit; of what is forgotten, nothing
   std::vector<core::Slice> slices;  // that are out
+  std::vector<core::Receipt> open;  // what is reserved and not settled, or held; of `forget`, nothing
   Instant at{};                     // by the clock of the store
 
   [[nodiscard]] std::uint64_t held() const noexcept {

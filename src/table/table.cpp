@@ -241,6 +241,17 @@ bool Table::has_open(const core::Rule& rule, KeyHash key, core::ReceiptId id, In
   return is_open;
 }
 
+std::vector<core::Receipt> Table::open_receipts(const core::Rule& rule, KeyHash key, Instant now) {
+  core::Receipts found;
+  if (receipts_->empty()) return {};
+  std::ignore = with_receipts(rule, {key, Cost{0}}, nullptr, now, [&]<class A>(const auto&, auto&, StateName name) {
+    receipts_->with(name, [&](core::Receipts& receipts) { found.open = receipts.open; });
+    return false;
+  });
+  found.drop_ended(core::micros(now));
+  return std::move(found.open);
+}
+
 bool Table::reset(const core::Rule& rule, KeyHash key, Instant now) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>& /*of*/, Cells<Payload>& cells) {
     const Slot slot = cells.find_or_claim(key, core::micros(now));

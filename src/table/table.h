@@ -95,6 +95,8 @@ class Table {
   [[nodiscard]] Decision peek_holds(const core::Rule& rule, const HashedRequest& request, const core::ReceiptUse& use,
                                     Instant now) noexcept;
   [[nodiscard]] bool has_open(const core::Rule& rule, KeyHash key, core::ReceiptId id, Instant now) noexcept;
+  // Those of a state that are open.
+  [[nodiscard]] std::vector<core::Receipt> open_receipts(const core::Rule& rule, KeyHash key, Instant now);
   [[nodiscard]] ReceiptTable& receipts() noexcept { return *receipts_; }
 
   // False if the key shares an overflow state: that stays as it is, because it is others' too.

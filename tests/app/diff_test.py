@@ -16,6 +16,16 @@ class Diff(ProgramTest):
     def test_the_examples_in_a_pull_request(self):
         self.golden("diff.md", "diff", POLICY, NEXT, "--format", "markdown", code=3)
 
+    def test_limits_on_what_is_held_in_words(self):
+        before = "tests/policy/valid/concurrency.yaml"
+        text = (program.ROOT / before).read_text()
+        for old, new in [("limit: 5\n", "limit: 4\n"), ("lease: 15min", "lease: 5min"), ("limit: 40", "limit: 50"),
+                         ("POST /imports: 2", "POST /imports: 3"), ("limit: 8", "limit: 7"),
+                         ("usage: reported", "usage: reserved")]:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        self.golden("diff_concurrency.txt", "diff", before, self.file(text), code=3)
+
     def test_json(self):
         found = self.json("diff", POLICY, NEXT, "--format", "json", code=3)
         self.assertTrue(all(set(change) == {"subject", "sentence", "direction"} for change in found["changes"]))

@@ -6,6 +6,9 @@ import program
 from program import OPENAPI, POLICY, RATELIMIT, ProgramTest, run
 
 
+CONCURRENCY = "tests/policy/valid/concurrency.yaml"
+
+
 class Explain(ProgramTest):
     def explain(self, *arguments, policy=POLICY):
         return self.json("explain", policy, "--format", "json", *arguments)
@@ -19,6 +22,14 @@ class Explain(ProgramTest):
     def test_a_believed_user_as_it_is_shown(self):
         self.golden("explain_user.txt", "explain", POLICY, "--request", "POST /api/v1/search", "--header",
                     "X-User-Id: alice", "--header", "X-Plan: pro", "--header", "X-Forwarded-For: 198.51.100.4")
+
+    def test_what_is_held_at_once_as_it_is_shown(self):
+        self.golden("explain_concurrency.txt", "explain", CONCURRENCY, "--request", "POST /imports", "--user", "alice",
+                    "--tier", "slow", "--cost", "9")
+        found = self.explain("--request", "POST /exports", "--user", "alice", policy=CONCURRENCY)
+        self.assertEqual(found["limits"][0]["numbers"], {
+            "text": "at most 5 at once, each for at most 60 s", "algorithm": "concurrency", "count": 5,
+            "lease_microseconds": 60_000_000, "capacity": 5})
 
     def test_ignored_headers_as_they_are_shown(self):
         self.golden("explain_ignored.txt", "explain", POLICY, "--request", "GET /api/v1/me", "--ip", "203.0.113.9",
@@ -95,7 +106,8 @@ limits:
                              "--tier", "pro", "--cost", "7")
         self.assertEqual((found["caller"]["user"], found["caller"]["api_key"], found["caller"]["tier"]),
                          ("bob", "k", "pro"))
-        self.assertEqual((found["limits"][2]["cost"], found["limits"][2]["consumer"]), (7, "user=bob"))
+        self.assertEqual((found["limits"][2]["cost"], found["limits"][2]["consumer"]), (1, "user=bob"))
+        self.assertEqual((found["limits"][3]["name"], found["limits"][3]["cost"]), ("everyone", 7))
 
     def test_a_tier_that_is_not_known_is_the_default(self):
         found = self.explain("--request", "/api/x", "--user", "bob", "--tier", "platinum")

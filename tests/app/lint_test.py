@@ -31,6 +31,9 @@ class Lint(ProgramTest):
     def test_the_example_as_it_is_shown(self):
         self.golden("lint_policy.txt", "lint", POLICY)
 
+    def test_limits_on_what_is_held_and_on_what_is_reported_as_they_are_shown(self):
+        self.golden("lint_concurrency.txt", "lint", "--list", "tests/policy/valid/concurrency.yaml")
+
     def test_list_says_what_was_loaded(self):
         shown = run("lint", "--list", POLICY).stdout.splitlines()
         self.assertIn("login-by-ip: POST /login: sliding_window_log 10/min by ip when anonymous", shown)

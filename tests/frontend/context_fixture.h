@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -39,11 +40,12 @@ inline std::unique_ptr<engine::Engine> engine_of(std::string_view policy) {
   return std::move(*engine);
 }
 
+inline constexpr std::array<ReceiptKey, 1> receipt_test_keys{{{1, 2, 3}}};
 inline constexpr Instant noon{std::chrono::hours{24 * 365 * 56}};
 
 struct ContextFixture {
   explicit ContextFixture(std::string_view policy, Settings settings = {})
-      : clock(noon), engine(engine_of(policy)), context(*engine, clock, settings) {}
+      : clock(noon), engine(engine_of(policy)), context(*engine, clock, settings, {}, receipt_test_keys) {}
 
   ManualClock clock;
   Health health;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -28,11 +29,14 @@ struct SharedContext {
   // One that is not shared is for comparison: all else is the same.
   enum class Store { shared, own };
 
+  static constexpr std::array<ReceiptKey, 1> receipt_keys{{{1, 2, 3}}};
+
   explicit SharedContext(std::string_view policy, Store kept = Store::shared)
       : engine(make_engine(policy, kept)),
         outage(store, clock, std::chrono::seconds(1), engine->has_charges()),
         throttle(*store::ThrottleTable::create(std::size_t{16} << 20, {3, 4})),
-        context(*engine, clock, {}, {.store = kept == Store::shared ? &outage : nullptr, .throttle = throttle.get()}) {
+        context(*engine, clock, {}, {.store = kept == Store::shared ? &outage : nullptr, .throttle = throttle.get()},
+                receipt_keys) {
     store.holds = true;
   }
 

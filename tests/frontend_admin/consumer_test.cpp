@@ -9,22 +9,25 @@ constexpr auto admin = "X-Weir-Token: a\r\n";
 TEST_F(AdminFrontendTest, ConsumerThatWasNeverSeenHasAll) {
   const Reply reply = ask("GET /v1/limits/api/consumers/user=bob");
   EXPECT_EQ(reply.status, 200U);
-  EXPECT_EQ(reply.body,
-            R"({"limit":"api","tier":"free","admitted":true,"reason":"within","retry_after":0,"mode":"enforce",)"
-            R"("quota":4,"remaining":4,"reset_after":0,"more_after":null,"consistency":"exact","used":0,"held":0,)"
-            R"("holders":0,"slices":[],"candidate":null,"consumer":"user=bob"})"
-            "\n");
+  EXPECT_EQ(
+      reply.body,
+      R"({"limit":"api","tier":"free","admitted":true,"reason":"within","retry_after":0,)"
+      R"("algorithm":"token_bucket","mode":"enforce","quota":4,"remaining":4,"reset_after":0,"more_after":null,"consistency":"exact","used":0,"held":0,)"
+      R"("holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,"consumer":"user=bob"})"
+      "\n");
 }
 
 TEST_F(AdminFrontendTest, ConsumerIsInspectedAsTrafficLeftIt) {
   use(4);
   clock_.advance(250ms);
   const Reply reply = ask("GET /v1/limits/api/consumers/user=alice");
-  EXPECT_EQ(reply.body,
-            R"({"limit":"api","tier":"free","admitted":false,"reason":"exceeded","retry_after":0.75,)"
-            R"("mode":"enforce","quota":4,"remaining":0,"reset_after":3.75,"more_after":0.75,"consistency":"exact",)"
-            R"("used":4,"held":0,"holders":0,"slices":[],"candidate":null,"consumer":"user=alice"})"
-            "\n");
+  EXPECT_EQ(
+      reply.body,
+      R"({"limit":"api","tier":"free","admitted":false,"reason":"exceeded","retry_after":0.75,)"
+      R"("algorithm":"token_bucket","mode":"enforce","quota":4,"remaining":0,"reset_after":3.75,"more_after":0.75,"consistency":"exact",)"
+      R"("used":4,"held":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
+      R"("consumer":"user=alice"})"
+      "\n");
 }
 
 // A block leaves nothing, and charges nothing.
@@ -52,11 +55,13 @@ TEST_F(AdminFrontendTest, InspectingChargesNothing) {
 TEST_F(AdminFrontendTest, ConsumerIsInspectedInItsTier) {
   const Reply pro = ask("GET /v1/limits/api/consumers/user=alice?tier=pro");
   EXPECT_NE(pro.body.find(R"("quota":40,"remaining":40,)"), std::string::npos);
-  EXPECT_EQ(ask("GET /v1/limits/api/consumers/user=alice?tier=staff").body,
-            R"({"limit":"api","tier":"staff","admitted":true,"reason":"uncovered","retry_after":0,"mode":null,)"
-            R"("quota":null,"remaining":null,"reset_after":null,"more_after":null,"consistency":null,"used":null,)"
-            R"("held":null,"holders":null,"slices":null,"candidate":null,"consumer":"user=alice"})"
-            "\n");
+  EXPECT_EQ(
+      ask("GET /v1/limits/api/consumers/user=alice?tier=staff").body,
+      R"({"limit":"api","tier":"staff","admitted":true,"reason":"uncovered","retry_after":0,)"
+      R"("algorithm":null,"mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,"consistency":null,"used":null,)"
+      R"("held":null,"holders":null,"slices":null,"open":null,"open_units":null,"receipts":null,"candidate":null,)"
+      R"("consumer":"user=alice"})"
+      "\n");
 }
 
 TEST_F(AdminFrontendTest, LimitInShadowTellsWhatItWouldSay) {
@@ -181,13 +186,15 @@ TEST_F(AdminDescriptorTest, IsInspectedAsTrafficLeftIt) {
   EXPECT_EQ(
       ask("GET /v1/domains/edge/descriptor?address=a%3Db").body,
       R"({"domain":"edge","limit":"by-address","tier":"default","admitted":true,"reason":"within","retry_after":0,)"
-      R"("mode":"enforce","quota":2,"remaining":2,"reset_after":0,"more_after":null,"consistency":"exact","used":0,)"
-      R"("held":0,"holders":0,"slices":[],"candidate":null,"consumer":"address=a=b"})"
+      R"("algorithm":"fixed_window","mode":"enforce","quota":2,"remaining":2,"reset_after":0,"more_after":null,"consistency":"exact","used":0,)"
+      R"("held":0,"holders":0,"slices":[],"open":0,"open_units":0,"receipts":[],"candidate":null,)"
+      R"("consumer":"address=a=b"})"
       "\n");
   for (int i = 0; i < 2; ++i) send_descriptor("address", "a=b");
   clock_.advance(600s);
   const std::string left = ask("GET /v1/domains/edge/descriptor?address=a%3Db").body;
-  EXPECT_NE(left.find(R"("admitted":false,"reason":"exceeded","retry_after":3000,"mode":"enforce","quota":2,)"
+  EXPECT_NE(left.find(R"("admitted":false,"reason":"exceeded","retry_after":3000,)"
+                      R"("algorithm":"fixed_window","mode":"enforce","quota":2,)"
                       R"("remaining":0,"reset_after":3000,"more_after":3000,)"),
             std::string::npos)
       << left;
@@ -202,8 +209,9 @@ TEST_F(AdminDescriptorTest, InShadowAndUnlimited) {
             std::string::npos);
   EXPECT_EQ(ask("GET /v1/domains/edge/descriptor?address=a&path=%2Fhealth").body,
             R"({"domain":"edge","limit":null,"tier":"default","admitted":true,"reason":"uncovered","retry_after":0,)"
-            R"("mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,"consistency":null,)"
-            R"("used":null,"held":null,"holders":null,"slices":null,"candidate":null,)"
+            R"("algorithm":null,"mode":null,"quota":null,"remaining":null,"reset_after":null,"more_after":null,)"
+            R"("consistency":null,"used":null,"held":null,"holders":null,"slices":null,"open":null,"open_units":null,)"
+            R"("receipts":null,"candidate":null,)"
             R"("consumer":"address=a + path=/health"})"
             "\n");
 }

@@ -103,14 +103,14 @@ TEST_F(AdminFrontendTest, RulesetInForce) {
           R"({"name":"api","routes":["GET /api/**","POST /api/search"],"domain":null,"when":null,)"
           R"("consumer_key":"[user, api_key]","missing":"skip","algorithm":"token_bucket",)"
           R"("numbers":{"free":"60/min, burst 4","pro":"600/min, burst 40","staff":"unlimited"},"mode":"enforce",)"
-          R"("candidate":null,"warn_first":null,"penalty":null},)"
+          R"("usage":null,"candidate":null,"warn_first":null,"penalty":null},)"
           R"({"name":"login","routes":["POST /login"],"domain":null,"when":"anonymous","consumer_key":"ip",)"
           R"("missing":"skip","algorithm":"fixed_window","numbers":{"free":"2/h","pro":"2/h","staff":"2/h"},)"
-          R"("mode":"shadow","candidate":{"algorithm":"fixed_window",)"
+          R"("mode":"shadow","usage":null,"candidate":{"algorithm":"fixed_window",)"
           R"("numbers":{"free":"1/h","pro":"1/h","staff":"1/h"}},"warn_first":null,"penalty":null},)"
           R"({"name":"sms","routes":["POST /sms"],"domain":null,"when":null,"consumer_key":"global","missing":"skip",)"
           R"("algorithm":"gcra","numbers":{"free":"1/s, burst 1","pro":"1/s, burst 1","staff":"1/s, burst 1"},)"
-          R"("mode":"enforce","candidate":null,"warn_first":{"count":2,"per":3600},)"
+          R"("mode":"enforce","usage":null,"candidate":null,"warn_first":{"count":2,"per":3600},)"
           R"("penalty":{"after":10,"within":60,"block":600}}]})"
           "\n");
 }

@@ -345,5 +345,59 @@ TEST_F(ServedHttp, DrainWaitsForBatchesInFlight) {
   EXPECT_EQ(statuses(client.receive_to_end()), (std::vector{200}));
 }
 
+std::string post(std::string_view path, std::string_view body) {
+  return "POST " + std::string(path) +
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         std::string(body);
+}
+
+// What is answered once the store has, or has failed.
+Answer answer_to(SharedHttp& http, std::string_view bytes) {
+  Conversation talk = http.connect();
+  std::string heard = talk.say(bytes);
+  http.store.deliver_all();
+  heard += talk.resume();
+  const auto answers = parse_answers(heard);
+  EXPECT_EQ(answers.size(), 1U) << bytes;
+  return answers.empty() ? Answer{} : answers.front();
+}
+
+std::string settlement_of(const Answer& reserved) {
+  constexpr std::string_view begin = R"("receipt":")";
+  const std::size_t at = reserved.body.find(begin) + begin.size();
+  const std::string receipt = reserved.body.substr(at, reserved.body.find('"', at) - at);
+  return post("/v1/settle", R"({"receipt":")" + receipt + R"(","actual":0})");
+}
+
+const std::string reserve_one = HttpFixture::check_request(R"({"path":"/x","user":"alice","reserve":true})");
+
+TEST(SharedHttp, ASettlementThatTheStoreDidNotAnswerMayBeRepeated) {
+  SharedHttp http;
+  const std::string settlement = settlement_of(answer_to(http, reserve_one));
+  http.go_away();
+  const Answer unanswered = answer_to(http, settlement);
+  EXPECT_EQ(unanswered.status, 503);
+  EXPECT_EQ(unanswered.body, R"({"limits":[{"limit":"by-user","result":"unanswered"}]})");
+  http.store.failing = store::Failure::none;
+  const Answer settled = answer_to(http, settlement);
+  EXPECT_EQ(settled.status, 200);
+  EXPECT_NE(settled.body.find(R"("result":"done","quota":2,"remaining":2)"), std::string::npos) << settled.body;
+}
+
+TEST(SharedHttp, AReceiptGivenInAnOutageIsSettledInItsProcess) {
+  SharedHttp giver;
+  giver.go_away();
+  const Answer reserved = answer_to(giver, reserve_one);
+  EXPECT_EQ(reserved.status, 200);
+  const std::string settlement = settlement_of(reserved);
+  SharedHttp other;
+  EXPECT_NE(answer_to(other, settlement).body.find(R"("result":"ended")"), std::string::npos);
+  other.go_away();
+  EXPECT_EQ(answer_to(other, settlement).status, 503);
+  giver.store.failing = store::Failure::none;
+  EXPECT_NE(answer_to(giver, settlement).body.find(R"("result":"done")"), std::string::npos);
+  EXPECT_NE(answer_to(giver, settlement).body.find(R"("result":"ended")"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace weir::frontend::shared_store_tests

@@ -38,6 +38,8 @@ Limit any_numbers(PolicyAlgorithm algorithm) {
       return *Limit::fixed_window(window);
     case PolicyAlgorithm::sliding_window_log:
       return *Limit::sliding_window_log(window);
+    case PolicyAlgorithm::concurrency:
+      return *Limit::concurrency({.limit = window.limit, .lease = window.window});
     case PolicyAlgorithm::sliding_window_counter:
       break;
   }
@@ -96,6 +98,7 @@ void any_response(CompiledLimit& limit) {
   if (limit.consistency.kind == Consistency::approximate) {
     limit.consistency.sync = std::chrono::seconds{1 + any_below(2)};
   }
+  if (any_below(3) == 0) limit.usage = static_cast<Usage>(any_below(2));
   limit.local_share = static_cast<std::uint32_t>(1 + any_below(2)) * 250'000;
 }
 
@@ -106,12 +109,14 @@ void any_cost(CompiledLimit& limit) {
     limit.cost.header = HeaderCost{any_of<std::string, 2>({"x-cost", "x-price"}), {}};
     limit.cost.header->most_by_tier.assign(limit.live.by_tier.size(), Cost{1 + any_below(3)});
   }
+  const bool says_something = limit.cost.header || !limit.cost.by_route.empty() || limit.cost.fixed != Cost{1};
+  limit.cost.is_written = says_something || any_below(2) == 0;
 }
 
 CompiledLimit any_limit(std::string name, std::size_t tiers) {
   CompiledLimit limit;
   limit.name = std::move(name);
-  const auto algorithm = [] { return static_cast<PolicyAlgorithm>(any_below(6)); };
+  const auto algorithm = [] { return static_cast<PolicyAlgorithm>(any_below(7)); };
   for (std::size_t i = any_below(3); i > 0; --i) limit.routes.push_back(any_route());
   if (any_below(2) == 0) limit.when = any_when();
   limit.consumer_key = any_key();

@@ -169,9 +169,12 @@ TEST(Diff, ComparesWhatHappensWithoutAKey) {
 }
 
 TEST(Diff, ComparesCosts) {
-  EXPECT_EQ(between_fields("", ", cost: 2"), "a: cost 1 -> 2 (tighter)\n");
+  EXPECT_EQ(between_fields(", cost: 1", ", cost: 2"), "a: cost 1 -> 2 (tighter)\n");
+  EXPECT_EQ(between_fields("", ", cost: 2"), "a: cost as the caller says -> 2 (different)\n");
+  EXPECT_EQ(between_fields(", cost: 1", ""), "a: cost 1 -> as the caller says (different)\n");
   EXPECT_EQ(between_fields(", cost: { POST /x: 5 }", ", cost: { POST /x: 3 }"), "a: cost of POST /x 5 -> 3 (looser)\n");
-  EXPECT_EQ(between_fields("", ", cost: { POST /x: 5 }"), "a: cost of POST /x 1 -> 5 (tighter)\n");
+  EXPECT_EQ(between_fields("", ", cost: { POST /x: 5 }"),
+            "a: cost as the caller says -> 1 (different)\na: cost of POST /x 1 -> 5 (tighter)\n");
   EXPECT_EQ(between_fields(", cost: { /x/**: 5 }", ", cost: { /x/**: 5, /x/y: 2 }"),
             "a: cost of /x/y 5 -> 2 (looser)\n");
   EXPECT_EQ(between_fields("", ", cost: 'header:X-Cost'"), "a: cost from no header -> header:x-cost (different)\n");

@@ -149,7 +149,7 @@ TEST(Digest, NamesTheMeaningAndNotTheText) {
   EXPECT_EQ(digest.find_first_not_of("0123456789abcdef"), std::string::npos);
   for (const auto* same :
        {"burst: 4, rate: 60/min, algorithm: token_bucket", "algorithm: token_bucket, rate: 1/s, burst: 4",
-        "algorithm: token_bucket, capacity: 4, refill_rate: 1.0, mode: enforce, cost: 1",
+        "algorithm: token_bucket, capacity: 4, refill_rate: 1.0, mode: enforce",
         "algorithm: token_bucket, rate: 60/60s, burst: 4, local_share: 0.500000, missing: skip, consistency: exact"}) {
     EXPECT_EQ(digest_of(limit(same)), digest) << same;
   }
@@ -165,15 +165,23 @@ TEST(Digest, IsTheSameForATimeThatIsWrittenOrNot) {
 TEST(Digest, ChangesWithTheMeaning) {
   std::vector<std::string> digests{digest_of(limit("algorithm: token_bucket, rate: 60/min, burst: 4"))};
   for (const auto* other :
-       {"algorithm: gcra, rate: 60/min, burst: 4", "algorithm: token_bucket, rate: 60/min, burst: 5",
+       {"algorithm: gcra, rate: 60/min, burst: 4",
+        "algorithm: token_bucket, rate: 60/min, burst: 5",
         "algorithm: token_bucket, rate: 61/min, burst: 4",
         "algorithm: token_bucket, rate: 60/min, burst: 4, mode: shadow",
         "algorithm: token_bucket, rate: 60/min, burst: 4, cost: 2",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, cost: 1",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, usage: reported",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, usage: reserved",
+        "algorithm: concurrency, limit: 4",
+        "algorithm: concurrency, limit: 4, lease: 2min",
+        "algorithm: concurrency, limit: 5",
         "algorithm: token_bucket, rate: 60/min, burst: 4, routes: [/a]",
         "algorithm: token_bucket, rate: 60/min, burst: 4, when: anonymous",
         "algorithm: token_bucket, rate: 60/min, burst: 4, candidate: { burst: 3 }",
         "algorithm: token_bucket, rate: 60/min, burst: 4, tier_overrides: { a: unlimited }",
-        "algorithm: token_bucket, rate: 60/min, burst: 4, tier_overrides: { a: banned }", "rate: 0",
+        "algorithm: token_bucket, rate: 60/min, burst: 4, tier_overrides: { a: banned }",
+        "rate: 0",
         "algorithm: token_bucket, rate: 60/min, burst: 4, warn_first: { count: 1, per: 1h }",
         "algorithm: token_bucket, rate: 60/min, burst: 4, missing: deny",
         "algorithm: token_bucket, rate: 60/min, burst: 4, consistency: leased",

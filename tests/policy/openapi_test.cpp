@@ -65,6 +65,24 @@ TEST_P(OpenApiMistakes, AreRefusedWithTheirPlace) {
 INSTANTIATE_TEST_SUITE_P(EachFile, OpenApiMistakes, testing::ValuesIn(mistake_files("mistakes_openapi")),
                          [](const auto& file) { return file.param.name; });
 
+TEST(OpenApi, LimitsWhatIsHeldAtOnceToo) {
+  const PolicySpec read = policy(R"(paths:
+  /exports:
+    post:
+      x-rate-limit: { name: running, consumer_key: ip, algorithm: concurrency, limit: 5, lease: 30s }
+      responses: {}
+  /chat:
+    post:
+      x-rate-limit: { name: tokens, consumer_key: ip, algorithm: gcra, rate: 1000/min, usage: reported }
+      responses: {}
+)");
+  ASSERT_EQ(limits(read), (Texts{"running: POST /exports", "tokens: POST /chat"}));
+  EXPECT_EQ(read.limits[0].algorithm->value, PolicyAlgorithm::concurrency);
+  EXPECT_EQ(read.limits[0].numbers.limit->value, 5U);
+  EXPECT_EQ(read.limits[0].numbers.lease->value, std::chrono::seconds{30});
+  EXPECT_EQ(read.limits[1].usage->value, Usage::reported);
+}
+
 TEST(OpenApi, ReadsTheExampleOfThePolicyLanguage) {
   const PolicySpec read = policy(R"(paths:
   /exports:

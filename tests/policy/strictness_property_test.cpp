@@ -75,6 +75,7 @@ class Judge {
     }
   };
 
+  // A concurrency, which is never among them, is a rule too.
   template <class... As>
   using JudgedVariant = std::variant<Judged<As>..., Judged<core::Concurrency>>;
   using AnyJudged = core::AllAlgorithms::Apply<JudgedVariant>;

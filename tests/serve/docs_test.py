@@ -44,6 +44,8 @@ VARYING = [
     (r'"durationUntilReset":"\d+s"', '"durationUntilReset":"s"'),
     (r'"used":\d+', '"used":'),
     (r'"requests":\d+', '"requests":'),
+    (r'"receipt":"[^"]+"', '"receipt":""'),
+    (r"X-Weir-Receipt: \S+", "X-Weir-Receipt:"),
     (r"\b\d+ KiB of", "KiB of"),
     (r"in the last \d+ s", "in the last s"),
     (r"\d+\.\d+", "N.N"),
@@ -160,6 +162,7 @@ limits:
     rate: 1/h
     candidate: { rate: 2/h }
     missing: share
+    usage: reserved
     tier_overrides: { pro: unlimited }
   - { name: leased, routes: [/leased], consumer_key: user, algorithm: token_bucket, rate: 100/h, consistency: leased }
   - { name: loose, routes: [/loose], consumer_key: user, algorithm: token_bucket, rate: 100/h, consistency: approximate }
@@ -178,6 +181,7 @@ class Tables(unittest.TestCase):
                 eventually(lambda: "\nweir_store_connected 1\n" in weir.ask("GET", "/metrics", listener="admin")[2], "Redis")
             for query in [{"user": "a"}, {"user": "a"}, {}]:
                 weir.ask("POST", "/v1/check", json.dumps(query))
+            weir.ask("POST", "/v1/report", json.dumps({"user": "a", "cost": 9}))
             told = weir.ask("GET", "/metrics", listener="admin")[2]
         labels = {name: set() for name in re.findall(r"(?m)^# TYPE (\S+)", told)}
         for name, inside in re.findall(r"(?m)^(\w+)\{(.*)\} ", told):

@@ -45,10 +45,10 @@ class Nodes(list):
     The time budget is generous unless `settings` say otherwise: a test that counts has no use for the outage rules.
     """
 
-    def __init__(self, policy, urls, count=4, servers=1, environments=None, **settings):
+    def __init__(self, policy, urls, count=4, servers=1, environments=None, sections="", **settings):
         super().__init__()
         self.servers = servers
-        config = store(urls, **{"timeout": "10s", **settings})
+        config = store(urls, **{"timeout": "10s", **settings}) + sections  # others of weir.yaml
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as started:
             for environment in environments or [None] * count:

@@ -43,6 +43,7 @@ TEST(DefaultConfig, HasEveryListenerOnLoopback) {
                 "fields: RateLimit, X-RateLimit-* (delta), Retry-After",
                 "log: info to standard error, every denial up to 100 a second",
                 "store: this process",
+                "receipts: a key of this process: they end with it",
                 "loops: one for each core",
                 "drain: 10 s",
             }));
@@ -133,6 +134,7 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(redis.timeout, 25ms);
   EXPECT_EQ(redis.nodes, 12U);
   EXPECT_EQ(redis.node_name, "web-1");
+  EXPECT_EQ(config->receipts.key_file, folder / "secrets/receipts.keys");
   EXPECT_EQ(config->loops, 3U);
   EXPECT_EQ(config->grace, 5s);
   EXPECT_EQ(config->drain, 1min);
@@ -177,6 +179,7 @@ grace: 1500ms
           "fields: RateLimit-*, Retry-After with up to 2 s on top",
           "log: info to /etc/weir/weir.log, 1 of 4 denials up to 100 a second",
           "store: this process",
+          "receipts: key from /etc/weir/state/receipts.key",
           "loops: 2",
           "drain: 10 s, after 1500 ms of grace",
       }));
@@ -208,6 +211,22 @@ TEST(Store, IsDescribedWithoutItsPassword) {
   };
   for (const Row& row : rows)
     EXPECT_EQ(describe(loaded("version: 1\nstore: " + row.store)).at(8), "store: " + row.said);
+}
+
+TEST(Receipts, SayWhichKeySealsThem) {
+  struct Row {
+    std::string config;
+    std::string said;
+  };
+  const std::vector<Row> rows{
+      {"", "a key of this process: they end with it"},
+      {"state: { directory: /var/lib/weir }", "key from /var/lib/weir/receipts.key"},
+      {"receipts: { key_file: keys }", "keys from /etc/weir/keys"},
+      {"receipts: { key_file: keys }\nstore: { redis: { urls: redis://a } }", "keys from /etc/weir/keys"},
+      {"store: { redis: { urls: redis://a } }",
+       "none can be given: nodes that share a store need one key, in receipts.key_file"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(describe(loaded("version: 1\n" + row.config)).at(9), "receipts: " + row.said);
 }
 
 TEST(Snapshots, AreOnWhereTheFileSaysWhereStateBelongs) {

@@ -97,5 +97,57 @@ TEST_F(TokenFile, ThatIsNotThereIsSaid) {
   EXPECT_EQ(read.error().message(), "/nowhere/http.token: cannot be read: No such file or directory");
 }
 
+TEST_F(TokenFile, OfReceiptKeysHasOneALine) {
+  const std::string first(64, '1');
+  const std::string second = "00FFff" + std::string(58, '2');
+  for (const std::string& text : {first + "\n" + second + "\n", "# keys\n\n " + first + " # old\r\n" + second}) {
+    const auto keys = read_receipt_keys(write(text));
+    ASSERT_TRUE(keys.has_value()) << keys.error().message();
+    ASSERT_EQ(keys->size(), 2U);
+    EXPECT_EQ((*keys)[0][0], 0x11);
+    EXPECT_EQ((*keys)[1][2], 0xff);
+  }
+}
+
+TEST_F(TokenFile, OfReceiptKeysWithAMistakeIsRefused) {
+  struct Row {
+    std::string text;
+    std::string_view said;
+  };
+  const std::string key(64, '1');
+  std::string many;
+  for (char digit = 'a'; digit <= 'f'; ++digit) {
+    for (char other = 'a'; other <= 'c'; ++other) many += std::string(32, digit) + std::string(32, other) + "\n";
+  }
+  const std::vector<Row> rows{
+      {"", "holds no key"},
+      {"# none\n", "holds no key"},
+      {key + "1", "http.token:1: not a key: 64 hexadecimal digits"},
+      {key + "\n" + std::string(63, '1') + "g", "http.token:2: not a key"},
+      {key + " " + key, "http.token:1: not a key"},
+      {key + "\n" + key, "http.token:2: this key is there twice"},
+      {many, "holds more than 16 keys"},
+      {std::string(70'000, '#'), "too long"},
+  };
+  for (const Row& row : rows) {
+    const auto keys = read_receipt_keys(write(row.text));
+    ASSERT_FALSE(keys.has_value());
+    EXPECT_NE(keys.error().message().find(row.said), std::string::npos) << keys.error().message();
+  }
+  EXPECT_FALSE(read_receipt_keys(write(key, 0604)).has_value());
+}
+
+TEST_F(TokenFile, OfTheOwnReceiptKeyIsMadeOnceAndKept) {
+  const std::filesystem::path folder = write("").parent_path();
+  const auto first = open_receipt_key(folder);
+  ASSERT_TRUE(first.has_value()) << first.error().message();
+  EXPECT_EQ(first->size(), 1U);
+  EXPECT_EQ(open_receipt_key(folder).value(), *first);
+  struct stat status {};
+  ASSERT_EQ(stat((folder / receipt_key_file).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  EXPECT_NE(new_receipt_key().value(), first->front());
+}
+
 }  // namespace
 }  // namespace weir::server

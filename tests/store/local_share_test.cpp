@@ -54,6 +54,19 @@ TEST(StateId, OfACalendarHasItsUnit) {
   EXPECT_EQ(state_name(id), "limit-api.live.fixed_window.month");
 }
 
+// A new lease does not lose what is held.
+TEST(StateId, OfHoldsHasNoLease) {
+  const StateId id = state_id("api", Purpose::live, *Limit::concurrency({10, 60s}));
+  EXPECT_EQ(id, state_id("api", Purpose::live, *Limit::concurrency({20, 5s})));
+  EXPECT_EQ(id.window, Duration::zero());
+  EXPECT_EQ(state_name(id), "limit-api.live.concurrency");
+}
+
+TEST(LocalShare, OfHoldsIsAShareOfThem) {
+  EXPECT_EQ(local_share_of(*Limit::concurrency({10, 60s}), 300'000, Cost{1}), *Limit::concurrency({3, 60s}));
+  EXPECT_EQ(local_share_of(*Limit::concurrency({10, 60s}), 300'000, Cost{4}), *Limit::concurrency({4, 60s}));
+}
+
 TEST(LocalShare, OfAWindowIsAShareOfItsLimit) {
   const Limit third = local_share_of(*Limit::sliding_window_log({10, 60s}), 333'333, Cost{1});
   EXPECT_EQ(third, *Limit::sliding_window_log({3, 60s}));

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -260,9 +261,16 @@ class CoreStates {
   void add_holdings(const Check& check, Instant now) {
     if (check.holdings == nullptr) return;
     State& state = states_[check.key];
+    std::uint64_t held = 0;
+    for (const core::Receipt& receipt : state.receipts.open) {
+      if (receipt.ends <= core::micros(now)) continue;
+      check.holdings->open.push_back(receipt);
+      held += receipt.cost;
+    }
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
       const Decision untouched = A::peek(of.limit, state_of<A>(state), Cost{0}, now);
-      check.holdings->used += untouched.limit - untouched.remaining;
+      const bool is_held = std::is_same_v<A, core::Concurrency>;
+      check.holdings->used += is_held ? held : untouched.limit - untouched.remaining;
     });
     for (const core::Slice& slice : state.ledger.slices) check.holdings->slices.push_back(slice);
     check.holdings->at = now;

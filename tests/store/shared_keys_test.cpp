@@ -42,6 +42,8 @@ TEST(SharedKeys, SaysWhatIsCountedForWhom) {
       {{"api", Purpose::live, Algorithm::sliding_window_counter, Duration{7}}, "weir:{api:user:5:alice}:swc7us"},
       {{"api", Purpose::live, Algorithm::fixed_window, {}, core::CalendarUnit::month},
        "weir:{api:user:5:alice}:fwmonth"},
+      {{"api", Purpose::live, Algorithm::concurrency, {}}, "weir:{api:user:5:alice}:cc"},
+      {{"api", Purpose::candidate, Algorithm::concurrency, {}}, "weir:{api:user:5:alice}:c.cc"},
       {{"api", Purpose::candidate, Algorithm::gcra, {}}, "weir:{api:user:5:alice}:c.gcra"},
       {{"api", Purpose::warnings, Algorithm::fixed_window, seconds(3600)}, "weir:{api:user:5:alice}:w.fw3600s"},
       {{"api", Purpose::denials, Algorithm::sliding_window_log, seconds(60)}, "weir:{api:user:5:alice}:d.swl60s"},

@@ -45,6 +45,7 @@ RC_GTEST_PROP(AnswerFieldsProperty, EveryAnswerReadsBack, (std::uint64_t quota, 
                       rc::gen::container<std::string>(200, rc::gen::element('a', '"', '\\', '\xC3')));
   const AnswerFields answer{.policy = name,
                             .quota = quota,
+                            .at_once = *rc::gen::arbitrary<bool>(),
                             .window = any_duration(),
                             .remaining = remaining,
                             .until_more = *rc::gen::arbitrary<bool>() ? std::optional{any_duration()} : std::nullopt};
@@ -64,6 +65,7 @@ RC_GTEST_PROP(AnswerFieldsProperty, EveryAnswerReadsBack, (std::uint64_t quota, 
   RC_ASSERT(policies->size() == 1U);
   const RateLimitPolicy& policy = policies->front();
   RC_ASSERT(policy.quota == std::min(quota, largest_field_integer));
+  RC_ASSERT(policy.unit == (answer.at_once ? QuotaUnit::concurrent_requests : QuotaUnit::requests));
   RC_ASSERT(policy.window.has_value() == (answer.window > Duration::zero()));
   if (policy.window) RC_ASSERT(*policy.window == as_read(answer.window));
 

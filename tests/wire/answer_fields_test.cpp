@@ -46,6 +46,21 @@ TEST(AnswerFields, DenialSaysWhenToComeBack) {
   EXPECT_EQ(lines_of(denied(), {.current = false, .x_rate_limit = false}), (Lines{{"Retry-After", "2"}}));
 }
 
+// Nobody can know when a request that is held will end.
+TEST(AnswerFields, OfWhatIsHeldAtOnceNoTimeIsTold) {
+  AnswerFields answer{.policy = "running", .quota = 5, .at_once = true, .remaining = 2};
+  EXPECT_EQ(lines_of(answer, {.older_triple = true}),
+            (Lines{{"RateLimit-Policy", R"("running";q=5;qu="concurrent-requests")"},
+                   {"RateLimit", R"("running";r=2)"},
+                   {"X-RateLimit-Limit", "5"},
+                   {"X-RateLimit-Remaining", "2"},
+                   {"RateLimit-Limit", "5"},
+                   {"RateLimit-Remaining", "2"}}));
+  answer.remaining = 0;
+  answer.retry_after = 41200ms;
+  EXPECT_EQ(lines_of(answer, {.current = false, .x_rate_limit = false}), (Lines{{"Retry-After", "42"}}));
+}
+
 TEST(AnswerFields, OlderTripleIsSentOnRequest) {
   EXPECT_EQ(lines_of(admitted(), {.current = false, .x_rate_limit = false, .older_triple = true}),
             (Lines{{"RateLimit-Limit", "100"}, {"RateLimit-Remaining", "50"}, {"RateLimit-Reset", "30"}}));

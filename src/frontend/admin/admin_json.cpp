@@ -175,6 +175,7 @@ void write_limit(const CompiledLimit& limit, const Tiers& tiers, text::JsonWrite
   json.field("algorithm", name_of(limit.algorithm));
   write_numbers(limit.live, tiers, json);
   json.field("mode", name_of(limit.mode));
+  json.field_or_null("usage", limit.usage ? name_of(*limit.usage) : std::string_view());
   write_candidate(limit, tiers, json);
   write_graduation(limit, json);
   json.end_object();

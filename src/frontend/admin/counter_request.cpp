@@ -4,12 +4,15 @@
 #include <optional>
 #include <span>
 
+#include <fmt/core.h>
+
 #include "match/consumer.h"
 #include "match/descriptors.h"
 #include "match/named.h"
 #include "policy/consistency.h"
 #include "policy/words.h"
 #include "store/leased/slice_table.h"
+#include "table/siphash.h"
 #include "text/json_writer.h"
 
 namespace weir::frontend {
@@ -32,8 +35,9 @@ void write_next(bool admitted, Reason reason, const std::optional<Duration>& ret
   json.field("retry_after", retry_after);
 }
 
-void write_figures(policy::Mode mode, const Decision& decision, const std::optional<Duration>& more_after,
-                   text::JsonWriter& json) {
+void write_figures(policy::PolicyAlgorithm algorithm, policy::Mode mode, const Decision& decision,
+                   const std::optional<Duration>& more_after, text::JsonWriter& json) {
+  json.field("algorithm", name_of(algorithm));
   json.field("mode", name_of(mode));
   json.field("quota", decision.limit);
   json.field("remaining", decision.remaining);
@@ -69,14 +73,40 @@ void write_slices(const engine::Bindings& bindings, const store::Holdings& holdi
   json.end_array();
 }
 
+// What nobody outside can settle by: ids are chosen by callers, and may say more than they should.
+std::string hashed(const core::ReceiptId& id) {
+  return fmt::format("{:016x}", table::siphash13({id.high, id.low}, "receipt"));
+}
+
+// Those that end first come first: `most_listed` of them.
+void write_receipts(const store::Holdings& holdings, text::JsonWriter& json) {
+  constexpr std::size_t most_listed = 32;
+  std::vector<core::Receipt> open = holdings.open;
+  std::ranges::stable_sort(open, {}, &core::Receipt::ends);
+  std::uint64_t units = 0;
+  for (const core::Receipt& receipt : open) units += receipt.cost;
+  json.field("open", open.size());
+  json.field("open_units", units);
+  json.begin_array("receipts");
+  for (const core::Receipt& receipt : std::span(open).first(std::min(open.size(), most_listed))) {
+    json.begin_object();
+    json.field("receipt", hashed(receipt.id));
+    json.field("units", receipt.cost);
+    json.field("ends_after", Duration{receipt.ends - core::micros(holdings.at)});
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_holdings(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
   if (!holdings.known) {
-    for (const auto* name : {"used", "held", "holders", "slices"}) json.null(name);
+    for (const auto* name : {"used", "held", "holders", "slices", "open", "open_units", "receipts"}) json.null(name);
     return;
   }
   json.field("used", holdings.used);
   json.field("held", holdings.held());
   write_slices(bindings, holdings, json);
+  write_receipts(holdings, json);
 }
 
 // A candidate has states of its own, and nobody holds slices of them.
@@ -92,8 +122,8 @@ void write_candidate(const std::optional<Decision>& next, const std::optional<De
 }
 
 void write_no_figures(text::JsonWriter& json) {
-  for (const auto* name : {"mode", "quota", "remaining", "reset_after", "more_after", "consistency", "used", "held",
-                           "holders", "slices"}) {
+  for (const auto* name : {"algorithm", "mode", "quota", "remaining", "reset_after", "more_after", "consistency",
+                           "used", "held", "holders", "slices", "open", "open_units", "receipts"}) {
     json.null(name);
   }
 }
@@ -158,9 +188,8 @@ void ConsumerRequest::add(EvaluationBatch& batch) {
   look.tier = tier_;
   look.peek = true;
   batch.add(look);
-  look.cost = Cost{0};  // what a decision leaves is told as if it were charged
   look.wants_more_after = true;
-  look.wants_holdings = true;
+  look.wants_holdings = true;  // and costs nothing: what a decision leaves is told as if it were charged
   batch.add(look);
 }
 
@@ -186,7 +215,8 @@ Result<std::string> ConsumerRequest::answer(const EvaluationBatch& batch) const 
     write_next(decision.admitted, decision.admitted ? Reason::within : Reason::exceeded, decision.retry_after, json);
   }
   if (const engine::Outcome* const outcome = outcome_of(ruleset, present)) {
-    write_figures(ruleset.limits[outcome->limit].mode, outcome->decision, outcome->decision.more_after, json);
+    const policy::CompiledLimit& limit = ruleset.limits[outcome->limit];
+    write_figures(limit.algorithm, limit.mode, outcome->decision, outcome->decision.more_after, json);
     json.field("consistency", name_of(consistency_of(batch.bindings(), outcome->limit, present.tier)));
     write_holdings(batch.bindings(), batch.holdings(first() + 1), json);
   } else {
@@ -266,7 +296,8 @@ Result<std::string> DescriptorRequest::answer(const EvaluationBatch& batch) cons
                           : Reason::exceeded,
                never ? std::nullopt : std::optional(admitted ? Duration::zero() : decision.reset_after), json);
     const bool is_used = decision.remaining < decision.limit;
-    write_figures((*found)->shadow_mode ? policy::Mode::shadow : policy::Mode::enforce, decision,
+    write_figures(policy::PolicyAlgorithm::fixed_window,
+                  (*found)->shadow_mode ? policy::Mode::shadow : policy::Mode::enforce, decision,
                   is_used ? std::optional(decision.reset_after) : std::nullopt, json);
     const auto consistency =
         status.limit ? consistency_of(batch.bindings(), *status.limit, 0) : policy::Consistency::exact;

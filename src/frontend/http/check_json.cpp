@@ -9,6 +9,7 @@
 
 #include <simdjson.h>
 
+#include "core/receipts.h"
 #include "frontend/answer.h"
 #include "text/decimal.h"
 #include "text/json.h"
@@ -19,9 +20,97 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 using match::Query;
 
-enum class Field { method, path, ip, user, api_key, tier, headers, cost, max_wait, peek };
-constexpr std::array<std::string_view, 10> field_names{"method", "path",    "ip",   "user",     "api_key",
-                                                       "tier",   "headers", "cost", "max_wait", "peek"};
+enum class Field {
+  method,
+  path,
+  ip,
+  user,
+  api_key,
+  tier,
+  headers,
+  cost,
+  max_wait,
+  peek,
+  reserve,
+  lease,
+  id,
+  receipt,
+  actual
+};
+
+struct KnownField {
+  std::string_view name;
+  unsigned kinds;  // those that have it, as bits
+};
+
+constexpr unsigned bit_of(CheckKind kind) noexcept {
+  return 1U << static_cast<unsigned>(kind);
+}
+constexpr unsigned of_check = bit_of(CheckKind::check);
+constexpr unsigned of_queries = of_check | bit_of(CheckKind::report);
+constexpr unsigned of_settle = bit_of(CheckKind::settle);
+constexpr unsigned of_extend = bit_of(CheckKind::extend);
+constexpr unsigned of_receipts = of_settle | bit_of(CheckKind::release) | of_extend;
+
+constexpr std::array<KnownField, 15> known_fields{{{"method", of_queries},
+                                                   {"path", of_queries},
+                                                   {"ip", of_queries},
+                                                   {"user", of_queries},
+                                                   {"api_key", of_queries},
+                                                   {"tier", of_queries},
+                                                   {"headers", of_queries},
+                                                   {"cost", of_queries},
+                                                   {"max_wait", of_check},
+                                                   {"peek", of_check},
+                                                   {"reserve", of_check},
+                                                   {"lease", of_check | of_extend},
+                                                   {"id", of_queries},
+                                                   {"receipt", of_receipts},
+                                                   {"actual", of_settle}}};
+
+// `a, b and c`
+std::string fields_of(CheckKind kind) {
+  std::vector<std::string_view> names;
+  for (const KnownField& field : known_fields) {
+    if ((field.kinds & bit_of(kind)) != 0) names.push_back(field.name);
+  }
+  std::string text(names.front());
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    text += i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::string_view example_of(CheckKind kind) noexcept {
+  switch (kind) {
+    case CheckKind::check:
+      break;
+    case CheckKind::report:
+      return R"({"path": "/", "ip": "203.0.113.7", "cost": 7})";
+    case CheckKind::settle:
+      return R"({"receipt": "...", "actual": 7})";
+    case CheckKind::release:
+    case CheckKind::extend:
+      return R"({"receipt": "..."})";
+  }
+  return R"({"path": "/", "ip": "203.0.113.7"})";
+}
+
+// What is there, but does not go together, or is not there.
+Result<void> check_together(CheckKind kind, const CheckAsk& ask) {
+  const bool has_receipt = (bit_of(kind) & of_receipts) != 0;
+  if (has_receipt && ask.receipt.empty()) return failure("receipt", "is not there: send the text that a reserve gave");
+  if (kind == CheckKind::settle && !ask.actual) {
+    return failure("actual", "is not there: say what it cost, or use /v1/release if it was nothing");
+  }
+  if (kind == CheckKind::report && !ask.query.cost) return failure("cost", "is not there: say what was used");
+  if (kind != CheckKind::check) return {};
+  if (ask.reserves && ask.query.peek) return failure("reserve", "does not go with peek, which charges nothing");
+  if (!ask.reserves && ask.lease > Duration::zero()) return failure("lease", "is for a reserve: add \"reserve\": true");
+  if (!ask.reserves && !ask.id.empty()) return failure("id", "is for a reserve: add \"reserve\": true");
+  return {};
+}
 
 // Seconds with up to six decimals, as they are written: exact.
 std::optional<Duration> parse_seconds(std::string_view text) noexcept {
@@ -42,31 +131,59 @@ std::optional<Duration> parse_seconds(std::string_view text) noexcept {
   return std::chrono::seconds(seconds) + fraction;
 }
 
-// 12, 0.6, 0.000001
-void append_seconds(std::string& out, Duration duration) {
-  text::append_decimal(out, static_cast<std::uint64_t>(duration.count()), 6);
+Result<void> read_cost(std::string_view name, ondemand::value value, std::optional<Cost>& cost) {
+  std::uint64_t read = 0;
+  if (value.get_uint64().get(read)) return failure(std::string(name), "is not a whole number of at least 0");
+  cost = Cost(read);
+  return {};
+}
+
+Result<void> read_time(std::string_view name, ondemand::value value, Duration& time) {
+  std::string_view token = value.raw_json_token();
+  while (!token.empty() &&
+         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
+    token.remove_suffix(1);
+  const auto seconds = parse_seconds(token);
+  double checked = 0;
+  if (!seconds || value.get_double().get(checked))
+    return failure(std::string(name), "is not a number of seconds with at most six decimals");
+  time = *seconds;
+  return {};
+}
+
+Result<void> read_truth(std::string_view name, ondemand::value value, bool& truth) {
+  return value.get_bool().get(truth) ? Result<void>(failure(std::string(name), "is neither true nor false"))
+                                     : Result<void>();
 }
 
 }  // namespace
 
+void append_seconds(std::string& out, Duration duration) {
+  text::append_decimal(out, static_cast<std::uint64_t>(duration.count()), 6);
+}
+
 class CheckReader::Parsing {
  public:
-  Result<bool> read(std::string_view body, std::vector<Query>& queries, BatchMemory& memory);
+  Result<bool> read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks, BatchMemory& memory);
 
  private:
-  Result<void> read_query(ondemand::value value, Query& query);
-  Result<void> read_field(Field field, ondemand::value value, Query& query);
+  Result<void> read_ask(ondemand::value value, CheckAsk& ask);
+  Result<void> read_field(Field field, ondemand::value value, CheckAsk& ask);
   Result<void> read_text(std::string_view name, ondemand::value value, std::string_view& text);
+  Result<void> read_id(std::string_view name, ondemand::value value, std::string_view& id);
   Result<void> read_headers(ondemand::value value, Query& query);
-  Result<void> read_array(ondemand::document& document, std::vector<Query>& queries);
+  Result<void> read_array(ondemand::document& document, std::vector<CheckAsk>& asks);
 
   ondemand::parser parser_;
   std::string padded_;  // a body, with the bytes behind it that the parser reads over
   std::vector<Header> headers_;
-  BatchMemory* memory_ = nullptr;  // of the queries that are being read
+  CheckKind kind_ = CheckKind::check;  // of what is being read, and so is
+  BatchMemory* memory_ = nullptr;
 };
 
-Result<bool> CheckReader::Parsing::read(std::string_view body, std::vector<Query>& queries, BatchMemory& memory) {
+Result<bool> CheckReader::Parsing::read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks,
+                                        BatchMemory& memory) {
+  kind_ = kind;
   memory_ = &memory;
   padded_.assign(body);
   padded_.reserve(body.size() + simdjson::SIMDJSON_PADDING);
@@ -74,24 +191,25 @@ Result<bool> CheckReader::Parsing::read(std::string_view body, std::vector<Query
   auto type = parser_.iterate(padded_.data(), body.size(), padded_.capacity()).get(document)
                   ? simdjson::simdjson_result<ondemand::json_type>(simdjson::TAPE_ERROR)
                   : document.type();
-  ondemand::json_type kind{};
-  if (std::move(type).get(kind))
-    return failure("body", "is not JSON; send an object like {\"path\": \"/\", \"ip\": \"203.0.113.7\"}");
+  ondemand::json_type found{};
+  if (std::move(type).get(found)) {
+    return failure("body", "is not JSON; send an object like " + std::string(example_of(kind)));
+  }
   Result<void> done;
-  if (kind == ondemand::json_type::array) {
-    done = read_array(document, queries);
+  if (found == ondemand::json_type::array) {
+    done = read_array(document, asks);
   } else {
     ondemand::value root;
-    queries.emplace_back();
+    asks.emplace_back();
     done = document.get_value().get(root) ? Result<void>(failure("body", "is not an object or an array of objects"))
-                                          : read_query(root, queries.back());
+                                          : read_ask(root, asks.back());
   }
   if (done && !document.current_location().error()) done = failure("body", "has something behind its end");
   if (!done) return tl::unexpected(done.error());
-  return kind == ondemand::json_type::array;
+  return found == ondemand::json_type::array;
 }
 
-Result<void> CheckReader::Parsing::read_array(ondemand::document& document, std::vector<Query>& queries) {
+Result<void> CheckReader::Parsing::read_array(ondemand::document& document, std::vector<CheckAsk>& asks) {
   ondemand::array array;
   if (document.get_array().get(array)) return failure("body", "is not JSON");
   std::size_t count = 0;
@@ -100,14 +218,14 @@ Result<void> CheckReader::Parsing::read_array(ondemand::document& document, std:
     if (std::move(item).get(value)) return failure("body", "is not JSON");
     if (++count > most_queries)
       return failure("body", "holds more than " + std::to_string(most_queries) + " queries; split it");
-    queries.emplace_back();
-    auto done = read_query(value, queries.back());
+    asks.emplace_back();
+    auto done = read_ask(value, asks.back());
     if (!done) return failure("query " + std::to_string(count) + ", " + done.error().where, done.error().what);
   }
   return {};
 }
 
-Result<void> CheckReader::Parsing::read_query(ondemand::value value, Query& query) {
+Result<void> CheckReader::Parsing::read_ask(ondemand::value value, CheckAsk& ask) {
   ondemand::object object;
   if (value.get_object().get(object)) return failure("query", "is not an object");
   unsigned seen = 0;
@@ -115,57 +233,54 @@ Result<void> CheckReader::Parsing::read_query(ondemand::value value, Query& quer
     ondemand::field field;
     std::string_view name;
     if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "is not JSON");
-    const auto known = std::ranges::find(field_names, name);
-    if (known == field_names.end()) {
-      return failure("field '" + std::string(name) + "'",
-                     "is not known; there are method, path, ip, user, api_key, tier, headers, cost, max_wait and peek");
+    const auto known = std::ranges::find(known_fields, name, &KnownField::name);
+    if (known == known_fields.end() || (known->kinds & bit_of(kind_)) == 0) {
+      return failure("field '" + std::string(name) + "'", "is not known; there are " + fields_of(kind_));
     }
-    const auto index = static_cast<unsigned>(known - field_names.begin());
-    if ((seen >> index & 1U) != 0) return failure(std::string(*known), "is there twice");
+    const auto index = static_cast<unsigned>(known - known_fields.begin());
+    if ((seen >> index & 1U) != 0) return failure(std::string(known->name), "is there twice");
     seen |= 1U << index;
-    if (auto done = read_field(static_cast<Field>(index), field.value(), query); !done) return done;
+    if (auto done = read_field(static_cast<Field>(index), field.value(), ask); !done) return done;
   }
-  return {};
+  return check_together(kind_, ask);
 }
 
-Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value, Query& query) {
-  const std::string_view name = field_names[static_cast<std::size_t>(field)];
+Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value, CheckAsk& ask) {
+  const std::string_view name = known_fields[static_cast<std::size_t>(field)].name;
   switch (field) {
     case Field::method:
-      return read_text(name, value, query.method);
+      return read_text(name, value, ask.query.method);
     case Field::path:
-      return read_text(name, value, query.target);
+      return read_text(name, value, ask.query.target);
     case Field::ip:
-      return read_text(name, value, query.ip);
+      return read_text(name, value, ask.query.ip);
     case Field::user:
-      return read_text(name, value, query.user);
+      return read_text(name, value, ask.query.user);
     case Field::api_key:
-      return read_text(name, value, query.api_key);
+      return read_text(name, value, ask.query.api_key);
     case Field::tier:
-      return read_text(name, value, query.tier);
+      return read_text(name, value, ask.query.tier);
     case Field::headers:
-      return read_headers(value, query);
-    case Field::cost: {
-      std::uint64_t cost = 0;
-      if (value.get_uint64().get(cost)) return failure(std::string(name), "is not a whole number of at least 0");
-      query.cost = Cost(cost);
-      return {};
-    }
-    case Field::max_wait: {
-      std::string_view token = value.raw_json_token();
-      while (!token.empty() &&
-             (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
-        token.remove_suffix(1);
-      const auto wait = parse_seconds(token);
-      double checked = 0;
-      if (!wait || value.get_double().get(checked))
-        return failure(std::string(name), "is not a number of seconds with at most six decimals");
-      query.max_wait = *wait;
-      return {};
-    }
+      return read_headers(value, ask.query);
+    case Field::cost:
+      return read_cost(name, value, ask.query.cost);
+    case Field::max_wait:
+      return read_time(name, value, ask.query.max_wait);
     case Field::peek:
-      return value.get_bool().get(query.peek) ? Result<void>(failure(std::string(name), "is neither true nor false"))
-                                              : Result<void>();
+      return read_truth(name, value, ask.query.peek);
+    case Field::reserve:
+      return read_truth(name, value, ask.reserves);
+    case Field::lease: {
+      auto done = read_time(name, value, ask.lease);
+      if (!done || (ask.lease > Duration::zero() && ask.lease <= core::Receipts::longest)) return done;
+      return failure(std::string(name), "is not above 0 and at most 604800 seconds, a week");
+    }
+    case Field::id:
+      return read_id(name, value, ask.id);
+    case Field::receipt:
+      return read_text(name, value, ask.receipt);
+    case Field::actual:
+      return read_cost(name, value, ask.actual);
   }
   return {};
 }
@@ -175,6 +290,12 @@ Result<void> CheckReader::Parsing::read_text(std::string_view name, ondemand::va
   if (value.get_string().get(read)) return failure(std::string(name), "is not a text");
   text = memory_->keep(read);
   return {};
+}
+
+Result<void> CheckReader::Parsing::read_id(std::string_view name, ondemand::value value, std::string_view& id) {
+  auto done = read_text(name, value, id);
+  if (!done || (!id.empty() && id.size() <= longest_id)) return done;
+  return failure(std::string(name), "is not a text of 1 to " + std::to_string(longest_id) + " bytes");
 }
 
 Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& query) {
@@ -198,8 +319,9 @@ Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& qu
 CheckReader::CheckReader() : parsing_(std::make_unique<Parsing>()) {}
 CheckReader::~CheckReader() = default;
 
-Result<bool> CheckReader::read(std::string_view body, std::vector<Query>& queries, BatchMemory& memory) {
-  return parsing_->read(body, queries, memory);
+Result<bool> CheckReader::read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks,
+                               BatchMemory& memory) {
+  return parsing_->read(kind, body, asks, memory);
 }
 
 void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict) {
@@ -240,7 +362,6 @@ void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engi
   text::append_json_text(out, verdict.route);
   out += R"(,"tier":)";
   text::append_json_text(out, ruleset.tiers.names[verdict.tier]);
-  out += '}';
 }
 
 }  // namespace weir::frontend

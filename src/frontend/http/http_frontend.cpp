@@ -1,21 +1,55 @@
 #include "frontend/http/http_frontend.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "frontend/answer.h"
+#include "frontend/http/receipts_json.h"
 #include "wire/ascii.h"
 #include "wire/problem.h"
 
 namespace weir::frontend {
 namespace {
 
+using engine::ReceiptAsk;
 using engine::Verdict;
 using match::Query;
 using wire::http1::Request;
 using wire::http1::ResponseWriter;
 
 constexpr std::string_view auth_path = "/v1/auth";
+
+// The receipt of what /v1/auth holds.
+constexpr std::string_view receipt_field = "X-Weir-Receipt";
+
+struct CheckPath {
+  std::string_view path;
+  CheckKind kind;
+};
+constexpr std::array<CheckPath, 5> check_paths{{{"/v1/check", CheckKind::check},
+                                                {"/v1/report", CheckKind::report},
+                                                {"/v1/settle", CheckKind::settle},
+                                                {"/v1/release", CheckKind::release},
+                                                {"/v1/extend", CheckKind::extend}}};
+
+ReceiptAsk receipt_ask_of(CheckKind kind, const CheckAsk& ask) noexcept {
+  const core::ReceiptId id = ask.id.empty() ? core::ReceiptId{} : engine::receipt_id_of(ask.id);
+  switch (kind) {
+    case CheckKind::check:
+      break;
+    case CheckKind::report:
+      return {.what = ReceiptAsk::What::report, .id = id};
+    case CheckKind::settle:
+      return {.what = ReceiptAsk::What::settle, .actual = ask.actual};
+    case CheckKind::release:
+      return {.what = ReceiptAsk::What::release};
+    case CheckKind::extend:
+      return {.what = ReceiptAsk::What::extend, .lasts = ask.lease};
+  }
+  return {.what = ReceiptAsk::What::reserve, .id = id, .lasts = ask.lease};
+}
 
 // For a proxy that keeps header fields of an answer only, as nginx does: if it asks with this one, a denial has its
 // body there too. nginx takes 4 KiB of fields, and believes that Weir is away if there are more.
@@ -56,12 +90,23 @@ bool is_from_a_page(const Request& request) noexcept {
 
 // What to do about a request.
 struct HttpFrontend::Task {
-  enum class Kind : std::uint8_t { auth, check, checks, descriptors, say, say_plainly };
+  enum class Kind : std::uint8_t {
+    auth,
+    check,
+    checks,
+    report,
+    reports,
+    receipt,
+    receipts,
+    descriptors,
+    say,
+    say_plainly
+  };
 
   RequestTraits traits{};
   Kind kind = Kind::say;
   bool wants_problem_field = false;
-  std::size_t first = 0;  // of the batch that is evaluated
+  std::size_t first = 0;  // of the batch that is evaluated; with receipts, of Batch::receipts
   std::size_t count = 0;
   unsigned status = 200;     // of what is said
   std::string_view allow{};  // of 405
@@ -72,8 +117,9 @@ struct HttpFrontend::Task {
 // is while the session is paused; all else that they view is in `memory`.
 struct HttpFrontend::Batch {
   engine::EvaluationBatchPtr evaluation;
-  std::vector<Task> tasks;   // one for each request
-  std::size_t may_hold = 0;  // queries whose answers may be held
+  std::vector<Task> tasks;                           // one for each request
+  std::vector<std::optional<std::size_t>> receipts;  // their numbers in the evaluation; none: the text did not open
+  std::size_t may_hold = 0;                          // queries whose answers may be held
   BatchMemory memory;
 };
 
@@ -98,7 +144,9 @@ class HttpFrontend::Session final : public HttpSession {
 
   [[nodiscard]] Task task_for(const Request& request);
   [[nodiscard]] Task auth(const Request& request, std::string_view below);
-  [[nodiscard]] Task check(const Request& request);
+  [[nodiscard]] Task check(const Request& request, CheckKind kind);
+  [[nodiscard]] Task ask_queries(CheckKind kind, bool many);
+  [[nodiscard]] Task ask_receipts(CheckKind kind, bool many);
   [[nodiscard]] Task descriptors(const Request& request);
   [[nodiscard]] Task health(std::string_view path) const;
   [[nodiscard]] bool may_ask(const Request& request) const noexcept;
@@ -107,6 +155,12 @@ class HttpFrontend::Session final : public HttpSession {
   void answer_auth(const Task& task, net::Output& out);
   void answer_check(const Task& task, std::string& out);
   void answer_checks(const Task& task, std::string& out);
+  void answer_report(const Task& task, std::string& out);
+  void answer_receipt(const Task& task, std::string& out);
+  void answer_receipts(const Task& task, std::string& out);
+  void append_check(std::size_t i);
+  void append_report(std::size_t i);
+  void finish_json(unsigned status, const Task& task, std::string& out);
   void answer_descriptors(const Task& task, std::string& out);
   void say(const Task& task, std::string& out);
 
@@ -146,6 +200,7 @@ void HttpFrontend::Session::let_go() noexcept {
   frontend_.may_hold_ -= std::exchange(batch_->may_hold, 0);
   batch_->evaluation.reset();
   batch_->tasks.clear();
+  batch_->receipts.clear();
   batch_->memory.clear();
   frontend_.batches_.give_back(std::move(batch_));
 }
@@ -167,16 +222,19 @@ HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
   const bool is_auth =
       target.starts_with(auth_path) &&
       (target.size() == auth_path.size() || target[auth_path.size()] == '/' || target[auth_path.size()] == '?');
-  const bool is_post = path == "/v1/check" || path == "/json";
-  if (!is_auth && !is_post) {
-    return {.status = 404, .detail = "There are POST /v1/check, /v1/auth, POST /json, GET /healthz and GET /readyz."};
+  const auto found = std::ranges::find(check_paths, path, &CheckPath::path);
+  if (!is_auth && found == check_paths.end() && path != "/json") {
+    return {.status = 404,
+            .detail =
+                "There are POST /v1/check, /v1/report, /v1/settle, /v1/release and /v1/extend, /v1/auth, POST "
+                "/json, GET /healthz and GET /readyz."};
   }
   if (!may_ask(request)) return {.status = 401, .detail = "This listener asks for a token in X-Weir-Token."};
   if (is_auth) return auth(request, target.substr(auth_path.size()));
   if (request.method != "POST") return {.status = 405, .allow = "POST", .detail = "Use POST."};
   if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
   if (is_encoded(request)) return {.status = 415, .detail = "Bodies are taken without a Content-Encoding."};
-  return path == "/json" ? descriptors(request) : check(request);
+  return found == check_paths.end() ? descriptors(request) : check(request, found->kind);
 }
 
 // Each is an object of its own, or lies in one.
@@ -193,28 +251,61 @@ HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, std::stri
     ++frontend_.may_hold_;
   }
   const std::size_t number = batch_->evaluation->size();
-  batch_->evaluation->add(Query{.method = original->method,
-                                .target = original->target,
-                                .ip = ip_,
-                                .headers = batch_->memory.keep(request.headers),
-                                .max_wait = can_hold ? frontend_.options_.hold_max : Duration::zero(),
-                                .wants_more_after = true});
+  const Query query{.method = original->method,
+                    .target = original->target,
+                    .ip = ip_,
+                    .headers = batch_->memory.keep(request.headers),
+                    .max_wait = can_hold ? frontend_.options_.hold_max : Duration::zero(),
+                    .wants_more_after = true};
+  // Without a key for receipts, limits on holds deny.
+  if (frontend_.context_.receipt_texts().can_seal()) {
+    batch_->evaluation->add(query, {.what = ReceiptAsk::What::hold});
+  } else {
+    batch_->evaluation->add(query);
+  }
   return {.kind = Task::Kind::auth,
           .wants_problem_field = has_header(request, "x-weir-problem"),
           .first = number,
           .count = 1};
 }
 
-HttpFrontend::Task HttpFrontend::Session::check(const Request& request) {
-  frontend_.queries_.clear();
-  const auto many = frontend_.check_reader_.read(request.body, frontend_.queries_, batch_->memory);
+HttpFrontend::Task HttpFrontend::Session::check(const Request& request, CheckKind kind) {
+  frontend_.asks_.clear();
+  const auto many = frontend_.check_reader_.read(kind, request.body, frontend_.asks_, batch_->memory);
   if (!many) return {.status = 400, .detail = many.error().message()};
-  const std::size_t first = batch_->evaluation->size();
-  for (Query& query : frontend_.queries_) {
-    query.wants_more_after = !*many;  // for the header fields
-    batch_->evaluation->add(query);
+  const bool is_query = kind == CheckKind::check || kind == CheckKind::report;
+  return is_query ? ask_queries(kind, *many) : ask_receipts(kind, *many);
+}
+
+HttpFrontend::Task HttpFrontend::Session::ask_queries(CheckKind kind, bool many) {
+  const bool reserves = std::ranges::any_of(frontend_.asks_, &CheckAsk::reserves);
+  if (reserves && !frontend_.context_.receipt_texts().can_seal()) {
+    return {.status = 503, .detail = std::string(ReceiptTexts::no_key)};
   }
-  return {.kind = *many ? Task::Kind::checks : Task::Kind::check, .first = first, .count = frontend_.queries_.size()};
+  const std::size_t first = batch_->evaluation->size();
+  for (CheckAsk& ask : frontend_.asks_) {
+    ask.query.wants_more_after = !many;  // for the header fields
+    if (ask.reserves || kind == CheckKind::report) {
+      batch_->evaluation->add(ask.query, receipt_ask_of(kind, ask));
+    } else {
+      batch_->evaluation->add(ask.query);
+    }
+  }
+  const Task::Kind one = kind == CheckKind::report ? Task::Kind::report : Task::Kind::check;
+  const Task::Kind several = kind == CheckKind::report ? Task::Kind::reports : Task::Kind::checks;
+  return {.kind = many ? several : one, .first = first, .count = frontend_.asks_.size()};
+}
+
+// In an array, a text that does not open keeps none of the others from being done.
+HttpFrontend::Task HttpFrontend::Session::ask_receipts(CheckKind kind, bool many) {
+  const std::size_t first = batch_->receipts.size();
+  for (const CheckAsk& ask : frontend_.asks_) {
+    const auto receipt = frontend_.context_.receipt_texts().open(ask.receipt);
+    if (!receipt && !many) return {.status = 400, .detail = std::string(not_a_receipt)};
+    batch_->receipts.push_back(receipt ? std::optional(batch_->evaluation->size()) : std::nullopt);
+    if (receipt) batch_->evaluation->add(*receipt, receipt_ask_of(kind, ask));
+  }
+  return {.kind = many ? Task::Kind::receipts : Task::Kind::receipt, .first = first, .count = frontend_.asks_.size()};
 }
 
 HttpFrontend::Task HttpFrontend::Session::descriptors(const Request& request) {
@@ -238,6 +329,14 @@ void HttpFrontend::Session::answer(const Task& task, net::Output& out) {
       return answer_check(task, reply(out));
     case Task::Kind::checks:
       return answer_checks(task, reply(out));
+    case Task::Kind::report:
+      return answer_report(task, reply(out));
+    case Task::Kind::reports:
+      return answer_checks(task, reply(out));
+    case Task::Kind::receipt:
+      return answer_receipt(task, reply(out));
+    case Task::Kind::receipts:
+      return answer_receipts(task, reply(out));
     case Task::Kind::descriptors:
       return answer_descriptors(task, reply(out));
     case Task::Kind::say:
@@ -253,8 +352,13 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   ResponseWriter response(bytes, head(status_of(verdict), task.traits));
   for_each_field(frontend_.context_, ruleset(), verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
-  if (verdict.admitted) return response.finish();
   frontend_.body_.clear();
+  if (const engine::Receipt* const receipt = batch_->evaluation->receipt(task.first)) {
+    frontend_.context_.receipt_texts().append(frontend_.body_, *receipt);
+    response.header(receipt_field, frontend_.body_);
+    frontend_.body_.clear();
+  }
+  if (verdict.admitted) return response.finish();
   append_denial(frontend_.body_, ruleset(), verdict);
   response.header("Content-Type", wire::problem_content_type);
   if (frontend_.body_.size() <= longest_problem_field && task.wants_problem_field) {
@@ -263,10 +367,28 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   response.finish(frontend_.body_, task.traits.body);
 }
 
+void HttpFrontend::Session::append_check(std::size_t i) {
+  append_verdict(frontend_.body_, ruleset(), verdict(i));
+  append_reserved(frontend_.body_, *batch_->evaluation, i, frontend_.context_.receipt_texts());
+  frontend_.body_ += '}';
+}
+
+// Too many limits to be charged together: nothing was.
+void HttpFrontend::Session::append_report(std::size_t i) {
+  if (!verdict(i).admitted) return append_check(i);
+  append_receipt_results(frontend_.body_, *batch_->evaluation, i);
+}
+
+void HttpFrontend::Session::finish_json(unsigned status, const Task& task, std::string& out) {
+  ResponseWriter response(out, head(status, task.traits));
+  response.header("Content-Type", "application/json");
+  response.finish(frontend_.body_);
+}
+
 void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
   const Verdict& verdict = this->verdict(task.first);
   frontend_.body_.clear();
-  append_verdict(frontend_.body_, ruleset(), verdict);
+  append_check(task.first);
   ResponseWriter response(out, head(status_of(verdict), task.traits));
   for_each_field(frontend_.context_, ruleset(), verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
@@ -278,12 +400,42 @@ void HttpFrontend::Session::answer_checks(const Task& task, std::string& out) {
   frontend_.body_.assign(1, '[');
   for (std::size_t i = 0; i < task.count; ++i) {
     if (i > 0) frontend_.body_ += ',';
-    append_verdict(frontend_.body_, ruleset(), verdict(task.first + i));
+    if (task.kind == Task::Kind::reports) {
+      append_report(task.first + i);
+    } else {
+      append_check(task.first + i);
+    }
   }
   frontend_.body_ += ']';
-  ResponseWriter response(out, head(200, task.traits));
-  response.header("Content-Type", "application/json");
-  response.finish(frontend_.body_);
+  finish_json(200, task, out);
+}
+
+void HttpFrontend::Session::answer_report(const Task& task, std::string& out) {
+  frontend_.body_.clear();
+  append_report(task.first);
+  const bool is_done = !is_unanswered(*batch_->evaluation, task.first);
+  finish_json(is_done ? status_of(verdict(task.first)) : 503, task, out);
+}
+
+void HttpFrontend::Session::answer_receipt(const Task& task, std::string& out) {
+  const std::size_t number = *batch_->receipts[task.first];
+  frontend_.body_.clear();
+  append_receipt_results(frontend_.body_, *batch_->evaluation, number);
+  finish_json(is_unanswered(*batch_->evaluation, number) ? 503 : 200, task, out);
+}
+
+void HttpFrontend::Session::answer_receipts(const Task& task, std::string& out) {
+  frontend_.body_.assign(1, '[');
+  for (std::size_t i = 0; i < task.count; ++i) {
+    if (i > 0) frontend_.body_ += ',';
+    if (const auto number = batch_->receipts[task.first + i]) {
+      append_receipt_results(frontend_.body_, *batch_->evaluation, *number);
+    } else {
+      append_receipt_error(frontend_.body_);
+    }
+  }
+  frontend_.body_ += ']';
+  finish_json(200, task, out);
 }
 
 void HttpFrontend::Session::answer_descriptors(const Task& task, std::string& out) {

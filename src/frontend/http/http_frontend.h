@@ -1,4 +1,5 @@
-// The HTTP frontend: POST /v1/check for programs, /v1/auth for proxies, POST /json for clients that ask as Envoy does.
+// The HTTP frontend: POST /v1/check, report, settle, release and extend for programs, /v1/auth for proxies, POST /json
+// for clients that ask as Envoy does.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,6 @@
 #include "frontend/http/original_request.h"
 #include "frontend/http_session.h"
 #include "frontend/loop_context.h"
-#include "match/query.h"
 #include "weir/time.h"
 #include "wire/http1/request.h"
 
@@ -55,7 +55,7 @@ class HttpFrontend final : public FrontendWith<HttpOptions> {
   const Health& health_;
   HttpLoopState shared_;
   CheckReader check_reader_;
-  std::vector<match::Query> queries_;  // of one request, while it is read
+  std::vector<CheckAsk> asks_;  // of one request, while it is read
   DescriptorsReader descriptors_reader_;
   std::string body_;  // of one answer, while it is written
   Pool<Batch> batches_;

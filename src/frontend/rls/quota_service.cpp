@@ -141,6 +141,8 @@ QuotaTerms QuotaService::query_terms() {
     const policy::CompiledLimit& limit = matcher.ruleset().limits[part.limit];
     const auto& numbers = limit.live.by_tier[matched.caller.tier];
     if (limit.mode != policy::Mode::enforce || !numbers || part.cost == Cost{0}) continue;
+    // What an Envoy would hold it could not release.
+    if (numbers->algorithm() == Algorithm::concurrency) return {.admits = false, .limits = {}};
     terms.limits.push_back(terms_under(limit, *numbers, matched.key(i), part.cost));
   }
   return terms;

@@ -88,11 +88,40 @@ void check_beside_ban(const LimitSpec& spec, Problems& problems) {
   if (spec.penalty) refuse(spec.penalty->at, "penalty", "who is banned is denied outright");
 }
 
+// A hold is counted for as long as it lasts, on one store, and by its receipt.
+void check_beside_concurrency(const LimitSpec& spec, Problems& problems) {
+  if (!spec.algorithm || spec.algorithm->value != PolicyAlgorithm::concurrency) return;
+  const auto refuse = [&](Mark at, std::string_view what, std::string_view why) {
+    problems.error(at, "{} has no place beside 'algorithm: concurrency': {}", what, why);
+  };
+  if (spec.consistency.value.kind != Consistency::exact) {
+    refuse(spec.consistency.at, fmt::format("consistency: {}", name_of(spec.consistency.value.kind)),
+           "it is always exact; leave it out");
+  }
+  if (spec.warn_first) {
+    refuse(spec.warn_first->at, "warn_first", "who is let pass with a warning would hold nothing, and be one too many");
+  }
+  if (spec.usage) {
+    refuse(spec.usage->at, fmt::format("usage: {}", name_of(spec.usage->value)),
+           "it is always held and released; leave it out");
+  }
+}
+
+// Its cost is known before: nothing is left to be told.
+void check_usage(const LimitSpec& spec, Problems& problems) {
+  if (!spec.usage || !spec.cost) return;
+  problems.error(spec.usage->at,
+                 "usage: {} has no place beside cost: a limit that writes its cost keeps it, whatever is {} later; "
+                 "leave one of them out",
+                 name_of(spec.usage->value), spec.usage->value == Usage::reported ? "reported" : "settled");
+}
+
 // What needs no more than its own field.
 void compile_manner(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
   limit.mode = spec.mode.value;
   limit.on_store_failure = spec.on_store_failure.value;
   limit.consistency = spec.consistency.value;
+  if (spec.usage) limit.usage = spec.usage->value;
   if (spec.warn_first) limit.warn_first = WarnFirst{spec.warn_first->count.value, spec.warn_first->per.value};
   if (spec.penalty) {
     limit.penalty = Penalty{spec.penalty->after.value, spec.penalty->within.value, spec.penalty->block.value};
@@ -185,8 +214,9 @@ void check_costs(const LimitSpec& spec, const TieredLimit& limits, const Tiers& 
 CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tiers& tiers, Problems& problems) {
   CostRule rule;
   check_costs(spec, live, tiers, "", problems);
+  // What a request holds is never the caller's to say.
+  rule.is_written = spec.cost || (spec.algorithm && spec.algorithm->value == PolicyAlgorithm::concurrency);
   if (!spec.cost) return rule;
-  rule.is_written = true;
   if (const auto* fixed = std::get_if<Written<std::uint64_t>>(&*spec.cost)) {
     rule.fixed = Cost{fixed->value};
   } else if (const auto* header = std::get_if<HeaderCostSpec>(&*spec.cost)) {
@@ -204,6 +234,13 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
   Numbered candidate;
   candidate.algorithm = own.algorithm ? own.algorithm->value : live.algorithm;
   const std::size_t errors = problems.errors();
+  const bool is_held = candidate.algorithm == PolicyAlgorithm::concurrency;
+  if (is_held != (live.algorithm == PolicyAlgorithm::concurrency)) {
+    problems.error(own.algorithm->at,
+                   "a candidate of {} for a limit of {}: what is held and what is counted cannot be compared",
+                   name_of(candidate.algorithm), name_of(live.algorithm));
+    return;
+  }
   check_all_fields(own.numbers, own.tier_overrides, candidate.algorithm, problems);
   Numbers base = live.numbers;
   if (candidate.algorithm != PolicyAlgorithm::leaky_bucket) base.queue.reset();
@@ -249,6 +286,8 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
                       .overrides = find_tiers(spec.tier_overrides, named, problems)};
   const std::size_t before_numbers = problems.errors();
   check_beside_ban(spec, problems);
+  check_beside_concurrency(spec, problems);
+  check_usage(spec, problems);
   check_all_fields(spec.numbers, spec.tier_overrides, limit.algorithm, problems);
   if (problems.errors() > before_numbers) return {};
   auto numbers = compile_tiers(live, tiers, {spec.at, ""}, problems);

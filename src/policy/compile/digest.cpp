@@ -18,8 +18,9 @@ namespace weir::policy {
 namespace {
 
 constexpr std::string_view format = "weir ruleset 1";
-constexpr std::uint64_t banned = 2;  // where 0 is unlimited, and 1 comes before numbers
-constexpr std::uint64_t of_calendar = 0;  // where the count of a rate is otherwise, which is not 0
+constexpr std::uint64_t banned = 2;                        // where 0 is unlimited, and 1 comes before numbers
+constexpr std::uint64_t written_cost = ~std::uint64_t{0};  // where a cost is otherwise, which is within a limit
+constexpr std::uint64_t of_calendar = 0;                   // where the count of a rate is otherwise, which is not 0
 
 // Everything in a fixed order, texts and lists with their lengths: no two meanings write the same bytes.
 class Canonical {
@@ -109,6 +110,7 @@ class Canonical {
   }
 
   void put(const CostRule& cost) {
+    if (cost.is_written) put(written_cost);
     put(cost.fixed.units());
     std::vector<std::string> by_route;
     for (const RouteCost& each : cost.by_route) {
@@ -143,7 +145,9 @@ class Canonical {
     });
     put_enum(limit.on_store_failure);
     put(std::uint64_t{limit.local_share});
-    put_enum(limit.consistency.kind);
+    // One number for both: most limits have no usage.
+    const std::uint64_t usage = limit.usage ? static_cast<std::uint64_t>(*limit.usage) + 1 : 0;
+    put(static_cast<std::uint64_t>(limit.consistency.kind) | usage << 8);
     if (limit.consistency.kind == Consistency::leased) put(limit.consistency.lease);
     if (limit.consistency.kind == Consistency::approximate) put(limit.consistency.sync);
     put(limit.domain);

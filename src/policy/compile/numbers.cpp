@@ -36,11 +36,13 @@ std::vector<Field> fields_of(const NumbersSpec& spec) {
   add(spec.window, "window_seconds", Spelling::spelled_out);
   add(spec.calendar, "window", Spelling::either);
   add(spec.queue, "queue", Spelling::either);
+  add(spec.lease, "lease", Spelling::either);
   std::ranges::stable_sort(fields, [](const Field& a, const Field& b) { return a.at < b.at; });
   return fields;
 }
 
 bool has_field(PolicyAlgorithm algorithm, std::string_view field) {
+  if (algorithm == PolicyAlgorithm::concurrency) return field == "limit" || field == "lease";
   if (field == "rate") return true;
   if (field == "window") return algorithm == PolicyAlgorithm::fixed_window;
   if (is_window(algorithm)) return field == "limit" || field == "window_seconds";
@@ -51,6 +53,7 @@ bool has_field(PolicyAlgorithm algorithm, std::string_view field) {
 
 // What the algorithm has, in both spellings.
 std::string_view spellings(PolicyAlgorithm algorithm) {
+  if (algorithm == PolicyAlgorithm::concurrency) return "limit and lease";
   if (algorithm == PolicyAlgorithm::fixed_window) return "rate, or limit and window_seconds (or window)";
   if (is_window(algorithm)) return "rate, or limit and window_seconds";
   if (algorithm == PolicyAlgorithm::leaky_bucket)
@@ -167,11 +170,21 @@ tl::expected<const core::Calendar*, NumbersError> calendar_of(const Numbers& num
   return find_calendar(*numbers.unit, utc).value();
 }
 
+tl::expected<Limit, NumbersError> checked_numbers(Result<Limit> limit, const Numbers& numbers) {
+  if (limit) return *limit;
+  return tl::unexpected<NumbersError>(placed(limit.error(), numbers));
+}
+
+tl::expected<Limit, NumbersError> make_concurrency(const Numbers& numbers) {
+  if (!numbers.limit) return missing("limit");
+  ConcurrencyNumbers held{.limit = numbers.limit->value};
+  if (numbers.lease) held.lease = numbers.lease->value;
+  return checked_numbers(Limit::concurrency(held), numbers);
+}
+
 tl::expected<Limit, NumbersError> make_limit(PolicyAlgorithm algorithm, const Numbers& numbers) {
-  const auto checked = [&](Result<Limit> limit) -> tl::expected<Limit, NumbersError> {
-    if (limit) return *limit;
-    return tl::unexpected<NumbersError>(placed(limit.error(), numbers));
-  };
+  const auto checked = [&](Result<Limit> limit) { return checked_numbers(std::move(limit), numbers); };
+  if (algorithm == PolicyAlgorithm::concurrency) return make_concurrency(numbers);
   if (is_window(algorithm)) {
     if (!numbers.limit) return missing(numbers.window || numbers.calendar ? "limit" : "rate");
     if (algorithm == PolicyAlgorithm::fixed_window) {
@@ -286,6 +299,7 @@ Numbers numbers_of(const NumbersSpec& spec) {
                        first(given(spec.refill_rate, "refill_rate"), given(spec.leak_rate, "leak_rate")));
   numbers.burst = first(given(spec.burst, "burst"), given(spec.capacity, "capacity"));
   numbers.queue = given(spec.queue, "queue");
+  numbers.lease = given(spec.lease, "lease");
   numbers.limit = given(spec.limit, "limit");
   numbers.window = given(spec.window, "window_seconds");
   numbers.calendar = given(spec.calendar, "window");
@@ -304,6 +318,7 @@ Numbers inherited(const Numbers& own, const Numbers& base) {
   return {.rate = first(own.rate, base.rate),
           .burst = own.queue ? own.burst : first(own.burst, base.burst),
           .queue = own.burst ? own.queue : first(own.queue, base.queue),
+          .lease = first(own.lease, base.lease),
           .limit = first(own.limit, base.limit),
           .window = drops_length ? own.window : first(own.window, base.window),
           .unit = own.rate || own.window ? own.unit : base.unit,

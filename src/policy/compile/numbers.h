@@ -2,7 +2,8 @@
 //
 // `capacity` is `burst`; `refill_rate` and `leak_rate` are a rate. `rate: 100/min` is a rate to a bucket, and to a
 // window its limit and its length, so that either kind can inherit it. `rate: 100/month` has no length: to a fixed
-// window it is a month of the calendar.
+// window it is a month of the calendar. The limit of a concurrency is not that of a window: neither inherits it from
+// the other, since a candidate is of its limit's kind.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,10 @@ struct Numbers {
   std::optional<Given<Rate>> rate;
   std::optional<Given<std::uint64_t>> burst;
   std::optional<Given<std::uint64_t>> queue;
+  std::optional<Given<Duration>> lease;
   std::optional<Given<std::uint64_t>> limit;
   std::optional<Given<Duration>> window;
-  std::optional<core::CalendarUnit> unit;                // of `rate` and `window`, where they are per week, month or year
+  std::optional<core::CalendarUnit> unit;  // of `rate` and `window`, where they are per week, month or year
   std::optional<Given<const core::Calendar*>> calendar;  // as `window` is called in a policy
 };
 

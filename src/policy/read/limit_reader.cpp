@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "core/receipts.h"
 #include "policy/calendar.h"
 #include "policy/read/policy_reader.h"
 #include "policy/words.h"
@@ -89,7 +90,27 @@ std::optional<Written<const core::Calendar*>> read_window(const text::Node& node
 
 bool is_empty(const NumbersSpec& n) {
   return !n.ban && !n.rate && !n.burst && !n.capacity && !n.refill_rate && !n.leak_rate && !n.limit && !n.window &&
-         !n.calendar && !n.queue;
+         !n.calendar && !n.queue && !n.lease;
+}
+
+struct TimeBounds {
+  Duration least;
+  Duration most;
+};
+
+// How long a node holds a slice, from one exchange to the next, and how long a request is held.
+constexpr TimeBounds slice_bounds{std::chrono::milliseconds{100}, std::chrono::seconds{60}};
+constexpr TimeBounds sync_bounds{std::chrono::milliseconds{20}, std::chrono::seconds{10}};
+constexpr TimeBounds hold_bounds{std::chrono::milliseconds{100}, core::Receipts::longest};
+
+std::optional<Written<Duration>> read_time(text::MapReader& map, std::string_view field, TimeBounds bounds) {
+  return map.value(field, text::Form::text, [&](std::string_view text) -> Result<Duration> {
+    auto time = text::parse_duration(text);
+    if (!time || (*time >= bounds.least && *time <= bounds.most)) return time;
+    return failure(in_quotes(text),
+                   fmt::format("too {}: at least {} and at most {}", *time < bounds.least ? "short" : "long",
+                               duration_text(bounds.least), duration_text(bounds.most)));
+  });
 }
 
 // `rate`, `burst` and their other spellings, out of a map that may hold more.
@@ -104,6 +125,7 @@ NumbersSpec read_numbers(text::MapReader& map) {
   numbers.window = map.value("window_seconds", text::Form::number, parse_seconds);
   if (const text::Node* window = map.find("window")) numbers.calendar = read_window(*window, map.problems());
   numbers.queue = map.whole("queue");
+  numbers.lease = read_time(map, "lease", hold_bounds);
   return numbers;
 }
 
@@ -150,12 +172,14 @@ std::vector<TierOverrideSpec> read_tier_overrides(const text::Node& node, Proble
 
 std::optional<Written<PolicyAlgorithm>> read_algorithm(text::MapReader& map) {
   static const std::vector<std::string> names{
-      "token_bucket",           "gcra",          "leaky_bucket", "fixed_window", "sliding_window_log",
-      "sliding_window_counter", "sliding_window"};
+      "token_bucket",           "gcra",        "leaky_bucket",  "fixed_window", "sliding_window_log",
+      "sliding_window_counter", "concurrency", "sliding_window"};
   const auto chosen = map.one_of("algorithm", names);
   if (!chosen) return {};
-  const auto last = static_cast<std::size_t>(PolicyAlgorithm::sliding_window_counter);
-  return Written<PolicyAlgorithm>{static_cast<PolicyAlgorithm>(std::min(chosen->value, last)), chosen->at};
+  const bool is_short = chosen->value == names.size() - 1;
+  const auto algorithm =
+      is_short ? PolicyAlgorithm::sliding_window_counter : static_cast<PolicyAlgorithm>(chosen->value);
+  return Written<PolicyAlgorithm>{algorithm, chosen->at};
 }
 
 CandidateSpec read_candidate(const text::Node& node, Problems& problems) {
@@ -165,7 +189,7 @@ CandidateSpec read_candidate(const text::Node& node, Problems& problems) {
   text::MapReader map(node, "a candidate", problems);
   for (const std::string_view field :
        {"name", "routes", "when", "consumer_key", "missing", "cost", "max_cost", "mode", "candidate", "warn_first",
-        "penalty", "on_store_failure", "local_share", "consistency"}) {
+        "penalty", "on_store_failure", "local_share", "consistency", "usage"}) {
     map.refuse(field, "a candidate differs from its limit in algorithm and numbers only");
   }
   candidate.algorithm = read_algorithm(map);
@@ -270,24 +294,6 @@ std::optional<PenaltySpec> read_penalty(const text::Node& node, Problems& proble
   return PenaltySpec{node.at, *after, *within, *block};
 }
 
-struct TimeBounds {
-  Duration least;
-  Duration most;
-};
-
-constexpr TimeBounds lease_bounds{std::chrono::milliseconds{100}, std::chrono::seconds{60}};
-constexpr TimeBounds sync_bounds{std::chrono::milliseconds{20}, std::chrono::seconds{10}};
-
-std::optional<Written<Duration>> read_time(text::MapReader& map, std::string_view field, TimeBounds bounds) {
-  return map.value(field, text::Form::text, [&](std::string_view text) -> Result<Duration> {
-    auto time = text::parse_duration(text);
-    if (!time || (*time >= bounds.least && *time <= bounds.most)) return time;
-    return failure(in_quotes(text),
-                   fmt::format("too {}: at least {} and at most {}", *time < bounds.least ? "short" : "long",
-                               duration_text(bounds.least), duration_text(bounds.most)));
-  });
-}
-
 // { leased: { lease: 1s } } or { approximate: { sync: 100ms } }
 ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problems) {
   ConsistencyChoice choice;
@@ -306,7 +312,7 @@ ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problem
   choice.kind = leased != nullptr ? Consistency::leased : Consistency::approximate;
   text::MapReader times(leased != nullptr ? *leased : *approximate, name_of(choice.kind), problems);
   if (leased != nullptr) {
-    if (const auto lease = read_time(times, "lease", lease_bounds)) choice.lease = lease->value;
+    if (const auto lease = read_time(times, "lease", slice_bounds)) choice.lease = lease->value;
   } else {
     if (const auto sync = read_time(times, "sync", sync_bounds)) choice.sync = sync->value;
   }
@@ -365,8 +371,8 @@ void read_what(text::MapReader& map, const LimitPlace& place, LimitSpec& limit) 
   if (const auto* tiers = map.find("tier_overrides")) limit.tier_overrides = read_tier_overrides(*tiers, problems);
   if (const auto* candidate = map.find("candidate")) limit.candidate = read_candidate(*candidate, problems);
   if (limit.needs_no_algorithm()) return;
-  (void)map.require("algorithm",
-                    "token_bucket, gcra, leaky_bucket, fixed_window, sliding_window_log or sliding_window");
+  (void)map.require(
+      "algorithm", "token_bucket, gcra, leaky_bucket, fixed_window, sliding_window_log, sliding_window or concurrency");
 }
 
 void read_how(text::MapReader& map, LimitSpec& limit) {
@@ -377,6 +383,7 @@ void read_how(text::MapReader& map, LimitSpec& limit) {
   limit.on_store_failure = map.choice("on_store_failure", OnStoreFailure::closed).value_or(limit.on_store_failure);
   limit.local_share = map.value("local_share", text::Form::number, text::parse_share);
   limit.consistency = read_consistency(map).value_or(limit.consistency);
+  limit.usage = map.choice("usage", Usage::reserved);
 }
 
 }  // namespace

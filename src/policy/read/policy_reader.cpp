@@ -20,11 +20,12 @@ Result<bool> parse_version(std::string_view text) {
 
 constexpr std::array<std::string_view, 4> identity_fields{"trusted_proxies", "user", "api_key", "ip"};
 constexpr std::array<std::string_view, 3> tiers_fields{"from", "default", "names"};
-constexpr std::array<std::string_view, 23> limit_fields{
+constexpr std::array<std::string_view, 25> limit_fields{
     "name",           "routes",     "when",     "consumer_key",     "missing",        "algorithm",
     "rate",           "burst",      "capacity", "refill_rate",      "leak_rate",      "limit",
     "window_seconds", "queue",      "cost",     "max_cost",         "tier_overrides", "mode",
-    "candidate",      "warn_first", "penalty",  "on_store_failure", "consistency"};
+    "candidate",      "warn_first", "penalty",  "on_store_failure", "consistency",    "lease",
+    "usage"};
 
 void read_limits(const text::Node& node, MoreMethods methods, PolicySpec& policy, Problems& problems) {
   if (!node.is_sequence()) {

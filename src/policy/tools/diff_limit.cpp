@@ -63,7 +63,8 @@ bool starts_afresh(const Group& group) {
   if (was.algorithm() != is.algorithm()) return true;
   if (was.calendar() != nullptr && is.calendar() != nullptr) return was.calendar()->unit() != is.calendar()->unit();
   const bool has_other_windows = was.rate().per != is.rate().per || was.calendar() != is.calendar();
-  return was.algorithm() >= Algorithm::fixed_window && has_other_windows;
+  const bool is_window = was.algorithm() >= Algorithm::fixed_window && was.algorithm() != Algorithm::concurrency;
+  return is_window && has_other_windows;
 }
 
 PolicyAlgorithm candidate_algorithm(const CompiledLimit& limit) {
@@ -117,6 +118,10 @@ bool follows_burst(const std::string& tier, const Side& side) {
   return !most || !terms.numbers || most->units() == terms.numbers->capacity();
 }
 
+std::string fixed_text(const CostRule& cost) {
+  return cost.is_written ? fmt::format("{}", cost.fixed.units()) : "as the caller says";
+}
+
 std::string text_of(const std::optional<HeaderCost>& cost) {
   return cost ? "header:" + cost->header : "no header";
 }
@@ -153,6 +158,10 @@ std::string text_of(const ConsistencyChoice& choice) {
   if (choice.kind == Consistency::leased) return "leased for " + duration_text(choice.lease);
   if (choice.kind == Consistency::approximate) return "approximate every " + duration_text(choice.sync);
   return "exact";
+}
+
+std::string text_of(std::optional<Usage> usage) {
+  return usage ? std::string(name_of(*usage)) : "of any kind";
 }
 
 std::string_view meaning(Consistency consistency) noexcept {
@@ -223,7 +232,12 @@ class LimitComparison {
   }
 
   void compare_cost() {
-    tell_cost("cost", was_.cost.fixed, is_.cost.fixed);
+    const bool is_from_header = was_.cost.header || is_.cost.header;
+    if (was_.cost.is_written == is_.cost.is_written || was_.algorithm != is_.algorithm) {
+      tell_cost("cost", was_.cost.fixed, is_.cost.fixed);
+    } else if (!is_from_header) {
+      tell(fmt::format("cost {} -> {}", fixed_text(was_.cost), fixed_text(is_.cost)), Direction::different);
+    }
     std::vector<RouteTemplate> known;
     for (const CostRule* rule : {&was_.cost, &is_.cost}) {
       for (const RouteCost& entry : rule->by_route) {
@@ -259,6 +273,9 @@ class LimitComparison {
            matters ? direction_of_more(is_.local_share, was_.local_share) : Direction::neutral);
     }
     compare_consistency();
+    if (was_.usage != is_.usage) {
+      tell(fmt::format("usage {} -> {}", text_of(was_.usage), text_of(is_.usage)), Direction::neutral);
+    }
   }
 
   void compare_candidates() {

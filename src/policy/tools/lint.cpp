@@ -78,6 +78,7 @@ bool same_cost(const CostRule& a, const CostRule& b) {
 }
 
 bool charges_no_less(const CostRule& a, const CostRule& b) {
+  if (a.is_written != b.is_written) return false;  // a caller may name any cost to the one that writes none
   if (same_cost(a, b)) return true;
   if (a.header || b.header) return false;
   Cost least = a.fixed;
@@ -273,6 +274,8 @@ void lint_counting(const Subject& subject, Problems& problems) {
   lint_rules::fixed_window_on_writes(subject, problems);
   lint_rules::odd_burst(subject, problems);
   lint_rules::consistency(subject, problems);
+  lint_rules::usage(subject, problems);
+  lint_rules::receipt_size(subject, problems);
   lint_rules::without_effect_in_shadow(subject, problems);
 }
 

@@ -88,6 +88,10 @@ void without_effect_in_shadow(const Subject& subject, Problems& problems);
 // lint_consistency.cpp: how nodes count it together.
 void consistency(const Subject& subject, Problems& problems);
 
+// lint_receipts.cpp: what callers tell of their costs, and what they hold.
+void usage(const Subject& subject, Problems& problems);
+void receipt_size(const Subject& subject, Problems& problems);
+
 // Where the key was written, or the limit.
 [[nodiscard]] Mark place_of_key(const LimitSpec& written);
 

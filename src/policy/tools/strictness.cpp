@@ -94,6 +94,15 @@ bool stricter_than_window(const Limit& a, const Limit& window) noexcept {
   return most_within(a, looked_at) <= window.capacity();
 }
 
+bool holds(const Limit& limit) noexcept {
+  return limit.algorithm() == Algorithm::concurrency;
+}
+
+// What is held at once says nothing about how many come in a time, nor the other way round.
+bool stricter_by_holds(const Limit& a, const Limit& b) noexcept {
+  return a.capacity() <= b.capacity() && length(a) >= length(b);
+}
+
 bool is_there(const KeyPart& part, Caller caller) noexcept {
   if (part.kind == KeyPart::Kind::user) return caller.user;
   if (part.kind == KeyPart::Kind::api_key) return caller.api_key;
@@ -120,6 +129,7 @@ bool is_subset(const std::vector<KeyPart>& few, const std::vector<KeyPart>& many
 }  // namespace
 
 bool at_least_as_strict(const Limit& a, const Limit& b) noexcept {
+  if (holds(a) || holds(b)) return holds(a) && holds(b) && stricter_by_holds(a, b);
   if (a.calendar() != nullptr || b.calendar() != nullptr) return stricter_by_calendar(a, b);
   if (is_queue(b)) return stricter_than_queue(a, b);
   if (is_bucket(b)) return stricter_than_bucket(a, b);

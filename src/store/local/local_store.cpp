@@ -2,6 +2,7 @@
 
 #include <new>
 #include <variant>
+#include <vector>
 
 #include "store/local/throttle_table.h"
 #include "table/together.h"
@@ -65,6 +66,8 @@ void add_holdings(const Check& check, Instant now) {
   if (check.holdings == nullptr || check.path != Path::store) return;
   const Decision untouched = peek(check, Cost{0}, now);
   check.holdings->used += untouched.limit - untouched.remaining;
+  const std::vector<core::Receipt> open = check.states->table->open_receipts(*check.rule, check.hash, now);
+  check.holdings->open.insert(check.holdings->open.end(), open.begin(), open.end());
   check.holdings->at = now;
   check.holdings->known = true;
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view digits = "0123456789abcdef";
 
 bool is_window(Algorithm algorithm) noexcept {
-  return algorithm >= Algorithm::fixed_window;
+  return algorithm >= Algorithm::fixed_window && algorithm != Algorithm::concurrency;
 }
 
 bool is_plain(char letter) noexcept {

@@ -1,5 +1,6 @@
 // What makes two states the same: the limit's name, what is counted, the algorithm and the window; of a calendar, its
-// unit. The numbers, the tier and the zone are not part of it: they may change under a state.
+// unit. The numbers, the tier and the zone are not part of it, nor is the lease of holds: they may change under a
+// state.
 #pragma once
 
 #include <compare>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -332,10 +333,20 @@ void Replay::leave_uncharged(Group& group, std::span<const std::uint32_t> keys) 
 
 void Replay::add_holdings(const store::Check& check, std::uint32_t key) {
   if (check.holdings == nullptr) return;
+  const std::int64_t now = core::micros(now_);
+  const core::ReceiptUse any{.id = {1, 0}};  // a hold needs one to be told what is left
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-    const Decision untouched = A::peek(of.limit, state<A>(key), Cost{0}, now_);
+    const Decision untouched = [&] {
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        return receipts(key).hold(of.limit, Cost{0}, &any, 0, false, now);
+      } else {
+        return A::peek(of.limit, state<A>(key), Cost{0}, now_);
+      }
+    }();
     check.holdings->used += untouched.limit - untouched.remaining;
   });
+  std::ranges::copy_if(receipts(key).open, std::back_inserter(check.holdings->open),
+                       [&](const core::Receipt& receipt) { return receipt.ends > now; });
   const auto& slices = ledger(key).slices;
   check.holdings->slices.insert(check.holdings->slices.end(), slices.begin(), slices.end());
   check.holdings->at = now_;

@@ -9,7 +9,9 @@ namespace weir::wire {
 namespace {
 
 constexpr std::size_t longest_integer = 15;
-static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + longest_integer));  // "name";q=...;w=...
+constexpr std::string_view unit_at_once = ";qu=\"concurrent-requests\"";
+// "name";q=...;qu=...;w=...
+static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + longest_integer) + unit_at_once.size());
 
 // A String: quoted, `"` and `\` escaped.
 void append_name(FieldText& text, std::string_view name) noexcept {
@@ -36,6 +38,7 @@ FieldText rate_limit_policy_field(const AnswerFields& answer, std::string_view q
   append_name(text, answer.policy);
   text.append(";q=");
   text.append(quota);
+  if (answer.at_once) text.append(unit_at_once);
   if (answer.window > Duration::zero()) {
     text.append(";w=");
     text.append_integer(seconds_up(answer.window));

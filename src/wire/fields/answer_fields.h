@@ -58,10 +58,11 @@ class FieldText {
 struct AnswerFields {
   std::string_view policy;  // its name
   std::uint64_t quota = 0;
-  Duration window{};  // zero: not said
+  bool at_once = false;  // the quota is of requests that are held: nobody knows when one of them ends
+  Duration window{};     // zero: not said
   std::uint64_t remaining = 0;
-  std::optional<Duration> until_more = {};   // until `remaining` next grows; empty when it is full
-  Duration reset_after{};                    // until it is full
+  std::optional<Duration> until_more = {};   // until `remaining` next grows; empty when it is full, or not known
+  Duration reset_after{};                    // until it is full; of `at_once`, not said
   std::optional<Duration> retry_after = {};  // of a denial; empty when admitted, and when waiting does not help
 };
 
@@ -80,7 +81,8 @@ struct FieldChoice {
 // percent-encoded.
 inline constexpr std::size_t max_policy_name = 128;
 
-// "default";q=100;w=60 and "default";r=50;t=30: the first number as count_field wrote it, since others tell it too.
+// "default";q=100;w=60 and "default";r=50;t=30; "running";q=5;qu="concurrent-requests" and "running";r=2: the first
+// number as count_field wrote it, since others tell it too.
 [[nodiscard]] FieldText rate_limit_policy_field(const AnswerFields& answer, std::string_view quota) noexcept;
 [[nodiscard]] FieldText rate_limit_field(const AnswerFields& answer, std::string_view remaining) noexcept;
 [[nodiscard]] FieldText reset_field(Duration reset_after, ResetForm form, Instant now) noexcept;
@@ -108,7 +110,7 @@ void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Insta
   const auto send_three = [&](const std::array<std::string_view, 3>& names, ResetForm form) {
     send(names[0], quota.view());
     send(names[1], remaining.view());
-    send(names[2], reset_field(answer.reset_after, form, now).view());
+    if (!answer.at_once) send(names[2], reset_field(answer.reset_after, form, now).view());
   };
   if (choice.x_rate_limit) {
     send_three({"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}, choice.x_reset);

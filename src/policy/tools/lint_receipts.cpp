@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "policy/tools/lint_rules.h"
+#include "policy/words.h"
+
+namespace weir::policy::lint_rules {
+namespace {
+
+// What a sealed receipt holds, and what is in it, as engine/receipt.h writes it: of a shared store that hashes
+// consumers, each different one takes so much.
+constexpr std::size_t most_receipt_bytes = 348;
+constexpr std::size_t receipt_head_bytes = 27;
+constexpr std::size_t receipt_limit_bytes = 17;
+constexpr std::size_t receipt_consumer_bytes = 24;
+
+bool is_held(const CompiledLimit& limit) {
+  return limit.algorithm == PolicyAlgorithm::concurrency;
+}
+
+// How many are in flight is bounded on all routes of the limit.
+bool is_bounded_by_holds(const Subject& subject) {
+  const auto bounds = [&](const RouteIndex::Entry& entry) {
+    return entry.limit != nullptr && is_held(*entry.limit) && entry.limit->mode == Mode::enforce &&
+           entry.limit->when.kind == When::Kind::always;
+  };
+  const auto& routes = subject.limit.routes;
+  if (routes.empty()) return subject.index.find_covering(RouteIndex::every_request(), bounds) != nullptr;
+  return std::ranges::all_of(
+      routes, [&](const RouteTemplate& route) { return subject.index.find_covering(route, bounds) != nullptr; });
+}
+
+// Of these limits, those that one caller can meet: known, or not.
+std::vector<const CompiledLimit*> met_by(const std::set<const CompiledLimit*>& limits, When::Kind not_by) {
+  std::vector<const CompiledLimit*> met;
+  for (const CompiledLimit* limit : limits) {
+    if (limit->when.kind != not_by) met.push_back(limit);
+  }
+  return met;
+}
+
+bool fits_a_receipt(const std::vector<const CompiledLimit*>& limits) {
+  std::set<std::string> consumers;
+  for (const CompiledLimit* limit : limits) consumers.insert(text_of(limit->consumer_key));
+  return receipt_head_bytes + limits.size() * receipt_limit_bytes + consumers.size() * receipt_consumer_bytes <=
+         most_receipt_bytes;
+}
+
+bool uses_receipts(const Ruleset& ruleset) {
+  return std::ranges::any_of(
+      ruleset.limits, [](const CompiledLimit& limit) { return is_held(limit) || limit.usage == Usage::reserved; });
+}
+
+// Told of the first limit in the file, for all of them. False: nothing is wrong with this route.
+bool warn_of_size(const Subject& subject, const RouteTemplate& route, Problems& problems) {
+  std::set<const CompiledLimit*> covering;
+  (void)subject.index.find_covering(route, [&](const RouteIndex::Entry& entry) {
+    if (entry.limit != nullptr) covering.insert(entry.limit);
+    return false;
+  });
+  for (const When::Kind not_by : {When::Kind::anonymous, When::Kind::authenticated}) {
+    const std::vector<const CompiledLimit*> met = met_by(covering, not_by);
+    if (met.empty() || met.front() != &subject.limit || fits_a_receipt(met)) continue;
+    problems.warning(subject.written.name.at,
+                     "'{}' is one of {} limits that cover {}: the receipt of a reserve on all of them would pass 512 "
+                     "letters, and it is refused; let fewer limits cover it (about ten fit)",
+                     subject.limit.name, met.size(),
+                     route == RouteIndex::every_request() ? "every request" : route.text());
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void usage(const Subject& subject, Problems& problems) {
+  if (!subject.limit.usage || !subject.written.usage) return;
+  const Mark at = subject.written.usage->at;
+  if (*subject.limit.usage == Usage::reported) {
+    if (is_bounded_by_holds(subject)) return;
+    problems.warning(at,
+                     "'{}' has 'usage: reported': nothing counts before it is reported, so that callers can overspend "
+                     "by all that is in flight; have a concurrency limit beside it, or 'usage: reserved'",
+                     subject.limit.name);
+    return;
+  }
+  problems.warning(
+      at,
+      "'{}' has 'usage: reserved': a single request can reserve all that its consumer has left, and nobody "
+      "else of that consumer passes until it is settled; have callers bound what they reserve",
+      subject.limit.name);
+}
+
+void receipt_size(const Subject& subject, Problems& problems) {
+  if (!uses_receipts(subject.ruleset)) return;
+  if (subject.limit.routes.empty()) {
+    warn_of_size(subject, RouteIndex::every_request(), problems);
+    return;
+  }
+  for (const RouteTemplate& route : subject.limit.routes) {
+    if (warn_of_size(subject, route, problems)) return;
+  }
+}
+
+}  // namespace weir::policy::lint_rules

@@ -1,0 +1,32 @@
+// What the receipt of a reserve on so many limits takes: lint (policy/tools/lint_receipts.cpp) warns by these numbers.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/receipt.h"
+
+namespace weir::engine {
+namespace {
+
+// As a shared store that hashes consumers calls them.
+std::string hashed_consumer(int number) {
+  std::string text = "#" + std::to_string(number);
+  text.resize(23, 'a');
+  return text;
+}
+
+bool fits(int limits, int consumers) {
+  Receipt receipt;
+  for (int i = 0; i < limits; ++i) receipt.add("l" + std::to_string(i), {}, hashed_consumer(i % consumers), true);
+  return receipt.bytes() <= Receipt::most_bytes;
+}
+
+TEST(ReceiptSize, IsThatOfSevenLimitsWithConsumersOfTheirOwnOrSeventeenWithOne) {
+  EXPECT_TRUE(fits(7, 7));
+  EXPECT_FALSE(fits(8, 8));
+  EXPECT_TRUE(fits(17, 1));
+  EXPECT_FALSE(fits(18, 1));
+}
+
+}  // namespace
+}  // namespace weir::engine

@@ -1,0 +1,303 @@
+// Reserve, hold, report, settle, release and extend, on every store.
+#include "engine/receipt.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/engine/store_fixture.h"
+
+namespace weir::engine {
+namespace {
+
+using What = ReceiptAsk::What;
+
+constexpr auto budgets = R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - name: tokens
+    routes: [POST /chat]
+    consumer_key: user
+    algorithm: token_bucket
+    rate: 1/s
+    burst: 100
+    tier_overrides: { pro: { burst: 1000 } }
+  - { name: requests, routes: [POST /chat], consumer_key: user, algorithm: fixed_window, rate: 10/day, cost: 2 }
+  - { name: at-once, routes: [GET /stream], consumer_key: user, algorithm: concurrency, limit: 2, lease: 30s }
+  - { name: tried, routes: [GET /try], consumer_key: user, algorithm: fixed_window, rate: 50/day, mode: shadow }
+  - { name: next, routes: [GET /try], consumer_key: user, algorithm: fixed_window, rate: 100/day, candidate: { rate: 30/day } }
+)";
+
+class ReceiptsTest : public StoreTest {
+ protected:
+  void SetUp() override { load(budgets); }
+
+  // What came of one question, as a caller is told of it.
+  struct Told {
+    Verdict verdict;
+    std::optional<Receipt> receipt;
+    std::string results;  // `tokens done, requests ended`
+    std::vector<std::uint64_t> left;
+    std::vector<std::uint64_t> lost;
+    std::vector<Duration> lasts;
+  };
+
+  Told ask(const Request& request, const ReceiptAsk& receipts, std::optional<std::uint64_t> cost = {}) {
+    const Asked asked(request);
+    Query query = asked.query();
+    if (cost) query.cost = Cost{*cost};
+    return run([&](EvaluationBatch& batch) { batch.add(query, receipts); });
+  }
+  Told reserve(const Request& request, std::uint64_t cost, core::ReceiptId id = {}) {
+    return ask(request, {.what = What::reserve, .id = id}, cost);
+  }
+  Told settle(const Receipt& receipt, std::uint64_t actual) {
+    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::settle, .actual = Cost{actual}}); });
+  }
+  Told release(const Receipt& receipt) {
+    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::release}); });
+  }
+  Told extend(const Receipt& receipt, Duration lasts) {
+    return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::extend, .lasts = lasts}); });
+  }
+  std::uint64_t left(std::string_view limit, std::string_view tier = {}) {
+    return send(NamedQuery{.limit = limit, .consumer = "ada", .tier = tier, .cost = Cost{0}, .peek = true})
+        ->decision.remaining;
+  }
+
+  // What is said of a receipt that is not open: while the store is away, nobody can tell.
+  [[nodiscard]] static std::string not_open(std::string_view limits) {
+    std::string results;
+    for (const char letter : limits) {
+      if (letter == ',') results += ended_word();
+      results += letter;
+    }
+    return results + ended_word();
+  }
+
+  static Request chat() { return Request::to("POST /chat").by("ada"); }
+  static Request stream() { return Request::to("GET /stream").by("ada"); }
+
+ private:
+  static std::string ended_word() { return GetParam() == Where::outage_down ? " none" : " ended"; }
+
+  template <class Add>
+  Told run(Add add) {
+    set_clocks();
+    const EvaluationBatchPtr batch = evaluator_->new_batch();
+    add(*batch);
+    EXPECT_TRUE(batch->submit(now_));
+    Told told;
+    if (batch->kind(0) != EvaluationBatch::Kind::receipt) told.verdict = batch->verdict(0);
+    if (const Receipt* const receipt = batch->receipt(0)) told.receipt = *receipt;
+    constexpr std::array names{"none", "done", "repeated", "not_kept", "ended", "unknown"};
+    for (const ReceiptOutcome& outcome : batch->receipt_outcomes(0)) {
+      const std::string name = outcome.limit ? batch->bindings().ruleset().limits[*outcome.limit].name : "gone";
+      told.results += (told.results.empty() ? "" : ", ") + name + " " + names[static_cast<std::size_t>(outcome.result)];
+      told.left.push_back(outcome.decision.remaining);
+      told.lost.push_back(outcome.lost);
+      told.lasts.push_back(outcome.ends - now_);
+    }
+    return told;
+  }
+};
+class AnsweredReceiptsTest : public ReceiptsTest {};
+INSTANTIATE_TEST_SUITE_P(Stores, ReceiptsTest, every_store, store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, AnsweredReceiptsTest, answering_stores, store_name);
+
+TEST_P(ReceiptsTest, SettledForLessTheRestComesBack) {
+  const Told reserved = reserve(chat(), 80);
+  ASSERT_TRUE(reserved.verdict.admitted);
+  ASSERT_TRUE(reserved.receipt);
+  EXPECT_EQ(reserved.results, "tokens done, requests done");
+  EXPECT_EQ(reserved.lasts, (std::vector<Duration>{10min, 10min}));
+  EXPECT_EQ(left("tokens"), 20U);
+  const Told settled = settle(*reserved.receipt, 30);
+  EXPECT_EQ(settled.results, "tokens done, requests done");
+  EXPECT_EQ(settled.left, (std::vector<std::uint64_t>{70, 8})) << "a written cost is kept";
+  EXPECT_EQ(left("tokens"), 70U);
+}
+
+TEST_P(ReceiptsTest, SettledForMoreIsOwed) {
+  const Told reserved = reserve(chat(), 80);
+  const Told settled = settle(*reserved.receipt, 130);
+  EXPECT_EQ(settled.lost.at(0), 0U);
+  EXPECT_EQ(left("tokens"), 0U);
+  advance(30s);
+  EXPECT_EQ(left("tokens"), 0U);
+  advance(1s);
+  EXPECT_EQ(left("tokens"), 1U);
+}
+
+TEST_P(ReceiptsTest, WhatEvenADebtHasNoRoomForIsToldAsLost) {
+  const Told reserved = reserve(chat(), 100);
+  EXPECT_EQ(settle(*reserved.receipt, 100 + 100 + 7).lost.at(0), 7U);
+}
+
+TEST_P(ReceiptsTest, ReleasedAllComesBack) {
+  const Told reserved = reserve(chat(), 80);
+  EXPECT_EQ(release(*reserved.receipt).results, "tokens done, requests done");
+  EXPECT_EQ(left("tokens"), 100U);
+  EXPECT_EQ(left("requests"), 10U) << "of a written cost, too";
+}
+
+TEST_P(ReceiptsTest, WhatIsRepeatedChangesNothing) {
+  const Told reserved = reserve(chat(), 80);
+  std::ignore = settle(*reserved.receipt, 30);
+  for (const Told& again : {settle(*reserved.receipt, 1), release(*reserved.receipt), extend(*reserved.receipt, 1h)}) {
+    EXPECT_EQ(again.results, not_open("tokens, requests"));
+  }
+  EXPECT_EQ(left("tokens"), 70U);
+  EXPECT_EQ(left("requests"), 8U);
+}
+
+TEST_P(ReceiptsTest, WhatHasEndedStaysCharged) {
+  const Told reserved = reserve(chat(), 80);
+  advance(10min);
+  EXPECT_EQ(release(*reserved.receipt).results, not_open("tokens, requests"));
+  EXPECT_EQ(left("requests"), 8U);
+}
+
+TEST_P(ReceiptsTest, ExtendedItEndsLater) {
+  const Told reserved = reserve(chat(), 80);
+  advance(9min);
+  const Told extended = extend(*reserved.receipt, 20min);
+  EXPECT_EQ(extended.results, "tokens done, requests done");
+  EXPECT_EQ(extended.lasts, (std::vector<Duration>{20min, 20min}));
+  advance(19min);
+  EXPECT_EQ(release(*reserved.receipt).results, "tokens done, requests done");
+  EXPECT_EQ(left("requests"), 10U);
+}
+
+TEST_P(ReceiptsTest, AnIdOfTheCallersMakesItTheSameReserve) {
+  const core::ReceiptId id = receipt_id_of("call-7");
+  const Told first = reserve(chat(), 60, id);
+  const Told second = reserve(chat(), 60, id);
+  EXPECT_TRUE(second.verdict.admitted) << "whatever is left";
+  EXPECT_EQ(second.results, "tokens repeated, requests repeated");
+  ASSERT_TRUE(second.receipt);
+  EXPECT_EQ(left("tokens"), 40U);
+  EXPECT_EQ(settle(*second.receipt, 10).results, "tokens done, requests done");
+  EXPECT_EQ(settle(*first.receipt, 10).results, not_open("tokens, requests"));
+  EXPECT_EQ(left("tokens"), 90U);
+}
+
+TEST_P(ReceiptsTest, ADeniedReserveChargesNothingAndHasNoReceipt) {
+  std::ignore = reserve(chat(), 80);
+  const Told denied = reserve(chat(), 30);
+  EXPECT_FALSE(denied.verdict.admitted);
+  EXPECT_FALSE(denied.receipt);
+  EXPECT_EQ(denied.results, "");
+  EXPECT_EQ(left("requests"), 8U);
+}
+
+TEST_P(ReceiptsTest, AReportIsChargedWhateverIsLeft) {
+  const Told reported = ask(chat(), {.what = What::report}, 150);
+  EXPECT_TRUE(reported.verdict.admitted);
+  EXPECT_FALSE(reported.receipt);
+  EXPECT_EQ(reported.results, "tokens done, requests done");
+  EXPECT_EQ(reported.left, (std::vector<std::uint64_t>{0, 8}));
+  advance(50s);
+  EXPECT_EQ(left("tokens"), 0U);
+  EXPECT_FALSE(passes(Request::to("POST /chat").by("ada")));
+  const Told more = ask(chat(), {.what = What::report}, 1'000);
+  EXPECT_EQ(more.lost.at(0), 900U);
+}
+
+TEST_P(ReceiptsTest, AReportWithAnIdCountsOnce) {
+  const ReceiptAsk once{.what = What::report, .id = receipt_id_of("run-1")};
+  EXPECT_EQ(ask(chat(), once, 10).results, "tokens done, requests done");
+  EXPECT_EQ(ask(chat(), once, 10).results, "tokens repeated, requests repeated");
+  EXPECT_EQ(left("tokens"), 90U);
+  EXPECT_EQ(left("requests"), 8U);
+}
+
+TEST_P(ReceiptsTest, TheTierOfTheReserveIsThatOfTheSettlement) {
+  const Told reserved = reserve(chat().from("127.0.0.1").with("X-Plan", "pro"), 800);
+  ASSERT_TRUE(reserved.verdict.admitted) << "by the numbers of its tier";
+  const Told settled = settle(*reserved.receipt, 100);
+  EXPECT_EQ(settled.left.at(0), 900U);
+  EXPECT_EQ(left("tokens", "pro"), 900U);
+}
+
+TEST_P(ReceiptsTest, AShadowLimitIsSettledToo) {
+  const Told reserved = reserve(Request::to("GET /try").by("ada"), 40);
+  EXPECT_EQ(reserved.results, "tried done, next done");
+  EXPECT_EQ(left("tried"), 10U);
+  EXPECT_EQ(settle(*reserved.receipt, 5).results, "tried done, next done");
+  EXPECT_EQ(left("tried"), 45U);
+}
+
+TEST_P(AnsweredReceiptsTest, ACandidateIsSettledByTheSameReceipt) {
+  const Request tries = Request::to("GET /try").by("ada");
+  const Told reserved = reserve(tries, 30);
+  const auto candidate_of = [](const Told& told) { return told.verdict.outcomes.back().candidate->admitted; };
+  EXPECT_TRUE(candidate_of(reserved));
+  std::ignore = settle(*reserved.receipt, 10);
+  EXPECT_EQ(left("next"), 90U);
+  const Told again = reserve(tries, 20);
+  EXPECT_TRUE(candidate_of(again)) << "20 of 30 are left to it";
+  EXPECT_FALSE(candidate_of(reserve(tries, 1)));
+}
+
+TEST_P(ReceiptsTest, ALimitThatAReloadRemovedIsUnknown) {
+  const Told reserved = reserve(chat(), 80);
+  reload(R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - { name: tokens, routes: [POST /chat], consumer_key: user, algorithm: token_bucket, rate: 1/s, burst: 120 }
+)");
+  const Told settled = settle(*reserved.receipt, 30);
+  EXPECT_EQ(settled.results, "tokens done, gone unknown");
+  EXPECT_EQ(settled.left.at(0), 90U) << "by the numbers that hold now";
+}
+
+TEST_P(ReceiptsTest, HoldsEndByReleaseAndByTheirLease) {
+  const Told first = ask(stream(), {.what = What::hold});
+  const Told second = ask(stream(), {.what = What::hold});
+  ASSERT_TRUE(first.receipt && second.receipt);
+  EXPECT_EQ(first.lasts, (std::vector<Duration>{30s}));
+  const Told third = ask(stream(), {.what = What::hold});
+  EXPECT_FALSE(third.verdict.admitted);
+  EXPECT_FALSE(third.receipt);
+  EXPECT_EQ(third.verdict.retry_after, std::optional<Duration>(30s));
+  EXPECT_EQ(release(*first.receipt).results, "at-once done");
+  EXPECT_TRUE(ask(stream(), {.what = What::hold}).verdict.admitted);
+  EXPECT_EQ(release(*first.receipt).results, not_open("at-once"));
+  advance(30s);
+  EXPECT_EQ(release(*second.receipt).results, not_open("at-once"));
+  EXPECT_TRUE(ask(stream(), {.what = What::hold}).verdict.admitted);
+}
+
+TEST_P(ReceiptsTest, AHoldThatNobodyCouldReleaseIsDenied) {
+  const Verdict verdict = send(stream());
+  EXPECT_FALSE(verdict.admitted);
+  EXPECT_EQ(verdict.reason, Reason::needs_receipt);
+  EXPECT_EQ(limit_of(verdict), "at-once");
+}
+
+TEST_P(ReceiptsTest, WhoOnlyHoldsReservesNothingElse) {
+  const Told held = ask(chat(), {.what = What::hold}, 10);
+  EXPECT_TRUE(held.verdict.admitted);
+  EXPECT_FALSE(held.receipt);
+  EXPECT_EQ(left("tokens"), 90U);
+}
+
+TEST_P(ReceiptsTest, LimitsThatNoReceiptCanTellAreRefused) {
+  for (const std::string_view what : {"fixed_window, rate: 9/day", "concurrency, limit: 9, lease: 1min"}) {
+    std::string policy = "version: 1\nlimits:\n";
+    for (int i = 0; i < 25; ++i) {
+      policy += "  - { name: l" + std::to_string(i) + ", consumer_key: user, algorithm: " + std::string(what) + " }\n";
+    }
+    load(policy);
+    const Told refused = ask(chat(), {.what = what[0] == 'f' ? What::reserve : What::hold});
+    EXPECT_FALSE(refused.verdict.admitted);
+    EXPECT_EQ(refused.verdict.reason, Reason::too_many_limits);
+    EXPECT_FALSE(refused.receipt);
+    EXPECT_EQ(left("l0"), 9U) << "nothing was charged";
+  }
+}
+
+}  // namespace
+}  // namespace weir::engine

@@ -1,0 +1,41 @@
+// Receipts from any text: none opens that was not sealed. And from any bytes: what is read is written as the same, and
+// opens once it is sealed.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "engine/receipt.h"
+#include "frontend/receipt_texts.h"
+
+namespace {
+
+using namespace weir;
+
+constexpr std::array<frontend::ReceiptKey, 2> fuzzed_keys{{{1}, {2}}};
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > 4'096) return 0;
+  static frontend::ReceiptTexts texts(fuzzed_keys);
+  const std::string input(data, data + size);
+  require(!texts.open(input));
+  const auto receipt = engine::Receipt::read(input);
+  if (!receipt) return 0;
+  std::string again;
+  receipt->append_to(again);
+  require(again.size() == receipt->bytes());
+  require(engine::Receipt::read(again) == receipt);
+  if (receipt->bytes() > engine::Receipt::most_bytes) return 0;
+  std::string text;
+  texts.append(text, *receipt);
+  require(text.size() <= frontend::ReceiptTexts::longest_text);
+  require(texts.open(text) == receipt);
+  return 0;
+}
