@@ -31,7 +31,7 @@ struct [[nodiscard]] Decision {
   // microsecond too late. Only where the check asked for it; empty when all is there.
   std::optional<Duration> more_after = std::nullopt;
 
-  // The instant from which the charge counts. Quote it to refund or settle this charge.
+  // The instant from which the charge counts.
   Instant charged_at{};
 
   [[nodiscard]] explicit operator bool() const noexcept { return admitted; }

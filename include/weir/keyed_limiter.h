@@ -1,6 +1,9 @@
 // One limit for each of many consumers, told apart by a key: a user, an address, an API key.
 // Callable from any thread. Memory is bounded: consumers beyond the budget share overflow states, so
 // a flood of fresh keys neither evicts a known consumer nor goes unlimited.
+//
+// A limit on what is held at once (Limit::concurrency) is asked by reserve(): what is held is given back by a receipt,
+// so check(), admit() and acquire(), which give none, are denied for good there.
 #pragma once
 
 #include <chrono>
@@ -17,6 +20,7 @@
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
+#include "weir/receipt.h"
 #include "weir/request.h"
 #include "weir/result.h"
 #include "weir/to_duration.h"
@@ -62,7 +66,8 @@ class KeyedLimiter {
   [[nodiscard]] bool admit(std::string_view key, Cost cost = Cost{1});
   void admit(std::span<const Request> requests, std::span<bool> admitted);
 
-  // What check(key, cost) would answer. Charges nothing.
+  // What check(key, cost) would answer; of a limit on what is held at once, what reserve(key, cost) would. Charges
+  // nothing.
   [[nodiscard]] Decision peek(std::string_view key, Cost cost = Cost{1}) const;
 
   // Waits until admitted. Returns a denial at once if that would be after `deadline` or never, and
@@ -85,19 +90,36 @@ class KeyedLimiter {
     return acquire_within(key, cost, duration_until(deadline), std::move(stop));
   }
 
-  // Gives back `cost` of a charge: of a bucket, what has not flowed in again since.
-  void refund(std::string_view key, Cost cost, const Decision& charge);
+  // As check(), and if it admits, the charge can be corrected until the receipt ends: zero is as long as the limit says
+  // (see Receipt). A reserve under an `id` that is open is the same one: it is admitted, charges nothing, and gives the
+  // same receipt. At most 1,024 are open for a key: then a reserve is charged and has no receipt (not_kept), and one of
+  // a limit on what is held at once is denied.
+  Reservation reserve(std::string_view key, Cost cost = Cost{1}, Duration lasts = Duration::zero(),
+                      std::string_view id = {});
 
-  // Corrects a charge of `reserved` to what it turned out to be. Never denied: what is more than was
-  // reserved is charged now, into a debt of at most one capacity.
-  void settle(std::string_view key, Cost reserved, Cost actual, const Decision& charge);
+  // Corrects what was reserved to what it turned out to cost, and ends the receipt. Once: a settle that is repeated
+  // changes nothing (ended). Never denied: what is less is given back as far as it still counts (of a bucket, what has
+  // not flowed in again since; of a queue, only the newest turn), what is more is charged now, into a debt of at most
+  // one capacity. Of a limit on what is held at once, any settle ends the hold.
+  ReceiptAnswer settle(const Receipt& receipt, Cost actual);
 
-  // As if never seen. False if the key shares a state with others for want of memory: that stays as it is.
+  // Settles with nothing: all of it is given back that still counts.
+  ReceiptAnswer release(const Receipt& receipt) { return settle(receipt, Cost{0}); }
+
+  // The receipt ends so long from now, and never earlier than it did.
+  ReceiptAnswer extend(const Receipt& receipt, Duration lasts = Duration::zero());
+
+  // Charges what was used already. Never denied, and into a debt of at most one capacity. Under an `id` it counts once
+  // in an hour; at most 1,024 of these are remembered for a key, then a report is refused (not_kept).
+  ReceiptAnswer report(std::string_view key, Cost cost, std::string_view id = {});
+
+  // As if never seen, its receipts too. False if the key shares a state with others for want of memory: that stays as
+  // it is.
   bool reset(std::string_view key);
 
   [[nodiscard]] Usage usage() const noexcept;
 
-  // Writes all states to `path`, replacing it whole (mode 0600: the file holds the hash key).
+  // Writes all states and open receipts to `path`, replacing it whole (mode 0600: the file holds the hash key).
   Result<void> save(const std::filesystem::path& path) const;
 
  private:

@@ -78,7 +78,7 @@ class Limit {
   static Result<Limit> fixed_window(std::uint64_t limit, const core::Calendar& calendar);
   static Result<Limit> sliding_window_log(WindowNumbers numbers);
   static Result<Limit> sliding_window_counter(WindowNumbers numbers);
-  // Decided by receipts: see docs/decisions/0017. Limiter and KeyedLimiter have none.
+  // Reserved and released by receipts: see weir/receipt.h.
   static Result<Limit> concurrency(ConcurrencyNumbers numbers);
 
   [[nodiscard]] Algorithm algorithm() const noexcept { return algorithm_; }

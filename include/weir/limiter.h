@@ -1,16 +1,21 @@
 // One limit for one thing: an outgoing connection, a job queue, a whole process.
 // Callable from any thread. For a limit per user, address or key: KeyedLimiter.
+//
+// A limit on what is held at once (Limit::concurrency) is asked by reserve(): what is held is given back by a receipt,
+// so check() and acquire(), which give none, are denied for good there.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include "weir/clock.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
+#include "weir/receipt.h"
 #include "weir/result.h"
 #include "weir/to_duration.h"
 
@@ -29,7 +34,7 @@ class Limiter {
   // Admits and charges, or denies and changes nothing.
   Decision check(Cost cost = Cost{1});
 
-  // What check(cost) would answer. Charges nothing.
+  // What check(cost) would answer; of a limit on what is held at once, what reserve(cost) would. Charges nothing.
   [[nodiscard]] Decision peek(Cost cost = Cost{1}) const;
 
   // Waits until admitted. Returns a denial at once if that would be after `deadline` or never, and
@@ -50,14 +55,14 @@ class Limiter {
     return acquire_within(cost, duration_until(deadline), std::move(stop));
   }
 
-  // Gives back `cost` of a charge: of a bucket, what has not flowed in again since.
-  void refund(Cost cost, const Decision& charge);
+  // Receipts, as KeyedLimiter has them; there each is described. At most 1,024 are open at once.
+  Reservation reserve(Cost cost = Cost{1}, Duration lasts = Duration::zero(), std::string_view id = {});
+  ReceiptAnswer settle(const Receipt& receipt, Cost actual);
+  ReceiptAnswer release(const Receipt& receipt) { return settle(receipt, Cost{0}); }
+  ReceiptAnswer extend(const Receipt& receipt, Duration lasts = Duration::zero());
+  ReceiptAnswer report(Cost cost, std::string_view id = {});
 
-  // Corrects a charge of `reserved` to what it turned out to be. Never denied: what is more than was
-  // reserved is charged now, into a debt of at most one capacity.
-  void settle(Cost reserved, Cost actual, const Decision& charge);
-
-  // As if never used.
+  // As if never used, without receipts.
   void reset();
 
  private:

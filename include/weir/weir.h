@@ -9,6 +9,7 @@
 #include "weir/keyed_limiter.h"
 #include "weir/limit.h"
 #include "weir/limiter.h"
+#include "weir/receipt.h"
 #include "weir/request.h"
 #include "weir/result.h"
 #include "weir/time.h"

@@ -1,21 +1,18 @@
 #include "weir/keyed_limiter.h"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 #include <utility>
 
 #include "core/rule.h"
 #include "limiter/acquire.h"
+#include "limiter/receipt_ids.h"
 #include "table/snapshot.h"
 #include "table/table.h"
+#include "table/together.h"
 
 namespace weir {
-namespace {
-
-tl::unexpected<Error> has_no_receipts() {
-  return failure("limit", "is of what is held at once, and a limiter has no receipts: limit a rate");
-}
-
-}  // namespace
 
 struct KeyedLimiter::Body {
   std::shared_ptr<const Clock> clock;
@@ -23,9 +20,17 @@ struct KeyedLimiter::Body {
   std::unique_ptr<table::Table> table;
   table::Table::Way<bool> admit = table->way_for<bool>(rule);
   table::Table::Way<Decision> check = table->way_for<Decision>(rule);
+  limiter::ReceiptIds ids{};
 
   Decision decide(table::KeyHash key, Cost cost, Duration max_wait) {
     return table->decide(rule, {key, cost, max_wait}, clock->now());
+  }
+
+  [[nodiscard]] Decision peek(table::KeyHash key, Cost cost) {
+    const table::HashedRequest request{.key = key, .cost = cost};
+    if (!core::is_concurrency(rule)) return table->peek(rule, request, clock->now());
+    const core::ReceiptUse any{.id = {1, 1}, .lasts = limiter::lasting(rule, Duration::zero())};
+    return table->peek_holds(rule, request, any, clock->now());
   }
 
   // As many as both spans hold.
@@ -43,11 +48,10 @@ struct KeyedLimiter::Body {
 
 Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, std::shared_ptr<const Clock> clock, Options options) {
   if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
-  if (limit.algorithm() == Algorithm::concurrency) return has_no_receipts();
   const core::Rule rule = core::compile(limit);
   auto made = table::Table::create(rule, options.memory_budget, table::HashKey::random());
   if (!made) return tl::unexpected(made.error());
-  return KeyedLimiter(std::make_unique<Body>(Body{std::move(clock), rule, std::move(*made)}));
+  return KeyedLimiter(std::unique_ptr<Body>(new Body{std::move(clock), rule, std::move(*made)}));
 }
 
 Result<KeyedLimiter> KeyedLimiter::create(const Limit& limit, std::shared_ptr<const Clock> clock) {
@@ -69,11 +73,10 @@ Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, co
 Result<KeyedLimiter> KeyedLimiter::restore(const std::filesystem::path& path, const Limit& limit,
                                            std::shared_ptr<const Clock> clock, Options options) {
   if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
-  if (limit.algorithm() == Algorithm::concurrency) return has_no_receipts();
   const core::Rule rule = core::compile(limit);
   auto restored = table::restore(path, rule, options.memory_budget, clock->now());
   if (!restored) return tl::unexpected(restored.error());
-  return KeyedLimiter(std::make_unique<Body>(Body{std::move(clock), rule, std::move(*restored)}));
+  return KeyedLimiter(std::unique_ptr<Body>(new Body{std::move(clock), rule, std::move(*restored)}));
 }
 
 KeyedLimiter::KeyedLimiter(std::unique_ptr<Body> body) noexcept : body_(std::move(body)) {}
@@ -98,7 +101,7 @@ void KeyedLimiter::admit(std::span<const Request> requests, std::span<bool> admi
 }
 
 Decision KeyedLimiter::peek(std::string_view key, Cost cost) const {
-  return body_->table->peek(body_->rule, {.key = body_->table->hash(key), .cost = cost}, body_->clock->now());
+  return body_->peek(body_->table->hash(key), cost);
 }
 
 Decision KeyedLimiter::acquire(std::string_view key, Cost cost, Instant deadline, std::stop_token stop) {
@@ -109,7 +112,7 @@ Decision KeyedLimiter::acquire(std::string_view key, Cost cost, Instant deadline
     [[nodiscard]] bool is_queue() const {
       return std::holds_alternative<core::RuleOf<core::LeakyBucketQueue>>(body.rule);
     }
-    Decision peek() { return body.table->peek(body.rule, {.key = key, .cost = cost}, body.clock->now()); }
+    Decision peek() { return body.peek(key, cost); }
     Decision decide(Duration max_wait) { return body.decide(key, cost, max_wait); }
     void give_back(const Decision& charge) {
       body.table->refund(body.rule, key, cost, core::charged_by(charge), body.clock->now());
@@ -122,13 +125,36 @@ Decision KeyedLimiter::acquire_within(std::string_view key, Cost cost, Duration 
   return acquire(key, cost, limiter::later(body_->clock->now(), at_most), std::move(stop));
 }
 
-void KeyedLimiter::refund(std::string_view key, Cost cost, const Decision& charge) {
-  body_->table->refund(body_->rule, body_->table->hash(key), cost, core::charged_by(charge), body_->clock->now());
+Reservation KeyedLimiter::reserve(std::string_view key, Cost cost, Duration lasts, std::string_view id) {
+  const table::KeyHash hash = body_->table->hash(key);
+  core::ReceiptUse use{.id = body_->ids.next(id), .lasts = limiter::lasting(body_->rule, lasts)};
+  Decision decision;
+  const std::array checks{table::Check{body_->table.get(), &body_->rule, {hash, cost}, &decision}};
+  const std::array uses{&use};
+  std::ignore = table::reserve_together(checks, uses, body_->clock->now());
+  Reservation reservation = limiter::reservation_of(decision, use);
+  if (limiter::is_kept(use.result)) reservation.receipt = {hash.value, use.id.high, use.id.low};
+  return reservation;
 }
 
-void KeyedLimiter::settle(std::string_view key, Cost reserved, Cost actual, const Decision& charge) {
-  body_->table->settle(body_->rule, body_->table->hash(key), {reserved, actual, core::charged_by(charge)},
-                       body_->clock->now());
+ReceiptAnswer KeyedLimiter::settle(const Receipt& receipt, Cost actual) {
+  core::ReceiptUse use{.id = {receipt.high_, receipt.low_}, .actual = actual};
+  std::ignore = body_->table->settle(body_->rule, {receipt.key_}, use, body_->clock->now());
+  return limiter::answer_of(use);
+}
+
+ReceiptAnswer KeyedLimiter::extend(const Receipt& receipt, Duration lasts) {
+  core::ReceiptUse use{.id = {receipt.high_, receipt.low_}, .lasts = limiter::lasting(body_->rule, lasts)};
+  std::ignore = body_->table->extend(body_->rule, {receipt.key_}, use, body_->clock->now());
+  return limiter::answer_of(use);
+}
+
+ReceiptAnswer KeyedLimiter::report(std::string_view key, Cost cost, std::string_view id) {
+  if (core::is_concurrency(body_->rule)) return {};
+  core::ReceiptUse use;
+  if (!id.empty()) use.id = limiter::ReceiptIds::of(id);
+  std::ignore = body_->table->report(body_->rule, body_->table->hash(key), cost, use, body_->clock->now());
+  return limiter::answer_of(use);
 }
 
 bool KeyedLimiter::reset(std::string_view key) {

@@ -1,12 +1,15 @@
 #include "weir/limiter.h"
 
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "core/operations.h"
+#include "core/receipts.h"
 #include "core/rule.h"
 #include "limiter/acquire.h"
+#include "limiter/receipt_ids.h"
 
 namespace weir {
 namespace limiter {
@@ -17,8 +20,12 @@ struct Single {
   typename A::State state;
 };
 
+template <class Rule>
+struct SingleVariant;
 template <class... As>
-using SingleVariant = std::variant<Single<As>...>;
+struct SingleVariant<std::variant<core::RuleOf<As>...>> {
+  using Type = std::variant<Single<As>...>;
+};
 
 }  // namespace limiter
 
@@ -26,8 +33,11 @@ using limiter::Single;
 
 struct Limiter::Body {
   std::shared_ptr<const Clock> clock;
-  mutable std::mutex mutex;
-  core::AllAlgorithms::Apply<limiter::SingleVariant> single;
+  core::Rule rule;
+  limiter::ReceiptIds ids{};
+  mutable std::mutex mutex{};
+  limiter::SingleVariant<core::Rule>::Type single{};
+  core::Receipts receipts{};
 
   // Calls work(single, now) under the lock; the time is read there, so that it does not go back between calls.
   template <class Work>
@@ -42,33 +52,51 @@ struct Limiter::Body {
     });
   }
 
-  void refund(Cost cost, const Decision& charge) {
-    with_state([&]<class A>(Single<A>& of, Instant now) {
-      A::refund(of.limit, of.state, cost, core::charged_by(charge), now);
+  Decision peek(Cost cost) {
+    return with_state([&]<class A>(const Single<A>& of, Instant now) {
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        const core::ReceiptUse any{.id = {1, 1}, .lasts = limiter::lasting(rule, Duration::zero())};
+        return receipts.hold(of.limit, cost, &any, 0, false, core::micros(now));
+      } else {
+        return A::peek(of.limit, of.state, cost, now);
+      }
+    });
+  }
+
+  Decision reserve(Cost cost, core::ReceiptUse& use) {
+    return with_state([&]<class A>(Single<A>& of, Instant now) {
+      const bool was_open = receipts.is_open(use.id, core::micros(now));
+      const Cost charged = was_open ? Cost{0} : cost;
+      Decision decision;
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        decision = receipts.hold(of.limit, charged, &use, 0, false, core::micros(now));
+      } else {
+        decision = core::decide_state<A>(of.limit, of.state, charged, Duration::max(), now);
+      }
+      if (was_open) core::admit_again(decision);
+      if (decision.admitted) {
+        const core::ChargePlace place = core::place_of_charge<A>(of.limit, of.state, decision);
+        receipts.reserve(place, cost, was_open, use, core::micros(now));
+      }
+      return decision;
     });
   }
 };
 
 Result<Limiter> Limiter::create(const Limit& limit, std::shared_ptr<const Clock> clock) {
   if (!clock) return failure("clock", "is missing: pass a WallClock, or a ManualClock in a test");
-  auto body = std::make_unique<Body>();
-  body->clock = std::move(clock);
-  if (limit.algorithm() == Algorithm::concurrency) {
-    return failure("limit", "is of what is held at once, and a limiter has no receipts: limit a rate");
-  }
+  std::unique_ptr<Body> body(new Body{std::move(clock), core::compile(limit)});
   const bool has_memory = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) {
-        if constexpr (!std::is_same_v<A, core::Concurrency>) {
-          typename A::State state;
-          if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-            state.ring = core::LogRing::create(rule.limit.most_entries());
-            if (!state.ring) return false;
-          }
-          body->single = Single<A>{rule.limit, std::move(state)};
+        typename A::State state;
+        if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+          state.ring = core::LogRing::create(rule.limit.most_entries());
+          if (!state.ring) return false;
         }
+        body->single = Single<A>{rule.limit, std::move(state)};
         return true;
       },
-      core::compile(limit));
+      body->rule);
   if (!has_memory) return failure("limit", "there is no memory for a log of that many requests");
   return Limiter(std::move(body));
 }
@@ -87,39 +115,64 @@ Decision Limiter::check(Cost cost) {
 }
 
 Decision Limiter::peek(Cost cost) const {
-  return body_->with_state(
-      [&]<class A>(const Single<A>& of, Instant now) { return A::peek(of.limit, of.state, cost, now); });
+  return body_->peek(cost);
 }
 
 Decision Limiter::acquire(Cost cost, Instant deadline, std::stop_token stop) {
   struct Limited {
-    const Limiter& limiter;
     Body& body;
     Cost cost;
     [[nodiscard]] bool is_queue() const { return std::holds_alternative<Single<core::LeakyBucketQueue>>(body.single); }
-    Decision peek() { return limiter.peek(cost); }
+    Decision peek() { return body.peek(cost); }
     Decision decide(Duration max_wait) { return body.decide(cost, max_wait); }
-    void give_back(const Decision& charge) { body.refund(cost, charge); }
+    void give_back(const Decision& charge) {
+      body.with_state([&]<class A>(Single<A>& of, Instant now) {
+        const core::Settlement none_of_it{cost, Cost{0}, core::charged_by(charge)};
+        body.receipts.template settle<A>(of.limit, of.state, none_of_it, core::micros(now));
+      });
+    }
   };
-  return limiter::acquire(*body_->clock, Limited{*this, *body_, cost}, deadline, stop);
+  return limiter::acquire(*body_->clock, Limited{*body_, cost}, deadline, stop);
 }
 
 Decision Limiter::acquire_within(Cost cost, Duration at_most, std::stop_token stop) {
   return acquire(cost, limiter::later(body_->clock->now(), at_most), std::move(stop));
 }
 
-void Limiter::refund(Cost cost, const Decision& charge) {
-  body_->refund(cost, charge);
+Reservation Limiter::reserve(Cost cost, Duration lasts, std::string_view id) {
+  core::ReceiptUse use{.id = body_->ids.next(id), .lasts = limiter::lasting(body_->rule, lasts)};
+  Reservation reservation = limiter::reservation_of(body_->reserve(cost, use), use);
+  if (limiter::is_kept(use.result)) reservation.receipt = {0, use.id.high, use.id.low};
+  return reservation;
 }
 
-void Limiter::settle(Cost reserved, Cost actual, const Decision& charge) {
+ReceiptAnswer Limiter::settle(const Receipt& receipt, Cost actual) {
+  core::ReceiptUse use{.id = {receipt.high_, receipt.low_}, .actual = actual};
   body_->with_state([&]<class A>(Single<A>& of, Instant now) {
-    core::settle<A>(of.limit, of.state, {reserved, actual, core::charged_by(charge)}, now);
+    body_->receipts.template settle<A>(of.limit, of.state, use, core::micros(now));
   });
+  return limiter::answer_of(use);
+}
+
+ReceiptAnswer Limiter::extend(const Receipt& receipt, Duration lasts) {
+  core::ReceiptUse use{.id = {receipt.high_, receipt.low_}, .lasts = limiter::lasting(body_->rule, lasts)};
+  body_->with_state([&](auto& /*of*/, Instant now) { body_->receipts.extend(use, core::micros(now)); });
+  return limiter::answer_of(use);
+}
+
+ReceiptAnswer Limiter::report(Cost cost, std::string_view id) {
+  if (core::is_concurrency(body_->rule)) return {};
+  core::ReceiptUse use;
+  if (!id.empty()) use.id = limiter::ReceiptIds::of(id);
+  body_->with_state([&]<class A>(Single<A>& of, Instant now) {
+    body_->receipts.template report<A>(of.limit, of.state, cost, use, core::micros(now));
+  });
+  return limiter::answer_of(use);
 }
 
 void Limiter::reset() {
   body_->with_state([&]<class A>(Single<A>& of, Instant /*now*/) {
+    body_->receipts = {};
     if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
       of.state.ring->drop_first(of.state.ring->size());
     } else {

@@ -43,7 +43,7 @@ TEST(RespSession, AnswersWhatClientsSend) {
       {"CONFIG GET save\r\n", "*2\r\n$4\r\nsave\r\n$0\r\n\r\n"},
       {"CONFIG GET append?n* MAXMEMORY\r\n", "*4\r\n$10\r\nappendonly\r\n$2\r\nno\r\n$9\r\nmaxmemory\r\n$1\r\n0\r\n"},
       {"CONFIG GET nothing\r\n", "*0\r\n"},
-      {"COMMAND COUNT\r\n", ":18\r\n"},
+      {"COMMAND COUNT\r\n", ":23\r\n"},
       {"COMMAND INFO nothing\r\n", "*1\r\n$-1\r\n"},
       {"COMMAND INFO ping\r\n",
        "*1\r\n*10\r\n$4\r\nping\r\n:-1\r\n*1\r\n+fast\r\n:0\r\n:0\r\n:0\r\n*0\r\n*0\r\n*0\r\n*0\r\n"},

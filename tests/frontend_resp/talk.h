@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -60,12 +61,14 @@ inline std::unique_ptr<store::ThrottleTable> throttles_of_tests() {
 
 // A server of one loop, on a clock that stands still.
 struct RespServer {
+  static constexpr std::array<ReceiptKey, 1> receipt_keys{{{1, 2, 3}}};
+
   explicit RespServer(RespOptions options = {}) : frontend(context, std::move(options)) {}
 
   ManualClock clock{Instant(std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h)};
   std::unique_ptr<engine::Engine> engine = engine_of_tests();
   std::unique_ptr<store::ThrottleTable> throttles = throttles_of_tests();
-  LoopContext context{*engine, clock, {}, {.throttle = throttles.get()}};
+  LoopContext context{*engine, clock, {}, {.throttle = throttles.get()}, receipt_keys};
   RespFrontend frontend;
 };
 

@@ -42,7 +42,7 @@ class KeyedLimiterSnapshotTest : public testing::TestWithParam<Algorithm> {
       case Algorithm::sliding_window_log:
         return Limit::sliding_window_log(window).value();
       case Algorithm::sliding_window_counter:
-      case Algorithm::concurrency:  // a limiter has none
+      case Algorithm::concurrency:  // has a test of its own
         break;
     }
     return Limit::sliding_window_counter(window).value();
@@ -122,6 +122,47 @@ TEST_P(KeyedLimiterSnapshotTest, RestoreBeforeTheSaveForgivesNothing) {
   EXPECT_EQ(restored.peek("key5", Cost{1}).admitted, false);
   EXPECT_LE(restored.peek("key5", Cost{1}).retry_after.value(), 200s);
   EXPECT_EQ(restored.peek("key0", Cost{0}).remaining, 5U);
+}
+
+TEST_P(KeyedLimiterSnapshotTest, ReceiptsAreKeptWithTheirStates) {
+  KeyedLimiter saved = KeyedLimiter::create(limit(), clock_).value();
+  const Receipt released = saved.reserve("anna", Cost{2}, 1h, "invoice 7").receipt;
+  const Receipt settled = saved.reserve("bert", Cost{5}, 1h).receipt;
+  const Receipt over = saved.reserve("carl", Cost{5}, 1s).receipt;
+  const Receipt gone = saved.reserve("dora", Cost{5}, 1h).receipt;
+  EXPECT_TRUE(saved.release(gone));
+  EXPECT_TRUE(saved.report("emil", Cost{1}, "day 1"));
+  ASSERT_TRUE(saved.save(path_).has_value());
+
+  clock_->advance(2s);
+  KeyedLimiter restored = restore(limit()).value();
+  EXPECT_EQ(restored.reserve("anna", Cost{2}, 1h, "invoice 7").receipt, released);
+  EXPECT_TRUE(restored.release(released));
+  EXPECT_EQ(restored.peek("anna", Cost{0}).remaining, 5U);
+  EXPECT_TRUE(restored.settle(settled, Cost{0}));
+  EXPECT_EQ(restored.settle(settled, Cost{0}).result, ReceiptResult::ended);
+  EXPECT_EQ(restored.release(over).result, ReceiptResult::ended);
+  EXPECT_EQ(restored.release(gone).result, ReceiptResult::ended);
+  EXPECT_EQ(restored.report("emil", Cost{1}, "day 1").result, ReceiptResult::repeated);
+}
+
+TEST(KeyedLimiterSnapshot, HoldsAreKept) {
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / ("weir_snapshot_of_holds_" + std::to_string(getpid()));
+  const auto clock = std::make_shared<ManualClock>(first_instant);
+  const Limit held = Limit::concurrency({.limit = 3, .lease = 100s}).value();
+  KeyedLimiter saved = KeyedLimiter::create(held, clock).value();
+  const Receipt first = saved.reserve("anna", Cost{1}).receipt;
+  const Receipt second = saved.reserve("anna", Cost{2}, 1s).receipt;
+  ASSERT_TRUE(saved.save(path).has_value());
+  KeyedLimiter restored = KeyedLimiter::restore(path, held, clock, {}).value();
+  std::filesystem::remove(path);
+  EXPECT_EQ(restored.peek("anna", Cost{2}), saved.peek("anna", Cost{2}));
+  EXPECT_FALSE(restored.reserve("anna"));
+  EXPECT_TRUE(restored.release(first));
+  clock->advance(1s);
+  EXPECT_EQ(restored.release(second).result, ReceiptResult::ended);
+  EXPECT_EQ(restored.peek("anna", Cost{0}).remaining, 3U);
 }
 
 TEST_P(KeyedLimiterSnapshotTest, TornOrForeignFileIsRefused) {

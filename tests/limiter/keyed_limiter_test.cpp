@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "tests/limiter/limits.h"
-#include "weir/limiter.h"
 
 namespace weir {
 namespace {
@@ -70,22 +69,6 @@ TEST_F(KeyedLimiterTest, PeekAnswersWhatCheckWouldAndChargesNothing) {
       EXPECT_EQ(limiter_.peek("anna", Cost{cost}), peeked);
       EXPECT_EQ(check("anna", cost), peeked) << name_of(limit.algorithm()) << " cost " << cost;
     }
-  }
-}
-
-TEST_F(KeyedLimiterTest, RefundAndSettleCorrectTheKeyThatWasCharged) {
-  for (const Limit& limit : one_of_each(5, 10s)) {
-    limit_to(limit);
-    std::ignore = check("bert", 2);
-    const Decision charge = check("anna", 4);
-    limiter_.refund("anna", Cost{4}, charge);
-    EXPECT_EQ(remaining("anna"), 5U) << name_of(limit.algorithm());
-    const Decision second = check("anna", 3);
-    limiter_.settle("anna", Cost{3}, Cost{4}, second);
-    EXPECT_EQ(remaining("anna"), 1U) << name_of(limit.algorithm());
-    limiter_.settle("anna", Cost{3}, Cost{100}, second);
-    EXPECT_FALSE(limiter_.peek("anna", Cost{0})) << name_of(limit.algorithm());
-    EXPECT_EQ(remaining("bert"), 3U) << name_of(limit.algorithm());
   }
 }
 
@@ -209,12 +192,6 @@ TEST(KeyedLimiter, BudgetThatIsTooSmallIsRefusedWithOneThatIsNot) {
       EXPECT_TRUE(KeyedLimiter::create(limit, clock, {.memory_budget = enough})) << what;
     }
   }
-}
-
-TEST_F(KeyedLimiterTest, LimitsOnWhatIsHeldAreRefused) {
-  const Limit held = Limit::concurrency({.limit = 5}).value();
-  EXPECT_EQ(KeyedLimiter::create(held).error().where, "limit");
-  EXPECT_EQ(Limiter::create(held).error().where, "limit");
 }
 
 }  // namespace

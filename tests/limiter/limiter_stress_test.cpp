@@ -82,8 +82,8 @@ TEST(LimiterStress, BatchesAndSingleChecksTogetherAdmitExactlyTheCapacity) {
   EXPECT_EQ(admitted, capacity);
 }
 
-// What is charged and given back by all leaves nothing behind.
-TEST(LimiterStress, ChargesAndRefundsOfManyThreadsBalance) {
+// What is reserved and released by all leaves nothing behind.
+TEST(LimiterStress, ReservationsAndReleasesOfManyThreadsBalance) {
   for (const Limit& limit : one_of_each(capacity, 1h)) {
     if (limit.algorithm() == Algorithm::leaky_bucket_queue) continue;  // only the newest turn can be given back
     const auto clock = std::make_shared<ManualClock>(first_instant);
@@ -91,15 +91,54 @@ TEST(LimiterStress, ChargesAndRefundsOfManyThreadsBalance) {
     KeyedLimiter many = KeyedLimiter::create(limit, clock).value();
     all_at_once([&](int) {
       for (int i = 0; i < attempts; ++i) {
-        const Decision first = one.check(Cost{2});
-        const Decision second = many.check("anna", Cost{2});
-        one.refund(Cost{2}, first);
-        many.settle("anna", Cost{2}, Cost{0}, second);
+        const Receipt first = one.reserve(Cost{2}).receipt;
+        const Receipt second = many.reserve("anna", Cost{2}).receipt;
+        if (!one.release(first) || !many.release(second)) ADD_FAILURE() << "a receipt was lost";
       }
     });
     EXPECT_EQ(one.peek(Cost{0}).remaining, capacity) << name_of(limit.algorithm());
     EXPECT_EQ(many.peek("anna", Cost{0}).remaining, capacity) << name_of(limit.algorithm());
   }
+}
+
+TEST(LimiterStress, ReceiptThatManyThreadsSettleIsSettledOnce) {
+  KeyedLimiter limiter = KeyedLimiter::create(Limit::gcra({.rate = {1, 1h}, .burst = capacity}).value(),
+                                              std::make_shared<ManualClock>(first_instant))
+                             .value();
+  std::vector<Receipt> receipts;
+  for (int i = 0; i < 200; ++i) receipts.push_back(limiter.reserve("anna", Cost{5}).receipt);
+  std::atomic<int> settled{0};
+  all_at_once([&](int) {
+    for (const Receipt& receipt : receipts) settled += limiter.settle(receipt, Cost{3}) ? 1 : 0;
+  });
+  EXPECT_EQ(settled, 200);
+  EXPECT_EQ(limiter.peek("anna", Cost{0}).remaining, capacity - 600);
+}
+
+// Each holds two of four at a time; more than that would be seen by who counts them.
+TEST(LimiterStress, NoMoreIsHeldAtOnceThanTheLimit) {
+  const Limit held = Limit::concurrency({.limit = 4, .lease = 1h}).value();
+  const auto clock = std::make_shared<ManualClock>(first_instant);
+  Limiter one = Limiter::create(held, clock).value();
+  KeyedLimiter many = KeyedLimiter::create(held, clock).value();
+  std::atomic<int> of_one{0};
+  std::atomic<int> of_many{0};
+  const auto hold = [](auto reserve, auto release, std::atomic<int>& holders) {
+    const Reservation reservation = reserve();
+    if (!reservation) return;
+    if (++holders > 2) ADD_FAILURE() << "more is held than the limit";
+    --holders;
+    release(reservation.receipt);
+  };
+  all_at_once([&](int) {
+    for (int i = 0; i < attempts; ++i) {
+      hold([&] { return one.reserve(Cost{2}); }, [&](const Receipt& receipt) { one.release(receipt); }, of_one);
+      hold([&] { return many.reserve("anna", Cost{2}); }, [&](const Receipt& receipt) { many.release(receipt); },
+           of_many);
+    }
+  });
+  EXPECT_EQ(one.peek(Cost{0}).remaining, 4U);
+  EXPECT_EQ(many.peek("anna", Cost{0}).remaining, 4U);
 }
 
 TEST(LimiterStress, WaitersAreAdmittedAsTimePassesAndEachOnce) {

@@ -56,44 +56,14 @@ TEST_F(LimiterTest, PeekAnswersWhatCheckWouldAndChargesNothing) {
   }
 }
 
-TEST_F(LimiterTest, RefundGivesBackWhatWasCharged) {
-  for (const Limit& limit : one_of_each(5, 10s)) {
-    limit_to(limit);
-    std::ignore = check(1);
-    const Decision charge = check(3);
-    limiter_.refund(Cost{3}, charge);
-    EXPECT_EQ(remaining(), 4U) << name_of(limit.algorithm());
-  }
-}
-
-TEST_F(LimiterTest, SettleUpChargesIntoDebt) {
-  for (const Limit& limit : one_of_each(5, 10s)) {
-    limit_to(limit);
-    const Decision charge = check(3);
-    limiter_.settle(Cost{3}, Cost{4}, charge);
-    EXPECT_EQ(remaining(), 1U) << name_of(limit.algorithm());
-    limiter_.settle(Cost{3}, Cost{5}, charge);
-    EXPECT_FALSE(limiter_.peek(Cost{0})) << name_of(limit.algorithm());
-  }
-}
-
-TEST_F(LimiterTest, SettleDownGivesBackTheRest) {
-  for (const Limit& limit : one_of_each(5, 10s)) {
-    if (limit.algorithm() == Algorithm::leaky_bucket_queue) continue;  // a turn is given back whole
-    limit_to(limit);
-    const Decision charge = check(5);
-    limiter_.settle(Cost{5}, Cost{2}, charge);
-    EXPECT_EQ(remaining(), 3U) << name_of(limit.algorithm());
-  }
-}
-
 TEST_F(LimiterTest, ResetIsAsIfNeverUsed) {
   for (const Limit& limit : one_of_each(5, 10s)) {
     limit_to(limit);
     const Decision fresh = limiter_.peek(Cost{5});
-    const Decision charge = check(5);
-    limiter_.settle(Cost{5}, Cost{9}, charge);
+    limiter_.settle(limiter_.reserve(Cost{5}).receipt, Cost{9});
+    const Receipt open = limiter_.reserve(Cost{0}, 1h).receipt;
     limiter_.reset();
+    EXPECT_EQ(limiter_.release(open).result, ReceiptResult::ended) << name_of(limit.algorithm());
     EXPECT_EQ(limiter_.peek(Cost{5}), fresh) << name_of(limit.algorithm());
     EXPECT_TRUE(check(5)) << name_of(limit.algorithm());
     EXPECT_FALSE(check()) << name_of(limit.algorithm());

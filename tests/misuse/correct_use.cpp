@@ -12,6 +12,7 @@ bool admit() {
   auto keyed = weir::KeyedLimiter::create(*limit, clock, {.memory_budget = 1 << 20});
   if (!limiter || !keyed) return false;
   const weir::Decision decision = limiter->check(weir::Cost{3});
-  limiter->refund(weir::Cost{3}, decision);
+  const weir::Reservation reservation = limiter->reserve(weir::Cost{10});
+  limiter->settle(reservation.receipt, weir::Cost{7});
   return keyed->acquire("key", weir::Cost{2}, clock->now() + 5s).admitted && !decision.admitted;
 }

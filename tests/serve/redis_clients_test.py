@@ -59,6 +59,14 @@ class RedisCli(OpenListener):
                          ["0", "3", "2", "0", "60000000", "0", "api", "within"])
         self.assertIn("NOPERM", self.cli("WEIR.RESET", "api", "cli"))
 
+    def test_reserve_and_settle(self):
+        said = self.cli("WEIR.RESERVE", "api", "cli-budget", "COST", 3, "LEASE", 5000).split("\n")
+        self.assertEqual(said[:8] + said[9:], ["0", "3", "0", "0", "180000000", "0", "api", "within", "5000000"])
+        self.assertEqual(self.cli("WEIR.SETTLE", said[8], 1).split("\n"), ["api", "done"])
+        self.assertEqual(self.cli("WEIR.SETTLE", said[8], 1).split("\n"), ["api", "ended"])
+        self.assertEqual(self.cli("WEIR.PEEK", "api", "cli-budget", "COST", 0).split("\n")[2], "2")
+        self.assertIn("does not open", self.cli("WEIR.RELEASE", "forged"))
+
     def test_third_version_of_the_protocol(self):
         self.assertEqual(self.cli("-3", "WEIR.PEEK", "api", "somebody").split("\n")[:3],
                          ["admitted (true)", "quota 3", "remaining 2"])
@@ -93,6 +101,31 @@ class RedisPy(OpenListener):
                              [0, 3, 2, 0, 60_000_000, 0, b"api", b"within"])
             with self.assertRaisesRegex(redis.ResponseError, "unknown command 'GET'"):
                 client.get("a")
+
+    def test_reserve_and_settle(self):
+        for protocol in 2, 3:
+            user = f"py-budget-{protocol}"
+            with redis.Redis(port=self.port, protocol=protocol, decode_responses=True) as client:
+                said = client.execute_command("WEIR.RESERVE", "api", user, "COST", 3, "ID", "job 7")
+                receipt = said["receipt"] if protocol == 3 else said[8]
+                if protocol == 3:
+                    self.assertEqual((said["admitted"], said["receipt_ends_us"]), (True, 600_000_000))
+                again = client.execute_command("WEIR.RESERVE", "api", user, "COST", 3, "ID", "job 7")
+                self.assertTrue(again["admitted"] if protocol == 3 else again[0] == 0)
+                self.assertEqual(client.execute_command("WEIR.EXTEND", receipt, 1000), [["api", "done"]])
+                self.assertEqual(client.execute_command("WEIR.SETTLE", receipt, 1), [["api", "done"]])
+                self.assertEqual(client.execute_command("WEIR.SETTLE", receipt, 1), [["api", "ended"]])
+                self.assertEqual(client.execute_command("WEIR.REPORT", "api", user, 1, "ID", "day 1"), [["api", "done"]])
+                pipeline = client.pipeline()
+                pipeline.execute_command("WEIR.REPORT", "api", user, 1, "ID", "day 1")
+                pipeline.execute_command("WEIR.RESERVE", "api", user)
+                pipeline.execute_command("WEIR.RESERVE", "api", user)
+                reported, first, second = pipeline.execute()
+                self.assertEqual(reported, [["api", "repeated"]])
+                told = lambda reply: reply["admitted"] if protocol == 3 else reply[0] == 0
+                self.assertEqual((told(first), told(second)), (True, False))
+                with self.assertRaisesRegex(redis.ResponseError, "does not open"):
+                    client.execute_command("WEIR.RELEASE", receipt[:-1])
 
     def test_pipeline_with_an_error_in_it(self):
         with redis.Redis(port=self.port) as client:

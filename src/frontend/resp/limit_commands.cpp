@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "frontend/resp/argument.h"
+#include "frontend/resp/receipt_commands.h"
 #include "wire/resp/integer_text.h"
 #include "wire/resp/throttle.h"
 
@@ -19,18 +20,20 @@ std::int64_t saturated(std::uint64_t number) noexcept {
   return static_cast<std::int64_t>(std::min(number, largest));
 }
 
-void write_verdict(const engine::Verdict& verdict, const policy::Ruleset& ruleset, bool is_map, ReplyWriter& reply) {
+// `more` elements follow.
+void write_verdict(const engine::Verdict& verdict, const policy::Ruleset& ruleset, bool is_map, std::size_t more,
+                   ReplyWriter& reply) {
   const auto name = [&](std::string_view text) {
     if (is_map) reply.bulk(text);
   };
   const bool has_limit = verdict.limit != engine::Verdict::no_limit;
   const bool has_numbers = has_limit && !engine::is_outright(verdict.reason);
   if (is_map) {
-    reply.map(8);
+    reply.map(8 + more);
     reply.bulk("admitted");
     reply.boolean(verdict.admitted);
   } else {
-    reply.array(8);
+    reply.array(8 + more);
     reply.integer(verdict.admitted ? 0 : 1);
   }
   name("quota"), reply.integer(has_numbers ? saturated(verdict.decision.limit) : -1);
@@ -112,19 +115,26 @@ void CommandBatch::add_reset(LoopContext& context, const match::NamedQuery& ask,
   next(context, Kind::reset, reply).add_reset(ask);
 }
 
+void CommandBatch::add(LoopContext& context, const ReceiptQuestion& question, Reply reply) {
+  const bool reserves = question.ask.what == engine::ReceiptAsk::What::reserve;
+  engine::EvaluationBatch& evaluation = next(context, reserves ? Kind::reserve : Kind::receipt, reply);
+  question.receipt ? evaluation.add(*question.receipt, question.ask) : evaluation.add(question.named, question.ask);
+}
+
 void CommandBatch::submit(const net::Link& link) {
   submitted_ = true;
   frontend::submit(*evaluation_, link);
 }
 
-void CommandBatch::answer(wire::resp::Protocol protocol, ThrottleCounts& counts, std::string& out) const {
+void CommandBatch::answer(wire::resp::Protocol protocol, ThrottleCounts& counts, ReceiptTexts& texts,
+                          std::string& out) const {
   ReplyWriter reply(out, protocol);
   std::size_t number = 0;
   std::size_t throttles = 0;
   std::uint64_t limited = 0;
   for (const Command& command : std::span(commands_).first(size_)) {
     if (command.kind != Kind::throttle) {
-      if (command.reply == Reply::sent) write(command, number, protocol, reply);
+      if (command.reply == Reply::sent) write(command, number, protocol, texts, reply);
       ++number;
       continue;
     }
@@ -137,12 +147,15 @@ void CommandBatch::answer(wire::resp::Protocol protocol, ThrottleCounts& counts,
 }
 
 // Redis's clients tell errors by their first word.
-void CommandBatch::write(const Command& command, std::size_t number, wire::resp::Protocol protocol,
+void CommandBatch::write(const Command& command, std::size_t number, wire::resp::Protocol protocol, ReceiptTexts& texts,
                          ReplyWriter& reply) const {
   if (const Error* const error = evaluation_->error(number)) return reply.error("ERR " + error->message());
   if (command.kind == Kind::reset) return reply.simple_string("OK");
-  write_verdict(evaluation_->verdict(number), evaluation_->bindings().ruleset(),
-                protocol == wire::resp::Protocol::resp3, reply);
+  if (command.kind == Kind::receipt) return write_receipt_results(*evaluation_, number, reply);
+  const bool is_map = protocol == wire::resp::Protocol::resp3;
+  const bool reserves = command.kind == Kind::reserve;
+  write_verdict(evaluation_->verdict(number), evaluation_->bindings().ruleset(), is_map, reserves ? 2 : 0, reply);
+  if (reserves) write_receipt(*evaluation_, number, is_map, texts, reply);
 }
 
 void CommandBatch::clear() noexcept {

@@ -1,4 +1,5 @@
 // The commands that the frontend is there for: CL.THROTTLE, and WEIR.CHECK, WEIR.PEEK, WEIR.RESET on named limits.
+// receipt_commands.h has those on receipts.
 //
 //   CL.THROTTLE key max_burst count period [quantity]
 //   WEIR.CHECK limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]
@@ -27,6 +28,7 @@
 #include "core/algorithm/buckets.h"
 #include "frontend/frontend.h"
 #include "frontend/loop_context.h"
+#include "frontend/receipt_texts.h"
 #include "match/named.h"
 #include "weir/limit.h"
 #include "weir/result.h"
@@ -106,6 +108,8 @@ class ThrottleLimits {
 // The options, in any order. What is wrong, as to be replied; empty: nothing.
 [[nodiscard]] std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& ask) noexcept;
 
+struct ReceiptQuestion;
+
 // Commands on limits that follow each other: one batch, and the replies in the order of the commands. What they view
 // stays until they are answered.
 class CommandBatch {
@@ -118,6 +122,7 @@ class CommandBatch {
   // While it is neither full nor submitted.
   void add(LoopContext& context, const match::NamedQuery& ask, Reply reply);
   void add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply);
+  void add(LoopContext& context, const ReceiptQuestion& question, Reply reply);
   void add_throttle(LoopContext& context, table::KeyHash hash, std::string_view key, const core::Gcra::Limit& limit,
                     Cost quantity, Reply reply) {
     next(context, Kind::throttle, reply).add_throttle(hash, key, limit, quantity);
@@ -130,13 +135,13 @@ class CommandBatch {
   [[nodiscard]] bool in_flight() const noexcept { return evaluation_->in_flight(); }
 
   // When it is done.
-  void answer(wire::resp::Protocol protocol, ThrottleCounts& counts, std::string& out) const;
+  void answer(wire::resp::Protocol protocol, ThrottleCounts& counts, ReceiptTexts& texts, std::string& out) const;
 
   // It is empty then, in flight or not.
   void clear() noexcept;
 
  private:
-  enum class Kind : std::uint8_t { verdict, reset, throttle };
+  enum class Kind : std::uint8_t { verdict, reset, reserve, receipt, throttle };
   struct Command {
     Kind kind;
     Reply reply;
@@ -147,7 +152,7 @@ class CommandBatch {
     commands_[size_++] = {kind, reply};
     return *evaluation_;
   }
-  void write(const Command& command, std::size_t number, wire::resp::Protocol protocol,
+  void write(const Command& command, std::size_t number, wire::resp::Protocol protocol, ReceiptTexts& texts,
              wire::resp::ReplyWriter& reply) const;
 
   std::array<Command, most> commands_;  // the first size_ of them

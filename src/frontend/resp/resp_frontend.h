@@ -1,5 +1,5 @@
-// The frontend for clients of the Redis protocol: CL.THROTTLE as redis-cell defines it, WEIR.CHECK, WEIR.PEEK and
-// WEIR.RESET on the limits of the policy, and of Redis's own commands those that its clients send by themselves.
+// The frontend for clients of the Redis protocol: CL.THROTTLE as redis-cell defines it, the WEIR. commands on the
+// limits of the policy, and of Redis's own commands those that its clients send by themselves.
 #pragma once
 
 #include <chrono>

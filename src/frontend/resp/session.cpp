@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "frontend/resp/argument.h"
+#include "frontend/resp/receipt_commands.h"
 #include "wire/resp/throttle.h"
 
 namespace weir::frontend {
@@ -77,10 +78,21 @@ bool RespFrontend::Session::add_to_batch(Arguments arguments) {
     return true;
   }
   const bool peeks = equals_ignoring_case(name, "weir.peek");
-  if ((!peeks && !equals_ignoring_case(name, "weir.check")) || arguments.size() < 3) return false;
+  if (!peeks && !equals_ignoring_case(name, "weir.check")) return add_receipt_command(arguments);
+  if (arguments.size() < 3) return false;
   match::NamedQuery ask = named_ask(arguments, peeks, peeks);
   if (!read_options(arguments.subspan(3), ask).empty()) return false;
   open_batch().add(frontend_.context_, ask, wanted_reply());
+  return true;
+}
+
+bool RespFrontend::Session::add_receipt_command(Arguments arguments) {
+  const auto what = receipt_command(arguments.front());
+  if (!what) return false;
+  ReceiptQuestion question;
+  const std::string wrong = read_receipt_command(*what, arguments, frontend_.context_.receipt_texts(), question);
+  if (!wrong.empty()) return false;
+  open_batch().add(frontend_.context_, question, wanted_reply());
   return true;
 }
 
@@ -107,7 +119,7 @@ bool RespFrontend::Session::answer_batch(net::Output& out) {
     out.pause();
     return false;
   }
-  batch_->answer(protocol_, frontend_.throttle_counts_, out.bytes());
+  batch_->answer(protocol_, frontend_.throttle_counts_, frontend_.context_.receipt_texts(), out.bytes());
   forget_batch();
   return true;
 }
@@ -128,6 +140,12 @@ void RespFrontend::Session::refuse_throttle(Arguments arguments, Writer& reply) 
 void RespFrontend::Session::refuse_check(Arguments arguments, Writer& reply) {
   match::NamedQuery unused = named_ask(arguments, false, false);
   reply.error(read_options(arguments.subspan(3), unused));
+}
+
+void RespFrontend::Session::refuse_receipt_command(Arguments arguments, Writer& reply) {
+  ReceiptQuestion unused;
+  const engine::ReceiptAsk::What what = *receipt_command(arguments.front());
+  reply.error(read_receipt_command(what, arguments, frontend_.context_.receipt_texts(), unused));
 }
 
 void RespFrontend::Session::refuse_reset(Arguments /*arguments*/, Writer& reply) {

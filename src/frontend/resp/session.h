@@ -63,6 +63,7 @@ class RespFrontend::Session final : public net::Session {
   [[nodiscard]] bool batch(Arguments arguments, Lies lies, net::Output& out);
   [[nodiscard]] bool add_to_batch(Arguments arguments);
   [[nodiscard]] bool add_throttle(Arguments arguments);
+  [[nodiscard]] bool add_receipt_command(Arguments arguments);
   // False: the batch is in flight, and the output is paused.
   [[nodiscard]] bool answer_batch(net::Output& out);
   void forget_batch() noexcept;
@@ -97,6 +98,7 @@ class RespFrontend::Session final : public net::Session {
   void refuse_throttle(Arguments arguments, Writer& reply);
   void refuse_check(Arguments arguments, Writer& reply);
   void refuse_reset(Arguments arguments, Writer& reply);
+  void refuse_receipt_command(Arguments arguments, Writer& reply);
 
   // The other commands.
 

@@ -1,0 +1,51 @@
+// The commands on receipts: WEIR.RESERVE and WEIR.REPORT on named limits; WEIR.SETTLE, WEIR.RELEASE and WEIR.EXTEND by
+// the text of a receipt.
+//
+//   WEIR.RESERVE limit consumer [COST n] [LEASE milliseconds] [ID id] [TIER tier] [MAXWAIT milliseconds]
+//   WEIR.REPORT  limit consumer cost [ID id] [TIER tier]
+//   WEIR.SETTLE  receipt actual
+//   WEIR.RELEASE receipt
+//   WEIR.EXTEND  receipt [milliseconds]
+//
+// A reserve is replied as WEIR.CHECK, with two elements behind: the receipt, and after how many microseconds it ends;
+// by name in RESP3, receipt and ends_after_us. Where there is none (denied, not limited, or not kept) they are null and
+// -1. The others are replied as an array of pairs, the limit's name and what came of it: done, repeated, ended,
+// id_not_kept; unknown, with null for the name, if the policy has the limit no more; store_away if the store did not
+// answer, and it may be repeated.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/evaluation_batch.h"
+#include "engine/receipt.h"
+#include "frontend/receipt_texts.h"
+#include "match/named.h"
+#include "wire/resp/writer.h"
+
+namespace weir::frontend {
+
+// What such a command asks.
+struct ReceiptQuestion {
+  engine::ReceiptAsk ask;
+  match::NamedQuery named;                 // of a reserve or a report
+  std::optional<engine::Receipt> receipt;  // of the others
+};
+
+// Which of them a command is; none: another command.
+[[nodiscard]] std::optional<engine::ReceiptAsk::What> receipt_command(std::string_view name) noexcept;
+
+// `arguments` is the whole command. What is wrong, as to be replied; empty: nothing.
+[[nodiscard]] std::string read_receipt_command(engine::ReceiptAsk::What what,
+                                               std::span<const std::string_view> arguments, ReceiptTexts& texts,
+                                               ReceiptQuestion& question);
+
+// The two elements behind the verdict of a reserve.
+void write_receipt(const engine::EvaluationBatch& batch, std::size_t number, bool is_map, ReceiptTexts& texts,
+                   wire::resp::ReplyWriter& reply);
+// The pairs.
+void write_receipt_results(const engine::EvaluationBatch& batch, std::size_t number, wire::resp::ReplyWriter& reply);
+
+}  // namespace weir::frontend

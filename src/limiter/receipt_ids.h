@@ -1,0 +1,72 @@
+// What Limiter and KeyedLimiter share of receipts: their ids, how long they last, and the answers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "core/receipts.h"
+#include "core/rule.h"
+#include "table/hash_key.h"
+#include "table/siphash.h"
+#include "weir/receipt.h"
+
+namespace weir::limiter {
+
+static_assert(Receipt::longest == core::Receipts::longest);
+
+// Callable from any thread.
+class ReceiptIds {
+ public:
+  // What is meant by a name that the caller chose; without one, an id that nobody has had.
+  [[nodiscard]] core::ReceiptId next(std::string_view name) noexcept {
+    if (name.empty()) return {first_, number_.fetch_add(1, std::memory_order_relaxed)};
+    return of(name);
+  }
+  [[nodiscard]] static core::ReceiptId of(std::string_view name) noexcept {
+    return {table::siphash13({1, 0}, name) | 1, table::siphash13({2, 0}, name)};
+  }
+
+ private:
+  const std::uint64_t first_ = table::HashKey::random().first | 1;
+  std::atomic<std::uint64_t> number_{0};
+};
+
+// Zero: as the limit says.
+[[nodiscard]] inline Duration lasting(const core::Rule& rule, Duration lasts) noexcept {
+  if (lasts != Duration::zero()) return lasts;
+  const auto* const held = std::get_if<core::RuleOf<core::Concurrency>>(&rule);
+  return held != nullptr ? Duration{held->limit.window} : Receipt::usual;
+}
+
+[[nodiscard]] constexpr ReceiptResult result_of(core::ReceiptResult result) noexcept {
+  switch (result) {
+    case core::ReceiptResult::done:
+      return ReceiptResult::done;
+    case core::ReceiptResult::repeated:
+      return ReceiptResult::repeated;
+    case core::ReceiptResult::not_kept:
+      return ReceiptResult::not_kept;
+    case core::ReceiptResult::ended:
+      return ReceiptResult::ended;
+    case core::ReceiptResult::none:
+    case core::ReceiptResult::unknown:  // is for those who have many limits
+      break;
+  }
+  return ReceiptResult::none;
+}
+
+[[nodiscard]] inline ReceiptAnswer answer_of(const core::ReceiptUse& use) noexcept {
+  return {.result = result_of(use.result), .cost = use.cost, .ends = use.ends, .lost = use.lost};
+}
+
+// Without the receipt.
+[[nodiscard]] inline Reservation reservation_of(const Decision& decision, const core::ReceiptUse& use) noexcept {
+  return {.decision = decision, .result = result_of(use.result), .receipt = {}, .cost = use.cost, .ends = use.ends};
+}
+
+[[nodiscard]] constexpr bool is_kept(core::ReceiptResult result) noexcept {
+  return result == core::ReceiptResult::done || result == core::ReceiptResult::repeated;
+}
+
+}  // namespace weir::limiter

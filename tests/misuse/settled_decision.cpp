@@ -1,0 +1,7 @@
+// A decision is not settled: nobody could tell whether it was before. reserve() gives a receipt.
+// expect: (no matching function|could not convert|cannot convert|invalid initialization).*weir::(Receipt|Decision)
+#include "weir/limiter.h"
+
+void settle(weir::Limiter& limiter, const weir::Decision& charge) {
+  limiter.settle(charge, weir::Cost{7});
+}

@@ -1,0 +1,7 @@
+// The receipt comes first, then what it turned out to cost.
+// expect: (no matching function|could not convert|cannot convert|invalid initialization).*weir::(Receipt|Cost)
+#include "weir/keyed_limiter.h"
+
+void settle(weir::KeyedLimiter& limiter, const weir::Receipt& receipt) {
+  limiter.settle(weir::Cost{7}, receipt);
+}
