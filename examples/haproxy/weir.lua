@@ -5,6 +5,7 @@
 --   lua-load-per-thread weir.lua
 --   http-request lua.weir if { nbsrv(weir) gt 0 }   ends a request that is denied, with Weir's answer
 --   http-response lua.weir_fields  adds what Weir says of the limit to the answer of one that passes
+--   filter lua.weir_release        if the policy has a limit with `algorithm: concurrency`: ends what a request holds
 --
 -- A request that Weir gives no answer to, or one of 5xx, passes; beside these only a 200 lets one pass. HAProxy 2.6
 -- tries to connect for three seconds. So that requests need not wait for that, its health checks of the backend `weir`
@@ -55,6 +56,8 @@ core.register_action("weir", { "http-req" }, function(txn)
   local status = answer.status
   if status == 200 then
     txn:set_priv(fields_of(answer))
+    local receipt = answer.headers["x-weir-receipt"]
+    if receipt then txn:set_var("txn.weir_receipt", receipt[0]) end
   elseif not status or status < 100 or status >= 500 then
     txn:Warning("weir: no answer")
     if not passes_unjudged then txn:done(txn:reply({ status = 503 })) end
@@ -69,3 +72,28 @@ end)
 core.register_action("weir_fields", { "http-res" }, function(txn)
   for name, values in pairs(txn:get_priv() or {}) do txn.http:res_set_header(name, values[1]) end
 end)
+
+-- At the end of a request, whatever that is, the client going away included. A filter cannot wait for an answer, so it
+-- leaves that to a task.
+local function release(receipt)
+  local headers = { ["host"] = { "localhost" }, ["content-type"] = { "application/json" } }
+  if token then headers["x-weir-token"] = { token } end
+  local body = '{"receipt":"' .. receipt .. '"}'
+  local answer = core.httpclient():post({ url = url .. "/v1/release", headers = headers, body = body, timeout = patience })
+  if answer.status ~= 200 then core.Warning("weir: a hold was not released, and ends with its lease") end
+end
+
+local Release = { id = "weir_release", flags = filter.FLT_CFG_FL_HTX }
+Release.__index = Release
+
+function Release:new()
+  return setmetatable({}, Release)
+end
+
+function Release:end_analyze(txn, channel)
+  if not channel:is_resp() then return end
+  local receipt = txn:get_var("txn.weir_receipt")
+  if receipt then core.register_task(function() release(receipt) end) end
+end
+
+core.register_filter("weir_release", Release, function(self) return self end)

@@ -63,7 +63,7 @@ void Evaluation::start(const Bindings& bindings, Instant now, std::size_t outcom
   bindings_ = &bindings;
   now_ = now;
   stage_ = Stage::live;
-  over_ = is_descriptors_ = has_followers_ = false;
+  over_ = is_descriptors_ = has_followers_ = charges_denied_ = false;
   is_known_domain_ = true;
   used_ = 0;
   deadline_.reset();
@@ -107,6 +107,7 @@ void Evaluation::begin_outcome(std::size_t i) {
   const BoundLimit& bound = bindings_->limits()[limit.limit];
   const States* const live = states_of(bound.live, matched.caller.tier);
   const States* const candidate = states_of(bound.candidate, matched.caller.tier);
+  const bool gives_back = is_give_back();
   const bool is_live = bound.source->mode == policy::Mode::enforce;
   Outcome& outcome = outcomes_[i];
   outcome.limit = limit.limit;
@@ -115,7 +116,7 @@ void Evaluation::begin_outcome(std::size_t i) {
   outcome.consumer = (live != nullptr ? live : candidate)->table->hash(matched.key(i));
   outcome.cost = limit.cost;
   outcome.max_wait = options_.max_wait;
-  if (!is_live || live == nullptr) {  // it may not be asked
+  if (!is_live || live == nullptr || gives_back) {  // it may not be asked
     outcome.decision = Decision{};
     outcome.decision.admitted = true;
   }
@@ -124,9 +125,10 @@ void Evaluation::begin_outcome(std::size_t i) {
   parts_[i] = {.states = live,
                .rule = live == nullptr ? nullptr : &live->rule,
                .candidate = candidate,
-               .text_end = consumer_texts_.size()};
-  if (candidate != nullptr || (!is_live && live != nullptr)) has_followers_ = true;
-  if (is_live && live != nullptr) add_live(i);
+               .text_end = consumer_texts_.size(),
+               .gives_back = gives_back};
+  if (candidate != nullptr || ((!is_live || gives_back) && live != nullptr)) has_followers_ = true;
+  if (is_live && live != nullptr && !gives_back) add_live(i);
 }
 
 void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
@@ -144,6 +146,7 @@ void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::s
     for (Outcome& outcome : outcomes_) outcome.limit = Verdict::no_limit;
     return;
   }
+  charges_denied_ = found->charges_denied;
   descriptors_.match(bindings, *found, asks, statuses_);
   for (std::size_t i = 0; i < asks.size(); ++i) {
     const MatchedDescriptor& part = descriptors_[i];
@@ -176,6 +179,7 @@ void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::s
     }
     if (part.states != nullptr) add_live(i);
   }
+  if (options_.receipts != nullptr) prepare_receipts();
   if (!too_many_ && !live_.empty()) ask_live();
 }
 
@@ -290,8 +294,8 @@ void Evaluation::step() {
       return read_blocks();
     case Stage::followers:
       return read_followers();
-    case Stage::refunds:
-      return read_refunds();
+    case Stage::corrections:
+      return read_corrections();
     case Stage::reset:
       return read_reset();
     case Stage::receipt:
@@ -303,7 +307,7 @@ void Evaluation::step() {
 // say when it could pass, and descriptors what is left.
 void Evaluation::ask_live() {
   const bool is_full = quotas_ > 0 && full_quotas_ == quotas_;
-  const bool only_look = is_denied_outright() || banned_ || is_full;
+  const bool only_look = !is_report() && (is_denied_outright() || banned_ || is_full);
   used_ = 0;
   Group& group = new_group(operation(!only_look), later(Fallback::by_limit));
   for (const std::uint32_t i : live_) {
@@ -349,6 +353,7 @@ void Evaluation::read_paths(const Group& group) {
       outcomes_[i].decision = check.decision;
     } else if (check.path == Path::closed) {
       outcomes_[i].decision = check.decision;
+      parts_[i].was_closed = true;
       if (parts_[i].quota) {
         ++full_quotas_;
         quota_was_closed_ = true;
@@ -490,6 +495,9 @@ void Evaluation::conclude(bool admits) {
   }
   verdict_.at = at;
   stage_ = Stage::followers;
+  if (is_descriptors_ && !has_followers_ && (!admits || quotas_ > 0)) {
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) has_followers_ = has_followers_ || is_charged_unasked(i, admits);
+  }
   if (has_followers_) {
     ask_followers(admits);
   } else {
@@ -509,88 +517,161 @@ Verdict Evaluation::store_away_verdict() const noexcept {
   return verdict;
 }
 
+// A descriptor that does not fit counts all the same if its hits are more than one: they tell of what was used already.
+// One that fits is not charged by a call that is denied, unless its domain says so.
+bool Evaluation::is_charged_unasked(std::size_t i, bool admits) const noexcept {
+  const Part& part = parts_[i];
+  if (!is_descriptors_ || options_.peek || is_report() || too_many_) return false;
+  if (part.states == nullptr || part.gives_back || is_shadow(i) || part.was_open || part.was_closed) return false;
+  if (charges_denied_ && !admits) return outcomes_[i].cost > Cost{0};
+  return !outcomes_[i].decision.admitted && outcomes_[i].cost > Cost{1};
+}
+
 // A shadow limit is charged iff it and the live verdict admit; a candidate iff it and every other live limit admit,
 // whatever its own live limit says. Where the request fails elsewhere a candidate neither agrees nor differs.
 void Evaluation::ask_followers(bool admits) {
   followers_.clear();
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    if (parts_[i].gives_back && parts_[i].candidate != nullptr) {
+      follow(i, FollowerKind::candidate_give_back, Operation::look);
+    }
     if (parts_[i].states == nullptr) continue;
     if (parts_[i].gives_back) {
-      follow(i, FollowerKind::give_back, false);
+      follow(i, FollowerKind::give_back, Operation::look);
     } else if (is_shadow(i) && !is_left_out(i)) {
-      follow(i, FollowerKind::shadow, admits);
+      follow(i, FollowerKind::shadow, operation(admits));
+    } else if (is_charged_unasked(i, admits)) {
+      follow(i, FollowerKind::charge, Operation::report);
     }
   }
-  if (is_descriptors_ || too_many_ || is_denied_outright() || by_share_) return;
+  if (is_descriptors_ || too_many_ || is_denied_outright() || by_share_ || is_give_back()) return;
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     if (parts_[i].candidate == nullptr) continue;
     const bool own_denies = !is_shadow(i) && parts_[i].states != nullptr && !outcomes_[i].decision.admitted;
-    if (deniers_.count == (own_denies ? 1U : 0U)) follow(i, FollowerKind::candidate, true);
+    if (deniers_.count == (own_denies ? 1U : 0U)) follow(i, FollowerKind::candidate, operation(true));
   }
 }
 
-void Evaluation::follow(std::size_t i, FollowerKind kind, bool charges) {
-  const bool is_candidate = kind == FollowerKind::candidate;
+void Evaluation::follow(std::size_t i, FollowerKind kind, Operation operation) {
+  const bool is_candidate = kind == FollowerKind::candidate || kind == FollowerKind::candidate_give_back;
+  const bool gives_back = kind == FollowerKind::give_back || kind == FollowerKind::candidate_give_back;
   // Descriptors are decided here if the store fails now, and so is a request that has asked it for nothing yet.
   const bool or_share = !is_candidate && (is_descriptors_ || live_.empty());
   const Fallback fallback = is_candidate ? Fallback::none : later(or_share ? Fallback::share : Fallback::none);
-  Group& group = new_group(operation(charges), fallback);
+  Group& group = new_group(operation, fallback);
   const States& states = is_candidate ? *parts_[i].candidate : *parts_[i].states;
   const core::Rule& rule = is_candidate ? states.rule : *parts_[i].rule;
-  add_check(group, i, states, rule, kind == FollowerKind::give_back ? Cost{0} : outcomes_[i].cost);
+  add_check(group, i, states, rule, gives_back ? Cost{0} : outcomes_[i].cost);
   followers_.push_back({static_cast<std::uint32_t>(i), kind});
 }
 
 void Evaluation::read_followers() {
-  stage_ = Stage::refunds;
-  refunds_.clear();
+  stage_ = Stage::corrections;
+  corrections_.clear();
   const std::size_t asked = std::exchange(used_, 0);
   for (std::size_t g = 0; g < asked; ++g) {
     const auto [i, kind] = followers_[g];
     if (!groups_[g].decided) continue;
     const Decision& decision = groups_[g].checks[0].decision;
-    if (kind == FollowerKind::candidate) {
-      outcomes_[i].candidate = decision;
-    } else {
-      outcomes_[i].decision = decision;
+    switch (kind) {
+      case FollowerKind::candidate:
+        outcomes_[i].candidate = decision;
+        break;
+      case FollowerKind::shadow:
+        outcomes_[i].decision = decision;
+        charge_shadow(i, groups_[g]);
+        break;
+      case FollowerKind::give_back:
+        outcomes_[i].decision = decision;
+        give_back(i, kind, groups_[g]);
+        break;
+      case FollowerKind::candidate_give_back:
+        give_back(i, kind, groups_[g]);
+        break;
+      case FollowerKind::charge:
+        read_charge(i, groups_[g]);
+        break;
     }
-    if (kind == FollowerKind::give_back) give_back(i, groups_[g]);
   }
 }
 
-// As much as the state says was used, at most the hits; and says what is left then. Groups that were read are used
-// again: the g-th refund takes a place no later than the look that it belongs to.
-void Evaluation::give_back(std::size_t i, const Group& looked) {
+// What is left now. Whether it fitted has been said.
+void Evaluation::read_charge(std::size_t i, const Group& group) {
+  const Decision& after = group.checks[0].decision;
   Decision& decision = outcomes_[i].decision;
-  const Cost given{std::min(outcomes_[i].cost.units(), decision.limit - decision.remaining)};
+  decision.remaining = after.remaining;
+  decision.reset_after = after.reset_after;
+}
+
+// Groups that were read are used again: the g-th correction takes a place no later than what it belongs to.
+
+// A shadow descriptor that does not fit counts as one that is live.
+void Evaluation::charge_shadow(std::size_t i, const Group& asked) {
+  const bool is_charged = is_descriptors_ && !options_.peek && !is_report() && asked.operation == Operation::decide &&
+                          !outcomes_[i].decision.admitted && outcomes_[i].cost > Cost{1};
+  if (!is_charged) return;
+  const store::Failure failure = asked.failure;
+  const bool by_share = failure != store::Failure::none;
+  Group& group = new_group(Operation::report, by_share ? Fallback::at_once : Fallback::none);
+  group.failure = failure;
+  add_check(group, i, *parts_[i].states, *parts_[i].rule, outcomes_[i].cost);
+  corrections_.push_back({static_cast<std::uint32_t>(i), Cost{0}});
+}
+
+// As much as the state says was used, at most the hits; and says what is left then. Where nothing is left, more may
+// have been used than the limit: the core gives back no more than that.
+void Evaluation::give_back(std::size_t i, FollowerKind kind, const Group& looked) {
+  const bool is_candidate = kind == FollowerKind::candidate_give_back;
+  Decision of_candidate = looked.checks[0].decision;
+  Decision& decision = is_candidate ? of_candidate : outcomes_[i].decision;
+  const std::uint64_t used = decision.limit - decision.remaining;
+  const Cost given{decision.remaining == 0 ? outcomes_[i].cost.units() : std::min(outcomes_[i].cost.units(), used)};
   const core::Charged charged = core::charged_by(decision);  // the newest
-  decision.remaining += given.units();
+  decision.remaining += std::min(given.units(), used);
   if (decision.remaining == decision.limit) decision.reset_after = Duration::zero();
-  decision.admitted = true;
-  decision.retry_after = Duration::zero();
+  core::admit_again(decision);
   if (given == Cost{0}) return;
   const store::Failure failure = looked.failure;
   const bool by_share = failure != store::Failure::none;
   Group& group = new_group(Operation::settle, by_share ? Fallback::at_once : Fallback::none);
   group.failure = failure;
-  add_check(group, i, *parts_[i].states, *parts_[i].rule, Cost{1});
+  const States& states = is_candidate ? *parts_[i].candidate : *parts_[i].states;
+  const core::Rule& rule = is_candidate ? states.rule : *parts_[i].rule;
+  add_check(group, i, states, rule, Cost{1}).receipt = nullptr;
   group.settlement = core::Settlement{given, Cost{0}, charged};
-  refunds_.push_back({static_cast<std::uint32_t>(i), given});
+  corrections_.push_back({static_cast<std::uint32_t>(i), is_candidate ? Cost{0} : given});
 }
 
-// A shared store takes back what it has charged, and not what others hold. What a refund that failed leaves is charged,
-// as it was.
-void Evaluation::read_refunds() {
+// The store says what is left: it takes back what it has charged, and not what others hold. What a refund that failed
+// leaves is charged, as it was.
+void Evaluation::read_corrections() {
   over_ = true;
   for (std::size_t g = 0; g < used_; ++g) {
     const Group& group = groups_[g];
-    Decision& decision = outcomes_[refunds_[g].outcome].decision;
-    if (!group.decided) {
-      decision.remaining -= std::min(decision.remaining, refunds_[g].given.units());
-    } else if (paths_ != nullptr && group.failure == store::Failure::none) {
+    const auto [i, given] = corrections_[g];
+    Decision& decision = outcomes_[i].decision;
+    if (group.operation == Operation::report) {
+      if (group.decided) read_charge(i, group);
+    } else if (given == Cost{0}) {
+      continue;  // a candidate's
+    } else if (!group.decided) {
+      decision.remaining -= std::min(decision.remaining, given.units());
+    } else if (!core::is_concurrency(*group.checks[0].rule)) {
       decision.remaining = group.checks[0].decision.remaining;
     }
   }
+}
+
+// Of a query whose cost was given back, the limit with the least left is told, as of one that was admitted.
+void Evaluation::tell_given_back() {
+  live_.clear();
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    if (parts_[i].states != nullptr && !is_shadow(i)) live_.push_back(static_cast<std::uint32_t>(i));
+  }
+  if (live_.empty() || is_denied_outright()) return;
+  const Instant at = verdict_.at;
+  verdict_ = admitted_verdict(live_outcomes(), Reason::within, 0);
+  verdict_.at = at;
 }
 
 void Evaluation::read_reset() {
@@ -611,7 +692,7 @@ void Evaluation::prepare_receipts() {
   const ReceiptAsk& ask = *options_.receipts;
   const bool is_named = static_cast<bool>(ask.id);
   receipt_id_ = is_named || ask.what == ReceiptAsk::What::report ? ask.id : new_receipt_id();
-  if (ask.what == ReceiptAsk::What::report || options_.peek) return;
+  if (ask.what == ReceiptAsk::What::report || ask.what == ReceiptAsk::What::give_back || options_.peek) return;
   write_receipt([&](std::size_t i) {
     return ask.what == ReceiptAsk::What::reserve || is_on_holds(parts_[i].states) || is_on_holds(parts_[i].candidate);
   });
@@ -624,7 +705,8 @@ core::ReceiptUse* Evaluation::use_of(std::size_t i, const States& states, const 
   const bool is_candidate = &states == parts_[i].candidate;
   if (!is_candidate && &states != parts_[i].states) return nullptr;
   const ReceiptAsk& ask = *options_.receipts;
-  if (ask.what == ReceiptAsk::What::hold && !core::is_concurrency(rule)) return nullptr;
+  const bool is_for_holds = ask.what == ReceiptAsk::What::hold || ask.what == ReceiptAsk::What::give_back;
+  if (is_for_holds && !core::is_concurrency(rule)) return nullptr;
   core::ReceiptUse& use = uses_[is_candidate ? outcomes_.size() + i : i];
   use = {.id = receipt_id_, .lasts = lasts_of(rule, ask.lasts)};
   return &use;
@@ -673,7 +755,7 @@ void Evaluation::write_receipt(Filter is_part) {
 
 // What was opened, behind the last step.
 void Evaluation::tell_receipts() {
-  if (options_.peek || too_many_ || uses_.size() != 2 * outcomes_.size()) return;
+  if (options_.peek || too_many_ || is_give_back() || uses_.size() != 2 * outcomes_.size()) return;
   const auto is_open = [](const core::ReceiptUse& use) {
     return use.result == core::ReceiptResult::done || use.result == core::ReceiptResult::repeated;
   };
@@ -761,6 +843,7 @@ void Evaluation::finish() {
   if (is_descriptors_) {
     fill_statuses();
   } else if (stage_ != Stage::reset && stage_ != Stage::receipt) {
+    if (is_give_back()) tell_given_back();
     verdict_.label = matched.label;
     verdict_.route = bindings_->matcher().labels()[matched.label];
     verdict_.tier = matched.caller.tier;
@@ -773,9 +856,10 @@ void Evaluation::finish() {
 void Evaluation::fill_statuses() {
   for (std::size_t i = 0; i < statuses_.size(); ++i) {
     DescriptorStatus& status = statuses_[i];
+    if (is_report()) status.admitted = true;    // whatever is left
     if (parts_[i].states == nullptr) continue;  // a ban has said it
     status.decision = outcomes_[i].decision;
-    status.admitted = is_shadow(i) || parts_[i].gives_back || status.decision.admitted;
+    status.admitted = is_shadow(i) || parts_[i].gives_back || is_report() || status.decision.admitted;
     if (parts_[i].was_open) status.kind = DescriptorStatus::Kind::unmatched;  // nothing is known of it
   }
 }

@@ -62,7 +62,7 @@ class Evaluation final : private store::Callback {
     bool peek = false;  // charges nothing
     bool wants_more_after = false;
     bool wants_holdings = false;           // of a look at one limit
-    const ReceiptAsk* receipts = nullptr;  // to reserve, hold or report; stays until it is finished
+    const ReceiptAsk* receipts = nullptr;  // to reserve, hold, report or give back; stays until it is finished
   };
   void begin(const Bindings& bindings, Options options, Instant now);
   void begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
@@ -101,7 +101,7 @@ class Evaluation final : private store::Callback {
   [[nodiscard]] std::span<const ReceiptOutcome> receipt_outcomes() const noexcept { return receipt_outcomes_; }
 
  private:
-  enum class Stage : std::uint8_t { live, warning, penalties, blocks, followers, refunds, reset, receipt };
+  enum class Stage : std::uint8_t { live, warning, penalties, blocks, followers, corrections, reset, receipt };
 
   // What a matched limit is to the request.
   struct Part {
@@ -112,14 +112,17 @@ class Evaluation final : private store::Callback {
     bool quota = false;
     bool gives_back = false;
     bool banned = false;
-    bool was_open = false;  // not asked, the store being away
+    bool was_open = false;    // not asked, the store being away
+    bool was_closed = false;  // the same
   };
-  enum class FollowerKind : std::uint8_t { shadow, give_back, candidate };
+  // `charge`: a descriptor of a call that is denied, or one that does not fit; charged without asking.
+  enum class FollowerKind : std::uint8_t { shadow, give_back, candidate, candidate_give_back, charge };
   struct Follower {
     std::uint32_t outcome;
     FollowerKind kind;
   };
-  struct Refund {
+  // What is settled behind the followers, or, of a shadow descriptor that does not fit, charged all the same.
+  struct Correction {
     std::uint32_t outcome;
     Cost given;
   };
@@ -146,11 +149,15 @@ class Evaluation final : private store::Callback {
   void read_blocks();
   void conclude(bool admits);
   [[nodiscard]] Verdict store_away_verdict() const noexcept;
+  [[nodiscard]] bool is_charged_unasked(std::size_t i, bool admits) const noexcept;
   void ask_followers(bool admits);
-  void follow(std::size_t i, FollowerKind kind, bool charges);
+  void follow(std::size_t i, FollowerKind kind, store::Operation operation);
   void read_followers();
-  void give_back(std::size_t i, const store::Group& looked);
-  void read_refunds();
+  void read_charge(std::size_t i, const store::Group& group);
+  void give_back(std::size_t i, FollowerKind kind, const store::Group& looked);
+  void charge_shadow(std::size_t i, const store::Group& asked);
+  void read_corrections();
+  void tell_given_back();
   void read_reset();
   void prepare_receipts();
   [[nodiscard]] core::ReceiptUse* use_of(std::size_t i, const store::States& states, const core::Rule& rule);
@@ -181,6 +188,10 @@ class Evaluation final : private store::Callback {
   [[nodiscard]] bool is_report() const noexcept {
     return options_.receipts != nullptr && options_.receipts->what == ReceiptAsk::What::report;
   }
+  // A query whose cost is given back.
+  [[nodiscard]] bool is_give_back() const noexcept {
+    return options_.receipts != nullptr && options_.receipts->what == ReceiptAsk::What::give_back;
+  }
   [[nodiscard]] store::Operation operation(bool charges) const noexcept {
     if (is_report()) return store::Operation::report;
     return charges && !options_.peek ? store::Operation::decide : store::Operation::look;
@@ -210,6 +221,7 @@ class Evaluation final : private store::Callback {
   bool advancing_ = false;
   bool is_descriptors_ = false;
   bool is_known_domain_ = true;
+  bool charges_denied_ = false;  // as policy::Domain has it
   bool has_followers_ = false;
 
   std::vector<store::Group> groups_;  // only grows; those in use come first
@@ -226,7 +238,7 @@ class Evaluation final : private store::Callback {
   std::vector<std::uint32_t> live_;      // which outcomes are live limits that were asked
   std::vector<std::uint32_t> subjects_;  // which outcomes the guards or groups of this step belong to
   std::vector<Follower> followers_;
-  std::vector<Refund> refunds_;
+  std::vector<Correction> corrections_;
   Deniers deniers_;
   std::size_t quotas_ = 0;
   std::size_t full_quotas_ = 0;

@@ -32,7 +32,8 @@ EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind) {
   order_.push_back({false, static_cast<std::uint32_t>(used_)});
   Item& item = *items_[used_++];
   item.kind = kind;
-  item.looks = item.uses_receipts = false;
+  if (item.uses_receipts) item.receipt_ask = {};
+  item.looks = item.wants_holdings = item.uses_receipts = false;
   item.error.reset();
   return item;
 }
@@ -46,14 +47,16 @@ void EvaluationBatch::add(const NamedQuery& ask) {
 }
 
 void EvaluationBatch::add(const Query& query, const ReceiptAsk& receipts) {
-  Item& item = new_item(receipts.what == ReceiptAsk::What::report ? Kind::report : Kind::query);
+  const bool decides = receipts.what == ReceiptAsk::What::reserve || receipts.what == ReceiptAsk::What::hold;
+  Item& item = new_item(decides ? Kind::query : Kind::report);
   item.query = query;
   item.receipt_ask = receipts;
   item.uses_receipts = true;
 }
 
 void EvaluationBatch::add(const NamedQuery& ask, const ReceiptAsk& receipts) {
-  Item& item = new_item(receipts.what == ReceiptAsk::What::report ? Kind::report_named : Kind::named);
+  const bool decides = receipts.what == ReceiptAsk::What::reserve || receipts.what == ReceiptAsk::What::hold;
+  Item& item = new_item(decides ? Kind::named : Kind::report_named);
   item.named = ask;
   item.receipt_ask = receipts;
   item.uses_receipts = true;
@@ -73,8 +76,20 @@ void EvaluationBatch::add(std::string_view domain, std::span<const DescriptorQue
 }
 
 void EvaluationBatch::add_look(std::string_view domain, const DescriptorQuery& ask) {
-  add(domain, {&ask, 1});
+  add_look(domain, {&ask, 1});
+  items_[used_ - 1]->wants_holdings = true;
+}
+
+void EvaluationBatch::add_look(std::string_view domain, std::span<const DescriptorQuery> asks) {
+  add(domain, asks);
   items_[used_ - 1]->looks = true;
+}
+
+void EvaluationBatch::add_report(std::string_view domain, std::span<const DescriptorQuery> asks) {
+  add(domain, asks);
+  Item& item = *items_[used_ - 1];
+  item.receipt_ask = {.what = ReceiptAsk::What::report};
+  item.uses_receipts = true;
 }
 
 void EvaluationBatch::add_reset(const NamedQuery& ask) {
@@ -159,7 +174,10 @@ void EvaluationBatch::begin(Item& item, Instant now) {
       item.evaluation.begin_receipt(*bindings_, item.receipt, item.receipt_ask, now);
       break;
     case Kind::descriptors:
-      item.evaluation.begin(*bindings_, item.domain, item.asks, {.peek = item.looks, .wants_holdings = item.looks},
+      item.evaluation.begin(*bindings_, item.domain, item.asks,
+                            {.peek = item.looks,
+                             .wants_holdings = item.wants_holdings,
+                             .receipts = item.uses_receipts ? &item.receipt_ask : nullptr},
                             now);
       break;
     case Kind::reset:
@@ -292,7 +310,7 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
       return;
     }
     case Kind::descriptors:
-      if (counts) evaluator_.count_descriptors(item.evaluation);
+      if (counts && !item.uses_receipts) evaluator_.count_descriptors(item.evaluation);
       return;
     case Kind::report:
     case Kind::report_named:

@@ -58,13 +58,15 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   // Each gets the next number, from nought.
   void add(const Query& query);
   void add(const NamedQuery& ask);
-  // The same with receipts: to reserve, to hold, or to report.
+  // The same with receipts: to reserve, to hold, to report, or to give back.
   void add(const Query& query, const ReceiptAsk& receipts);
   void add(const NamedQuery& ask, const ReceiptAsk& receipts);
   // To settle, release or extend.
   void add(const Receipt& receipt, const ReceiptAsk& ask);
   void add(std::string_view domain, std::span<const DescriptorQuery> asks);  // all or nothing
   void add_look(std::string_view domain, const DescriptorQuery& ask);        // with holdings()
+  void add_look(std::string_view domain, std::span<const DescriptorQuery> asks);
+  void add_report(std::string_view domain, std::span<const DescriptorQuery> asks);  // charges without asking
   void add_reset(const NamedQuery& ask);
   void add_reset(const DescriptorName& name);
   // CL.THROTTLE: `hash` is that of the key, as the throttle's table has it. They are numbered by themselves.
@@ -88,7 +90,7 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
     descriptors,
     reset,
     reset_descriptor,
-    report,        // as a query
+    report,        // as a query, or given back
     report_named,  // by name
     receipt,       // settled, released or extended
   };
@@ -145,7 +147,8 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
     DescriptorName descriptor;
     std::string_view domain;
     std::span<const DescriptorQuery> asks;
-    bool looks = false;          // at a descriptor
+    bool looks = false;  // at descriptors
+    bool wants_holdings = false;
     bool uses_receipts = false;  // as receipt_ask says
     ReceiptAsk receipt_ask;
     Receipt receipt;  // that is settled, released or extended

@@ -58,9 +58,10 @@ struct Receipt {
 // What is to be done with receipts.
 struct ReceiptAsk {
   enum class What : std::uint8_t {
-    reserve,  // a decision that opens a receipt beside each state it charges
-    hold,     // the same, but only of limits on holds
-    report,   // charges without asking; nothing is opened
+    reserve,    // a decision that opens a receipt beside each state it charges
+    hold,       // the same, but only of limits on holds
+    report,     // charges without asking; nothing is opened
+    give_back,  // what was charged last, or the oldest holds, as much as there is; needs no receipt
     settle,
     release,
     extend,

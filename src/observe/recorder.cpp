@@ -23,10 +23,12 @@ bool is_look(const engine::DescriptorQuery& ask) noexcept {
   return ask.hits == Cost{0};
 }
 
-// Resets are not, nor are descriptors that nothing is known of.
+// Resets and reports are not, nor are descriptors that nothing is known of.
 bool is_evaluated(const EvaluationBatch& batch, std::size_t i) noexcept {
   const Kind kind = batch.kind(i);
-  if (kind == Kind::descriptors) return batch.is_known_domain(i);
+  if (kind == Kind::descriptors) {
+    return batch.is_known_domain(i) && batch.receipt_ask(i).what != engine::ReceiptAsk::What::report;
+  }
   return kind == Kind::query || kind == Kind::named;
 }
 

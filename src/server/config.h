@@ -157,6 +157,7 @@ struct Config {
   std::optional<std::filesystem::path> policy;  // none: the default policy
   std::string policy_origin = "default";        // who named it: `default`, a file, `--policy`, `WEIR_POLICY`
   bool merge_domains = false;                   // whether files of a policy's directory may be for one domain
+  std::vector<std::string> charge_all;          // the domains whose denied calls charge all descriptors
   std::vector<Listener> listeners = default_listeners();
   StateConfig state;
   FieldsConfig fields;

@@ -104,6 +104,11 @@ std::string say_redis_tls(const Parts& parts) {
   return !redis.with_tls() ? "" : redis.tls.certificate ? "TLS with a certificate" : "TLS";
 }
 
+std::string say_charge_all(const Parts& parts) {
+  const std::vector<std::string>& domains = parts.config.charge_all;
+  return domains.empty() ? "" : fmt::format("denied calls charge all of {}", fmt::join(domains, ", "));
+}
+
 std::string say_file(std::string_view what, const std::optional<std::filesystem::path>& file) {
   return file ? fmt::format("{} from {}", what, file->string()) : "";
 }
@@ -138,6 +143,10 @@ std::vector<Field> make_fields() {
       {"merge_domains", truth(&Config::merge_domains),
        "Whether files in a directory of envoyproxy/ratelimit's may be for one domain. Default: false.",
        [](P p) { return p.config.merge_domains ? "domains merged" : ""; }, "policy"},
+      {"domains", domains(),
+       "For domains of envoyproxy/ratelimit's files, by name. denied: charge_all, and a denied call charges all of its "
+       "descriptors, as there. Default: charge_nothing, but for what does not fit and is more than one hit.",
+       [](P p) { return say_charge_all(p); }, "policy"},
 
       {"doors", refused("it is called listeners")},
       {"listeners", section(check_listeners),

@@ -202,6 +202,28 @@ inline void take_url(const Node& node, std::string_view text, const Spot& at) {
   redis.urls.push_back(*std::move(url));
 }
 
+// What is said of domains of envoyproxy/ratelimit's files: a map of their names.
+inline Kind domains() {
+  Kind kind = kind_of(&Config::charge_all,
+                      R"("type": "object", "additionalProperties": { "type": "object", "additionalProperties": false, )"
+                      R"("properties": { "denied": { "enum": ["charge_nothing", "charge_all"] } } })");
+  kind.read = [](const Spot& at) {
+    const Node* node = at.find();
+    if (node == nullptr) return;
+    text::Problems& problems = at.reading.problems;
+    if (!node->is_map()) {
+      return problems.error(node->at, "domains has to be a map, like shop: { denied: charge_all }");
+    }
+    for (const text::Member& member : node->members) {
+      text::MapReader domain(member.value, member.key.value, problems);
+      const auto denied = domain.one_of("denied", {"charge_nothing", "charge_all"});
+      if (denied && denied->value == 1) at.parts.config.charge_all.push_back(member.key.value);
+      domain.finish();
+    }
+  };
+  return kind;
+}
+
 // Without quotes, other readers of the file take it for a number, and not all for the same one.
 inline Kind unix_mode() {
   Kind kind = text(&ListenerConfig::unix_mode, parse_mode, R"("type": "string", "pattern": "^0?[0-7]{3}$")");

@@ -41,6 +41,7 @@ Result<std::string> Server::apply(Loaded loaded) {
   const std::lock_guard guard(mutex_);
   config_.policy = next.policy;
   config_.merge_domains = next.merge_domains;
+  config_.charge_all = next.charge_all;
   config_.fields = next.fields;
   config_.grace = next.grace;
   config_.drain = next.drain;

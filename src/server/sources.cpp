@@ -74,6 +74,17 @@ void choose_policy(const Sources& sources, Config& config) {
   }
 }
 
+// As weir.yaml has it for domains. A name that the policy does not have, or not yet, changes nothing.
+std::shared_ptr<const policy::Ruleset> with_charges(std::shared_ptr<const policy::Ruleset> ruleset,
+                                                    const std::vector<std::string>& charge_all) {
+  if (ruleset == nullptr || charge_all.empty()) return ruleset;
+  auto changed = std::make_shared<policy::Ruleset>(*ruleset);
+  for (policy::Domain& domain : changed->domains) {
+    domain.charges_denied = std::ranges::find(charge_all, domain.name) != charge_all.end();
+  }
+  return changed;
+}
+
 }  // namespace
 
 void FileWatch::add(const std::vector<fs::path>& files) {
@@ -132,7 +143,7 @@ Loaded load(const Sources& sources) {
                                  .nodes = redis ? redis->nodes : policy::default_nodes};
   policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy, load)
                                                 : policy::load_text(default_policy, "default policy");
-  loaded.ruleset = std::move(policy.ruleset);
+  loaded.ruleset = with_charges(std::move(policy.ruleset), loaded.config->charge_all);
   loaded.problems.insert(loaded.problems.end(), policy.problems.begin(), policy.problems.end());
   return loaded;
 }

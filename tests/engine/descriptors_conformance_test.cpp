@@ -42,6 +42,28 @@ class DescriptorsTest : public StoreTest {
     for (const auto& [key, value] : pairs) entries.push_back({key, value});
     return evaluated("messaging", {{entries, Cost{hits}, {}, true}});
   }
+  Answer report(const std::vector<Pairs>& descriptors, std::uint64_t hits) {
+    return batched(descriptors, hits, [](EvaluationBatch& batch, auto asks) { batch.add_report("messaging", asks); });
+  }
+  Answer look(const std::vector<Pairs>& descriptors) {
+    return batched(descriptors, 1, [](EvaluationBatch& batch, auto asks) { batch.add_look("messaging", asks); });
+  }
+  template <class Add>
+  Answer batched(const std::vector<Pairs>& descriptors, std::uint64_t hits, Add add) {
+    std::vector<std::vector<DescriptorEntry>> entries;
+    for (const Pairs& pairs : descriptors) {
+      auto& list = entries.emplace_back();
+      for (const auto& [key, value] : pairs) list.push_back({key, value});
+    }
+    std::vector<DescriptorQuery> asks;
+    for (const auto& list : entries) asks.push_back({list, Cost{hits}});
+    set_clocks();
+    const EvaluationBatchPtr batch = evaluator_->new_batch();
+    add(*batch, std::span<const DescriptorQuery>(asks));
+    EXPECT_TRUE(batch->submit(now_));
+    const auto statuses = batch->statuses(0);
+    return {batch->verdict(0).admitted, {statuses.begin(), statuses.end()}};
+  }
   Answer evaluated(std::string_view name, const std::vector<DescriptorQuery>& asks) {
     Answer answer{true, std::vector<DescriptorStatus>(asks.size())};
     set_clocks();
@@ -118,9 +140,86 @@ TEST_P(DescriptorsTest, ShadowModeCountsAndAdmits) {
 
 TEST_P(DescriptorsTest, HitsAreTheCostAndNoneOnlyLooks) {
   EXPECT_TRUE(ask({{{"all", "x"}}}, 3).admitted);
-  EXPECT_FALSE(ask({{{"all", "x"}}}, 2).admitted);
   EXPECT_TRUE(ask({{{"all", "x"}}}, 0).admitted);
   EXPECT_TRUE(ask({{{"all", "x"}}}, 1).admitted);
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 0).admitted) << "nothing is left, but nothing is owed";
+  EXPECT_FALSE(ask({{{"all", "x"}}}, 1).admitted);
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 0).admitted) << "one hit that does not fit is not charged";
+}
+
+TEST_P(DescriptorsTest, HitsAboveOneThatDoNotFitAreChargedAllTheSame) {
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 3).admitted);
+  const Answer over = ask({{{"all", "x"}}}, 2);
+  EXPECT_FALSE(over.admitted);
+  EXPECT_EQ(over.statuses[0].decision.remaining, 0U);
+  EXPECT_FALSE(ask({{{"all", "x"}}}, 0).admitted) << "one is owed";
+  EXPECT_EQ(give_back({{"all", "x"}}, 2).statuses[0].decision.remaining, 1U) << "of five that were used";
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 1).admitted);
+  EXPECT_FALSE(ask({{{"all", "x"}}}, 1'000).admitted);
+  advance(24h);
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4) << "the debt ends with its window";
+}
+
+TEST_P(DescriptorsTest, WhatFitsIsNotChargedByADeniedCallWhateverItsHits) {
+  EXPECT_TRUE(ask({{{"to", "1"}}}, 1).admitted);
+  const Answer denied = ask({{{"to", "1"}}, {{"all", "x"}}}, 2);
+  EXPECT_FALSE(denied.admitted);
+  EXPECT_FALSE(denied.statuses[0].admitted);
+  EXPECT_TRUE(denied.statuses[1].admitted);
+  EXPECT_EQ(denied.statuses[1].decision.remaining, 4U);
+  EXPECT_FALSE(ask({{{"to", "1"}}}, 0).admitted) << "two more than one that was left";
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4);
+}
+
+TEST_P(DescriptorsTest, ShadowDescriptorCountsWhatDoesNotFitToo) {
+  EXPECT_TRUE(ask({{{"quiet", "x"}}}, 3).admitted);
+  const Answer looked = ask({{{"quiet", "x"}}}, 0);
+  EXPECT_TRUE(looked.statuses[0].admitted);
+  EXPECT_FALSE(looked.statuses[0].decision.admitted) << "two are owed";
+}
+
+TEST_P(DescriptorsTest, ReportIsNeverDeniedAndAlwaysCharged) {
+  EXPECT_TRUE(ask({{{"all", "x"}}}, 4).admitted);
+  const Answer told = report({{{"all", "x"}}, {{"to", "1"}}, {{"unknown", "x"}}}, 1);
+  EXPECT_TRUE(told.admitted);
+  EXPECT_TRUE(told.statuses[0].admitted);
+  EXPECT_EQ(told.statuses[0].decision.remaining, 0U);
+  EXPECT_EQ(told.statuses[1].decision.remaining, 1U);
+  EXPECT_FALSE(ask({{{"all", "x"}}}, 0).admitted);
+  EXPECT_EQ(total(Event::admitted), 1U) << "reports are no requests";
+}
+
+TEST_P(DescriptorsTest, LookSaysWhetherOneFitsAndChargesNothing) {
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(look({{{"all", "x"}}, {{"to", "1"}}}).admitted);
+  EXPECT_TRUE(ask({{{"to", "1"}}}, 2).admitted);
+  const Answer looked = look({{{"all", "x"}}, {{"to", "1"}}});
+  EXPECT_FALSE(looked.admitted);
+  EXPECT_TRUE(looked.statuses[0].admitted);
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4);
+}
+
+class ChargeAllTest : public DescriptorsTest {
+ protected:
+  std::shared_ptr<const policy::Ruleset> prepared(std::shared_ptr<const policy::Ruleset> ruleset) override {
+    auto changed = std::make_shared<policy::Ruleset>(*DescriptorsTest::prepared(ruleset));
+    for (policy::Domain& domain : changed->domains) domain.charges_denied = true;
+    return changed;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Stores, ChargeAllTest, every_store, store_name);
+
+TEST_P(ChargeAllTest, DeniedCallChargesWhatFitsAsWell) {
+  EXPECT_TRUE(ask({{{"to", "1"}}}, 2).admitted);
+  const Answer denied = ask({{{"to", "1"}}, {{"all", "x"}}});
+  EXPECT_FALSE(denied.admitted);
+  EXPECT_TRUE(denied.statuses[1].admitted);
+  EXPECT_EQ(denied.statuses[1].decision.remaining, 3U);
+  EXPECT_EQ(passing({{{"to", "1"}}, {{"all", "x"}}}, 2), 0);
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 1);
+}
+
+TEST_P(ChargeAllTest, CallThatPassesIsChargedOnce) {
+  EXPECT_EQ(passing({{{"all", "x"}}}, 9), 4);
 }
 
 TEST_P(DescriptorsTest, OverrideOfNothingDeniesAndTheOthersAreLookedAt) {

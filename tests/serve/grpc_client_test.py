@@ -26,16 +26,18 @@ limits:
 DESCRIPTORS = (ROOT / "examples" / "envoy" / "descriptors.yaml").read_text()
 PROTOS = ROOT / "src" / "frontend" / "rls" / "proto"
 SERVICE = "envoy.service.ratelimit.v3.RateLimitService"
+KUADRANT_SERVICE = "kuadrant.service.ratelimit.v1.RateLimitService"
 QUOTA_SERVICE = "envoy.service.rate_limit_quota.v3.RateLimitQuotaService"
 ORDER = {"method": "POST", "path": "/orders/1", "user": "alice"}
 TOKEN = "0123456789abcdef" * 2
 
 
 def setUpModule():
-    global rls, rls_grpc
+    global rls, rls_grpc, kuadrant_grpc
     folder = tempfile.TemporaryDirectory()
     unittest.addModuleCleanup(folder.cleanup)
-    files = [str(file.relative_to(PROTOS)) for file in (PROTOS / "envoy").rglob("*.proto")]
+    files = [str(file.relative_to(PROTOS)) for whose in ("envoy", "kuadrant")
+             for file in (PROTOS / whose).rglob("*.proto")]
     well_known = pathlib.Path(grpc_tools.protoc.__file__).parent / "_proto"
     code = grpc_tools.protoc.main(["protoc", f"-I{PROTOS}", f"-I{well_known}", f"--python_out={folder.name}",
                                    f"--grpc_python_out={folder.name}", *files])
@@ -45,6 +47,7 @@ def setUpModule():
     sys.path.insert(0, folder.name)
     rls = importlib.import_module("envoy.service.ratelimit.v3.rls_pb2")
     rls_grpc = importlib.import_module("envoy.service.ratelimit.v3.rls_pb2_grpc")
+    kuadrant_grpc = importlib.import_module("kuadrant.service.ratelimit.v1.ratelimit_pb2_grpc")
 
 
 def request(*descriptors, domain="weir", hits=0):
@@ -128,6 +131,37 @@ class ByPolicy(GrpcTest):
         self.assertEqual(self.ask(ORDER).overall_code, rls.RateLimitResponse.OK)
 
 
+class Kuadrant(GrpcTest):
+    """As its filter asks: a check on the way in, a report at the end."""
+
+    def start(self, *arguments):
+        super().start(*arguments)
+        self.kuadrant = kuadrant_grpc.RateLimitServiceStub(self.channel)
+
+    def check(self, *descriptors, **options):
+        return self.kuadrant.CheckRateLimit(request(*descriptors, **options), timeout=PATIENCE).overall_code
+
+    def report(self, *descriptors, **options):
+        return self.kuadrant.Report(request(*descriptors, **options), timeout=PATIENCE).overall_code
+
+    def test_a_check_charges_nothing_and_a_report_what_was_used(self):
+        ok, over = rls.RateLimitResponse.OK, rls.RateLimitResponse.OVER_LIMIT
+        for policy, domain, asked in [(POLICY, "weir", ORDER), (DESCRIPTORS, "shop", {"remote_address": "192.0.2.7"})]:
+            with self.subTest(domain):
+                self.start(policy)
+                self.assertEqual([self.check(asked, domain=domain) for _ in range(20)], [ok] * 20)
+                self.assertEqual(self.report(asked, domain=domain, hits=2), ok)
+                self.assertEqual(self.check(asked, domain=domain), ok)
+                self.assertEqual(self.report(asked, domain=domain, hits=100), ok, "it has been used")
+                self.assertEqual(self.check(asked, domain=domain), over)
+                self.assertEqual(self.ask(asked, domain=domain).overall_code, over, "the same counters")
+
+    def test_unknown_methods(self):
+        self.start(POLICY)
+        call = self.channel.unary_unary(f"/{KUADRANT_SERVICE}/Reserve")
+        self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, call, b"", timeout=PATIENCE)
+
+
 class ByDescriptors(GrpcTest):
     def test_statuses_are_in_the_order_of_the_descriptors(self):
         self.start(DESCRIPTORS)
@@ -147,7 +181,7 @@ class Health(GrpcTest):
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     def test_check(self):
-        for service in "", "ratelimit", SERVICE:
+        for service in "", "ratelimit", SERVICE, KUADRANT_SERVICE:
             answer = self.health.Check(health_pb2.HealthCheckRequest(service=service), timeout=PATIENCE)
             self.assertEqual(answer.status, health_pb2.HealthCheckResponse.SERVING, service)
         self.assert_fails(grpc.StatusCode.NOT_FOUND, self.health.Check, health_pb2.HealthCheckRequest(service="other"),
@@ -176,7 +210,7 @@ class Reflection(GrpcTest):
 
     def test_services_are_listed(self):
         listed = self.reflected.get_services()
-        self.assertLessEqual({SERVICE, QUOTA_SERVICE, "grpc.health.v1.Health"}, set(listed))
+        self.assertLessEqual({SERVICE, KUADRANT_SERVICE, QUOTA_SERVICE, "grpc.health.v1.Health"}, set(listed))
 
     def test_a_client_without_protos_can_ask(self):
         method = descriptor_pool.DescriptorPool(self.reflected).FindServiceByName(SERVICE).methods_by_name[

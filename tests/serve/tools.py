@@ -30,7 +30,8 @@ CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "re
 # The programs that a file, or a class of it, runs.
 ENVOY = ("Envoy", has_envoy)
 RUNS = {
-    "envoy": ENVOY, "quota": ENVOY, "proxy_answers.EnvoyExtAuthz": ENVOY, "proxy_answers.EnvoyRateLimitFilter": ENVOY,
+    "envoy": ENVOY, "quota": ENVOY, "llm_gateway": ENVOY,
+    "proxy_answers.EnvoyExtAuthz": ENVOY, "proxy_answers.EnvoyRateLimitFilter": ENVOY,
     "sweep.EnvoyRateLimitFilter": ENVOY, "sweep.EnvoyExtAuthz": ENVOY, "sweep.EnvoyDescriptors": ENVOY,
     "redis_clients.Node": ("Node's clients", has_node_clients),
 }

@@ -79,6 +79,7 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(config->policy, folder / "policies/live.yaml");
   EXPECT_TRUE(config->merge_domains);
+  EXPECT_EQ(config->charge_all, Lines{"shop"});
 
   ASSERT_NE(config->listener("http"), nullptr);
   const ListenerConfig& http = *config->listener("http");

@@ -1,6 +1,7 @@
 #include "frontend/rls/quota_service.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "frontend/rls/rate_limit_service.h"
 #include "match/matcher.h"
@@ -130,7 +131,7 @@ QuotaTerms QuotaService::terms_of(std::string_view domain, std::string_view id) 
 QuotaTerms QuotaService::query_terms() {
   const match::Matcher& matcher = context_.evaluator().bindings().matcher();
   match::Query query;
-  read_query(entries_, query, headers_);
+  std::ignore = read_query(entries_, query, headers_);
   match::MatchScratch scratch(matcher);
   match::Matched matched;
   matcher.match(query, scratch, matched);

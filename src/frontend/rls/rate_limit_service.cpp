@@ -107,16 +107,20 @@ std::string_view fault_of(const wire::rls::RateLimitRequest& request) noexcept {
 
 }  // namespace
 
-void read_query(std::span<const wire::rls::Entry> entries, match::Query& query, std::vector<Header>& headers) {
+bool read_query(std::span<const wire::rls::Entry> entries, match::Query& query, std::vector<Header>& headers) {
+  bool is_report = false;
   headers.clear();
   for (const wire::rls::Entry& entry : entries) {
-    if (std::string_view* const place = place_of(query, entry.key)) {
+    if (entry.key == "report") {
+      is_report = entry.value == "true";
+    } else if (std::string_view* const place = place_of(query, entry.key)) {
       *place = entry.value;
     } else {
       headers.push_back({entry.key, entry.value});
     }
   }
   query.headers = headers;
+  return is_report;
 }
 
 std::unique_ptr<CallBatch> RateLimitService::new_batch() {
@@ -128,12 +132,12 @@ std::unique_ptr<CallBatch> RateLimitService::new_batch() {
 void RateLimitService::give_back(std::unique_ptr<CallBatch> batch) noexcept {
   batch->evaluation.reset();
   batch->calls.clear();
-  batch->gives_back.clear();
+  batch->never_over.clear();
   batch->memory.clear();
   batches_.give_back(std::move(batch));
 }
 
-void RateLimitService::add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange,
+void RateLimitService::add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange, RateLimitMethod method,
                            std::string_view message) {
   if (!request_.read(message)) return fail(server, exchange, Status::internal, "the message is no RateLimitRequest");
   if (request_.has_too_many()) return deny_unread(server, exchange, Unread::too_many_descriptors);
@@ -141,41 +145,62 @@ void RateLimitService::add(CallBatch& batch, wire::http2::Server& server, Exchan
     return fail(server, exchange, Status::invalid_argument, fault);
   }
   const std::size_t first = batch.evaluation->size();
-  request_.domain() == query_domain ? add_queries(batch) : add_descriptors(batch);
+  request_.domain() == query_domain ? add_queries(batch, method) : add_descriptors(batch, method);
   batch.calls.push_back({&exchange, first, batch.evaluation->size() - first});
 }
 
-// No hits: only look. One: what the policy says it costs. More: so much. Hits that are to be given back are not
-// charged: they only look, and are never over a limit.
-void RateLimitService::add_queries(CallBatch& batch) {
+// No hits: only look. One: what the policy says it costs. More: so much. A limit on holds is held until negative hits
+// end the hold, or its lease is over: nobody is told of a receipt here.
+void RateLimitService::add_queries(CallBatch& batch, RateLimitMethod method) {
+  using What = engine::ReceiptAsk::What;
   for (const auto& descriptor : request_.descriptors()) {
-    const std::uint64_t hits = descriptor.is_negative_hits ? 0 : request_.hits_of(descriptor);
-    match::Query query{.max_wait = Duration::zero(), .peek = hits == 0, .wants_more_after = true};
+    const std::uint64_t hits = method == RateLimitMethod::check ? 1 : request_.hits_of(descriptor);
+    match::Query query{.max_wait = Duration::zero(), .wants_more_after = true};
+    query.peek = hits == 0 || method == RateLimitMethod::check;
     if (hits != 1) query.cost = Cost{hits};
-    read_query(request_.entries_of(descriptor), query, headers_);
+    const bool says_report = read_query(request_.entries_of(descriptor), query, headers_);
     query.headers = batch.memory.keep(std::span<const Header>(headers_));
-    batch.evaluation->add(query);
-    batch.gives_back.push_back(descriptor.is_negative_hits);
+    const bool is_report = says_report || method == RateLimitMethod::report;
+    const What what = descriptor.is_negative_hits ? What::give_back : is_report ? What::report : What::hold;
+    if (query.peek) {
+      batch.evaluation->add(query);
+    } else {
+      batch.evaluation->add(query, engine::ReceiptAsk{.what = what});
+    }
+    batch.never_over.push_back(method != RateLimitMethod::check && what != What::hold);
   }
 }
 
-void RateLimitService::add_descriptors(CallBatch& batch) {
+void RateLimitService::add_descriptors(CallBatch& batch, RateLimitMethod method) {
   entries_.clear();
   for (const auto& descriptor : request_.descriptors()) {
     for (const auto& entry : request_.entries_of(descriptor)) entries_.push_back({entry.key, entry.value});
   }
   const auto entries = batch.memory.keep(std::span<const match::DescriptorEntry>(entries_));
-  batch.evaluation->add(request_.domain(), batch.memory.keep(asks(entries)));
-  batch.gives_back.push_back(false);
+  const auto kept = batch.memory.keep(asks(entries, method));
+  switch (method) {
+    case RateLimitMethod::decide:
+      batch.evaluation->add(request_.domain(), kept);
+      break;
+    case RateLimitMethod::check:
+      batch.evaluation->add_look(request_.domain(), kept);
+      break;
+    case RateLimitMethod::report:
+      batch.evaluation->add_report(request_.domain(), kept);
+      break;
+  }
+  batch.never_over.push_back(false);
 }
 
-std::span<const match::DescriptorQuery> RateLimitService::asks(std::span<const match::DescriptorEntry> entries) {
+std::span<const match::DescriptorQuery> RateLimitService::asks(std::span<const match::DescriptorEntry> entries,
+                                                               RateLimitMethod method) {
+  const bool only_checks = method == RateLimitMethod::check;
   std::size_t count = 0;
   for (const auto& descriptor : request_.descriptors()) {
     match::DescriptorQuery& ask = asks_[count++];
     ask.entries = entries.subspan(descriptor.first_entry, descriptor.entry_count);
-    ask.hits = Cost{request_.hits_of(descriptor)};
-    ask.gives_back = descriptor.is_negative_hits;
+    ask.hits = Cost{only_checks ? 1 : request_.hits_of(descriptor)};
+    ask.gives_back = descriptor.is_negative_hits && !only_checks;
     ask.limit_override.reset();
     if (!descriptor.limit) continue;
     const Duration window = wire::rls::length_of(descriptor.limit->unit).value_or(Duration::zero());
@@ -205,10 +230,10 @@ void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& serve
   for (const CallBatch::Call& call : batch.calls) {
     if (call.exchange->gone()) continue;
     frontend::answer(server, *call.exchange, [&](std::string& reply) {
-      if (batch.evaluation->kind(call.first) == engine::EvaluationBatch::Kind::query) {
-        write_queries(batch, call, reply);
-      } else {
+      if (batch.evaluation->kind(call.first) == engine::EvaluationBatch::Kind::descriptors) {
         write_descriptors(DescriptorVerdict(*batch.evaluation, call.first), reply);
+      } else {
+        write_queries(batch, call, reply);
       }
     });
     if (++made % made_at_once == 0) server.write_answers(out);
@@ -234,14 +259,14 @@ void RateLimitService::write_queries(const CallBatch& batch, const CallBatch::Ca
   const policy::Ruleset& ruleset = evaluation.bindings().ruleset();
   const Verdict* tightest = nullptr;
   for (std::size_t i = call.first; i < call.first + call.count; ++i) {
-    if (batch.gives_back[i]) continue;
+    if (batch.never_over[i]) continue;
     const Verdict& verdict = evaluation.verdict(i);
     if (tightest == nullptr || is_tighter(verdict, *tightest)) tightest = &verdict;
   }
   RateLimitResponse response(out, code_of(tightest == nullptr || tightest->admitted));
   for (std::size_t i = call.first; i < call.first + call.count; ++i) {
     auto status = status_of(ruleset, evaluation.verdict(i));
-    if (batch.gives_back[i]) status.code = Code::ok;
+    if (batch.never_over[i]) status.code = Code::ok;
     response.status(status);
   }
   if (tightest == nullptr) return;

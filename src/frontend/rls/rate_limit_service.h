@@ -1,14 +1,15 @@
-// envoy.service.ratelimit.v3.RateLimitService: the calls of one read are evaluated as one batch, and answered when it
-// is done.
+// envoy.service.ratelimit.v3.RateLimitService, and kuadrant.service.ratelimit.v1.RateLimitService with the same
+// messages: the calls of one read are evaluated as one batch, and answered when it is done.
 //
 // In most domains the descriptors of a call are evaluated together, all or nothing. In the domain `weir` each
 // descriptor is a query of its own, on the limits with routes: a client that wants several limits together names them
 // in the policy, and sends one descriptor. The keys `method`, `path`, `user`, `api_key`, `ip` and `tier` mean what they
-// mean in a query; any other key is the name of a header field.
+// mean in a query, and `report` with the value `true` makes it a report; any other key is the name of a header field.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,8 +32,16 @@ namespace weir::frontend {
 // In this domain descriptors are queries.
 inline constexpr std::string_view query_domain = "weir";
 
-// Fills a query from the entries of a descriptor; `headers` keeps what it views.
-void read_query(std::span<const wire::rls::Entry> entries, match::Query& query, std::vector<Header>& headers);
+// What a call is for.
+enum class RateLimitMethod : std::uint8_t {
+  decide,  // ShouldRateLimit
+  check,   // CheckRateLimit: whether something is left, whatever the hits; charges nothing
+  report,  // Report: charges the hits without asking
+};
+
+// Fills a query from the entries of a descriptor; `headers` keeps what it views. True: it is a report.
+[[nodiscard]] bool read_query(std::span<const wire::rls::Entry> entries, match::Query& query,
+                              std::vector<Header>& headers);
 
 // Calls of one read, and the exchanges that they are answered to.
 struct CallBatch {
@@ -44,7 +53,7 @@ struct CallBatch {
 
   engine::EvaluationBatchPtr evaluation;
   std::vector<Call> calls;
-  std::vector<bool> gives_back;  // of what is evaluated: a query that is never over its limit
+  std::vector<bool> never_over;  // of what is evaluated: a query that gives back, or reports
   BatchMemory memory;
 };
 
@@ -55,7 +64,8 @@ class RateLimitService {
 
   [[nodiscard]] std::unique_ptr<CallBatch> new_batch();
   // Adds a call, or answers it if something is wrong with it. The message stays until the batch is answered.
-  void add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange, std::string_view message);
+  void add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange, RateLimitMethod method,
+           std::string_view message);
   // When it is evaluated. Exchanges that are gone are not answered. What is answered is written to `out` at once.
   void answer(const CallBatch& batch, wire::http2::Server& server, std::string& out);
   // It is answered, or nobody waits for it any more.
@@ -69,9 +79,10 @@ class RateLimitService {
 
  private:
   void fail(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why);
-  void add_queries(CallBatch& batch);
-  void add_descriptors(CallBatch& batch);
-  [[nodiscard]] std::span<const match::DescriptorQuery> asks(std::span<const match::DescriptorEntry> entries);
+  void add_queries(CallBatch& batch, RateLimitMethod method);
+  void add_descriptors(CallBatch& batch, RateLimitMethod method);
+  [[nodiscard]] std::span<const match::DescriptorQuery> asks(std::span<const match::DescriptorEntry> entries,
+                                                             RateLimitMethod method);
   void write_queries(const CallBatch& batch, const CallBatch::Call& call, std::string& out);
   void write_descriptors(const DescriptorVerdict& verdict, std::string& out);
 

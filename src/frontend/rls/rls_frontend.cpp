@@ -15,10 +15,21 @@ namespace {
 using wire::http2::Fault;
 using wire::http2::Field;
 
-enum class Method : std::uint8_t { should_rate_limit, stream_quotas, health_check, health_watch, reflect, unknown };
+enum class Method : std::uint8_t {
+  should_rate_limit,
+  check_rate_limit,
+  report,
+  stream_quotas,
+  health_check,
+  health_watch,
+  reflect,
+  unknown
+};
 
 Method method_of(std::string_view path) noexcept {
   if (path == "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit") return Method::should_rate_limit;
+  if (path == "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit") return Method::check_rate_limit;
+  if (path == "/kuadrant.service.ratelimit.v1.RateLimitService/Report") return Method::report;
   if (path == "/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas") {
     return Method::stream_quotas;
   }
@@ -27,6 +38,14 @@ Method method_of(std::string_view path) noexcept {
   if (path == "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo") return Method::reflect;
   if (path == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") return Method::reflect;
   return Method::unknown;
+}
+
+// None: it is another service's.
+std::optional<RateLimitMethod> rate_limit_method(Method method) noexcept {
+  if (method == Method::should_rate_limit) return RateLimitMethod::decide;
+  if (method == Method::check_rate_limit) return RateLimitMethod::check;
+  if (method == Method::report) return RateLimitMethod::report;
+  return std::nullopt;
 }
 
 bool is_grpc(std::string_view content_type) noexcept {
@@ -95,7 +114,7 @@ class RlsFrontend::Session final : public net::Session {
   void keep_in_flight(std::unique_ptr<CallBatch> batch);
   void pause_if_due(net::Output& out) const;
   void serve(Exchange& exchange, CallBatch& batch);
-  void serve_rate_limit(Exchange& exchange, CallBatch& batch);
+  void serve_rate_limit(Exchange& exchange, RateLimitMethod method, CallBatch& batch);
   [[nodiscard]] bool accept(Exchange& exchange);
   [[nodiscard]] bool knows_token(const Exchange& exchange) const noexcept;
   void reflect_on(Exchange& exchange);
@@ -218,7 +237,7 @@ void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
   if (exchange.note() == has_quotas) return read_quotas(exchange);
   if (exchange.answered() || exchange.note() == evaluated) return;
   const Method method = method_of(exchange.field(Field::path));
-  if (method == Method::should_rate_limit) return serve_rate_limit(exchange, batch);
+  if (const auto asked = rate_limit_method(method)) return serve_rate_limit(exchange, *asked, batch);
   const bool whole = exchange.complete() || exchange.fault() != Fault::none;
   const bool is_stream = method == Method::reflect || method == Method::stream_quotas;
   if (!whole && !is_stream) return;
@@ -241,13 +260,13 @@ void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
 
 // Also one that is too long is read to its end: a caller that is answered earlier is told to stop, and may take that
 // for a failure. How much can wait to be sent is bounded by the streams, each of which has one answer.
-void RlsFrontend::Session::serve_rate_limit(Exchange& exchange, CallBatch& batch) {
+void RlsFrontend::Session::serve_rate_limit(Exchange& exchange, RateLimitMethod method, CallBatch& batch) {
   if (!exchange.complete()) return;
   frontend_.calls_.raise();
   if (const auto why = unread(exchange.fault())) return frontend_.rate_limits_.deny_unread(server_, exchange, *why);
   std::string_view message;
   if (accept(exchange) && sole_message(server_, exchange, longest_message_, message)) {
-    return frontend_.rate_limits_.add(batch, server_, exchange, message);
+    return frontend_.rate_limits_.add(batch, server_, exchange, method, message);
   }
   frontend_.rate_limits_.counts().failed.raise();
 }

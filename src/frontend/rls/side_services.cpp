@@ -114,6 +114,7 @@ std::optional<std::string_view> service_of(std::string_view message) noexcept {
 
 bool is_known(std::string_view service) noexcept {
   return service.empty() || service == "ratelimit" || service == "envoy.service.ratelimit.v3.RateLimitService" ||
+         service == "kuadrant.service.ratelimit.v1.RateLimitService" ||
          service == "envoy.service.rate_limit_quota.v3.RateLimitQuotaService";
 }
 

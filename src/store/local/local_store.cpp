@@ -117,6 +117,7 @@ void correct(Group& group) noexcept {
       check.decision = table.settle(*check.rule, check.hash, *check.receipt, group.now);
     } else {
       table.settle(*check.rule, check.hash, *group.settlement, group.now);
+      check.decision = peek(check, Cost{0}, group.now);
     }
   }
 }
