@@ -34,6 +34,7 @@ namespace {
 using simulate::LogFormat;
 using simulate::NodesOptions;
 using simulate::Spread;
+using simulate::Stamped;
 using simulate::WholeSeconds;
 
 constexpr std::array<Word<Format>, 2> simulate_formats{{{"text", Format::text}, {"json", Format::json}}};
@@ -41,6 +42,8 @@ constexpr std::array<Word<std::optional<LogFormat>>, 2> log_formats{
     {{"combined", LogFormat::combined}, {"json", LogFormat::json}}};
 constexpr std::array<Word<WholeSeconds>, 2> whole_second_words{
     {{"spread", WholeSeconds::spread}, {"stacked", WholeSeconds::stacked}}};
+
+constexpr std::array<Word<Stamped>, 2> stamped_words{{{"start", Stamped::start}, {"end", Stamped::end}}};
 
 constexpr std::array<Word<Spread>, 2> spread_words{{{"round-robin", Spread::round_robin}, {"client", Spread::client}}};
 
@@ -51,7 +54,16 @@ constexpr auto simulate_footer =
     "gzip; - is the standard input.\n"
     "\n"
     "JSON lines of common servers are understood. For others, --field says which field holds what: time, ip,\n"
-    "user, api_key, tier, method, target, request, status or header:NAME, as in time=ts.\n"
+    "user, api_key, tier, method, target, request, status or header:NAME, as in time=ts; cost, which\n"
+    "replaces the default of 1 in limits that write no cost; and how long the request took: duration in\n"
+    "seconds, duration_ms, duration_us or duration_ns. A value with a unit behind it, as 20ms, is taken by\n"
+    "that.\n"
+    "\n"
+    "With --estimate the requests are also replayed as if nobody knew their costs before they end: each\n"
+    "reserves the estimate, and settles it with its cost when its duration is over, or at once where the log\n"
+    "has none. max is the largest cost so far of the same route, 'p95 of 100' what 95 % of its last 100 did\n"
+    "not exceed, a number always the same. The report says what each wasted and overspent, beside checking\n"
+    "with nothing and reporting at the end.\n"
     "\n"
     "Where a log has whole seconds only, --whole-seconds says when within them requests come: spread evenly,\n"
     "which may hide a burst, or stacked on the second's start, which may add some.\n"
@@ -66,6 +78,8 @@ constexpr auto simulate_footer =
     "  weir simulate policy.yaml --log access.log --report report.html\n"
     "  weir simulate policy.yaml --candidate policy-next.yaml --log access.log.*.gz\n"
     "  weir simulate policy.yaml --nodes 8 --consistency leased --log access.log\n"
+    "  weir simulate policy.yaml --field cost=usage.total_tokens --field duration_ms=took \\\n"
+    "    --estimate max --estimate 'p95 of 100' --estimate 4096 --log requests.jsonl\n"
     "\n"
     "Exit codes: 0 success, 1 a policy does not load, or a log cannot be read to its end,\n"
     "2 the command line is wrong.";
@@ -81,6 +95,8 @@ struct SimulateCommand {
   std::optional<LogFormat> log_format;
   std::string reorder = "5s";
   WholeSeconds whole_seconds = WholeSeconds::spread;
+  Stamped stamped = Stamped::start;
+  std::vector<std::string> estimates;
   Format format = Format::text;
   std::string nodes;
   Spread spread = Spread::round_robin;
@@ -119,6 +135,24 @@ std::string check_round_trip(const std::string& text) {
 std::string check_field(const std::string& text) {
   const auto fields = simulate::FieldMap::with(std::vector{text});
   return fields ? "" : fields.error().message();
+}
+
+std::string check_estimate(const std::string& text) {
+  const auto estimate = simulate::Estimate::read(text);
+  return estimate ? "" : estimate.error().message();
+}
+
+// What only several options together show. Each was read without a mistake.
+void check_estimates(const SimulateCommand& options) {
+  if (options.estimates.empty()) return;
+  const auto refuse = [](const std::string& problem) {
+    throw CLI::ParseError(problem, CLI::ExitCodes::ValidationError);
+  };
+  if (options.estimates.size() > simulate::SimulateOptions::most_estimates) {
+    refuse(fmt::format("--estimate: at most {} of them", simulate::SimulateOptions::most_estimates));
+  }
+  const auto fields = simulate::FieldMap::with(options.fields);
+  if (fields && !fields->has_cost()) refuse("--estimate: add --field cost=PATH, which says what a request cost");
 }
 
 // How far the replay is, on the standard error if that is a terminal. Gone when the work is done.
@@ -183,6 +217,9 @@ Result<table::HashKey> hash_key(const std::string& file) {
 
 int replay(const SimulateCommand& options) {
   simulate::SimulateOptions wanted;
+  auto fields = simulate::FieldMap::with(options.fields);
+  if (!fields) return give_up(fields.error().message());
+  for (const std::string& text : options.estimates) wanted.estimates.push_back(*simulate::Estimate::read(text));
   const auto key = hash_key(options.key_file);
   if (!key) return give_up(key.error().message());
   wanted.hash_key = *key;
@@ -198,8 +235,6 @@ int replay(const SimulateCommand& options) {
   wanted.candidate_name = options.candidate;
   wanted.logs = options.logs;
   wanted.log.format = options.log_format;
-  auto fields = simulate::FieldMap::with(options.fields);
-  if (!fields) return give_up(fields.error().message());
   wanted.log.fields = *std::move(fields);
   wanted.order.span = read_duration(options.reorder).value_or(Duration::zero());
   wanted.nodes = {.nodes = read_nodes(options.nodes).value_or(0),
@@ -207,6 +242,7 @@ int replay(const SimulateCommand& options) {
                   .round_trip = read_duration(options.round_trip).value_or(Duration::zero()),
                   .consistency = options.consistency};
   wanted.whole_seconds = options.whole_seconds;
+  wanted.stamped = options.stamped;
   wanted.names = options.shows_keys ? simulate::Names::shown : simulate::Names::hashed;
 
   const auto report = [&] {
@@ -245,6 +281,11 @@ Command simulate_command(CLI::App& weir) {
             check_reorder);
   add_choice(*line, "--whole-seconds", options->whole_seconds, whole_second_words,
              "Where within a second requests come (default: spread)");
+  add_choice(*line, "--stamped", options->stamped, stamped_words,
+             "What a line's time is of its request, as nginx its end (default: start)");
+  add_check(add_texts(*line, "--estimate", options->estimates, "ESTIMATE",
+                      "Reserve so much, and settle: max, 4096 or 'p95 of 100'; may be repeated"),
+            check_estimate);
   auto* nodes = add_text(*line, "--nodes", options->nodes, "N", "Nodes that share the limits through one store");
   add_check(nodes, check_nodes);
   static constexpr std::array kinds{policy::Consistency::exact, policy::Consistency::leased,
@@ -260,6 +301,7 @@ Command simulate_command(CLI::App& weir) {
   auto* round_trip = add_text(*line, "--round-trip", options->round_trip, "TIME", "To the store (default: 1ms)");
   add_check(round_trip, check_round_trip);
   round_trip->needs(nodes);
+  line->callback([options] { check_estimates(*options); });
   return {line, [options] { return replay(*options); }};
 }
 

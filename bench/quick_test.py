@@ -37,7 +37,8 @@ class Quick(unittest.TestCase):
     def test_listeners(self):
         self.figures("listeners", *(f"{name}: weir #/s, {peer} #/s, ratio #x, p99 # ms / # ms, cpu # us / # us" for name, peer in (
             ("resp-p1", "redis EVALSHA"), ("resp-p64", "redis EVALSHA"), ("rls", "grpc++"), ("rls-query", "grpc++"),
-            ("auth", "nginx return 204"), ("auth", "nginx limit_req"), ("check", "nginx return 200"))))
+            ("auth", "nginx return 204"), ("auth", "nginx limit_req"), ("check", "nginx return 200"),
+            ("reserve+settle", "two checks"))))
 
     def test_redis(self):
         self.figures("redis", *(f"{name}: weir #/s, one EVALSHA per request #/s, ratio #x"

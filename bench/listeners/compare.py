@@ -117,6 +117,13 @@ def check(program, _):
         compare("check", weir, load, nginx, load, "nginx return 200")
 
 
+def reserve_settle(program, _):
+    """By turns on one server: half of the requests reserve and half settle, against plain checks."""
+    with servers.Folder() as folder, servers.weir(program, folder, "http") as weir:
+        compare("reserve+settle", weir, lambda port: loads.wrk(port, "budget.lua", SECONDS, "reserve"),
+                weir, lambda port: loads.wrk(port, "budget.lua", SECONDS, "check"), "two checks")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
@@ -126,7 +133,7 @@ def main():
     options = parser.parse_args()
     if options.quick:
         be_quick()
-    for comparison in (resp_p1, resp_p64, rls, rls_query, auth, check):
+    for comparison in (resp_p1, resp_p64, rls, rls_query, auth, check, reserve_settle):
         if not options.names or comparison.__name__.replace("_", "-") in options.names:
             comparison(options.weir, options.baseline)
 

@@ -23,8 +23,9 @@ def redis_benchmark(port, requests, pipeline, command):
     return rate, p99, requests
 
 
-def wrk(port, script, seconds, path="/"):
-    out = run("wrk", "-t1", "-c64", f"-d{seconds}s", "--latency", "-s", HERE / script, f"http://127.0.0.1:{port}{path}")
+def wrk(port, script, seconds, *arguments):
+    out = run("wrk", "-t1", "-c64", f"-d{seconds}s", "--latency", "-s", HERE / script, f"http://127.0.0.1:{port}/",
+              *(["--", *arguments] if arguments else []))
     if "Non-2xx" in out and "Non-2xx or 3xx responses: 0" not in out:
         raise SystemExit(f"listeners: {out}")
     requests = int(re.search(r"(\d+) requests in", out)[1])

@@ -39,12 +39,13 @@ def chat(user, words, max_tokens, stream=False, seconds=0):
 
 
 def left(limit, consumer):
-    """What Weir says is left, in the Redis protocol: admitted, limit, remaining."""
+    """What Weir says is left. WEIR.PEEK says what would be after a cost of one: denied, quota, remaining."""
     words = ["WEIR.PEEK", limit, consumer]
     with socket.create_connection(("127.0.0.1", WEIR), timeout=30) as connection, connection.makefile("rwb") as weir:
         weir.write(f"*{len(words)}\r\n".encode() + b"".join(f"${len(w)}\r\n{w}\r\n".encode() for w in words))
         weir.flush()
-        return [int(weir.readline()[1:]) for _ in range(4)][3]
+        _, denied, _, remaining = [int(weir.readline()[1:]) for _ in range(4)]
+        return remaining if denied else remaining + 1
 
 
 def await_end(user):

@@ -314,7 +314,9 @@ void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
       return;
     case Kind::report:
     case Kind::report_named:
-      if (counts) evaluator_.count_usage(item.evaluation.verdict(), policy::Usage::reported);
+      if (counts && item.receipt_ask.what == ReceiptAsk::What::report) {
+        evaluator_.count_usage(item.evaluation.verdict(), policy::Usage::reported);
+      }
       return;
     case Kind::receipt:
       return;

@@ -69,6 +69,8 @@ std::optional<ReceiptEvent> event_of(engine::ReceiptAsk::What what, core::Receip
       return ReceiptEvent::settled;
     case What::release:
       return ReceiptEvent::released;
+    case What::give_back:
+      return std::nullopt;  // no receipt is meant
     case What::extend:
       break;
   }

@@ -87,10 +87,10 @@ std::string at_once_text(const Limit& limit) {
   return fmt::format("at most {} at once", limit.capacity());
 }
 
-// In seconds up to an hour, as leases are written.
+// In seconds up to two minutes, as leases are written.
 std::string lease_text(const Limit& limit) {
   const Duration lease = limit.rate().per;
-  const bool in_seconds = lease < 1h && lease % 1s == Duration::zero();
+  const bool in_seconds = lease <= 2min && lease % 1s == Duration::zero();
   return "each for at most " + (in_seconds ? fmt::format("{} s", lease / 1s) : duration_text(lease));
 }
 

@@ -149,7 +149,8 @@ void SlidingLogDemand::add(const Limit& limit, Cost cost, Instant now) noexcept 
 
 LimitDemand::LimitDemand(const policy::TieredLimit& limits, std::size_t most_consumers) {
   for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) {
-    const bool counts = limits.by_tier[tier].has_value();
+    const auto& numbers = limits.by_tier[tier];
+    const bool counts = numbers && numbers->algorithm() != Algorithm::concurrency;
     tiers_.push_back(counts ? std::optional(track(policy::spelled(limits, tier), most_consumers)) : std::nullopt);
   }
 }

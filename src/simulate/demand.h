@@ -7,6 +7,7 @@
 //   fixed window      the limit, exactly: the most in any one window
 //   sliding counter   the limit, exactly: by the algorithm's own estimate
 //   sliding log       an upper bound: the most in any stretch of nine eighths of the window, by eighths
+//   concurrency       nothing is said: it depends on how long requests take
 //
 // Times do not run backwards. Each is a state for ConsumerSample: small, and worth nothing when default-constructed.
 #pragma once
@@ -117,7 +118,7 @@ class LimitDemand {
   static OfTier track(const policy::Spelled& numbers, std::size_t most_consumers);
   static Demand report_of(const OfTier& tier);
 
-  std::vector<std::optional<OfTier>> tiers_;  // empty: unlimited, or banned
+  std::vector<std::optional<OfTier>> tiers_;  // empty: unlimited, banned, or a limit on what is held at once
 };
 
 // The smallest of `sorted`, which is not empty, that at least `share` of them do not exceed.

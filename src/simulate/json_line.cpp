@@ -36,7 +36,28 @@ constexpr std::array<KnownField, field_count> known_fields{{
     {"target", "request_uri uri url path target request.uri url.original url.path RequestPath"},
     {"request", "request request_line"},
     {"status", "status status_code response_code http.response.status_code DownstreamStatus"},
+    {"cost", ""},
+    {"duration", "request_time"},  // not `duration`: Caddy's is in seconds, Envoy's in milliseconds
+    {"duration_ms", "duration_ms"},
+    {"duration_us", "duration_us"},
+    {"duration_ns", "Duration event.duration"},
 }};
+
+struct DurationField {
+  Field field;
+  std::string_view unit;
+  std::uint64_t nanoseconds;
+};
+constexpr std::array<DurationField, 4> duration_fields{{
+    {Field::duration, "s", 1'000'000'000},
+    {Field::duration_ms, "ms", 1'000'000},
+    {Field::duration_us, "us", 1'000},
+    {Field::duration_ns, "ns", 1},
+}};
+
+bool is_duration(Field field) noexcept {
+  return std::ranges::any_of(duration_fields, [&](const DurationField& one) { return one.field == field; });
+}
 
 constexpr std::string_view header_prefix = "header:";
 
@@ -89,10 +110,39 @@ std::string_view without_port(std::string_view address) noexcept {
   return one_colon ? address.substr(0, colon) : address;
 }
 
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) noexcept {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
 std::uint16_t whole_status(std::string_view text) noexcept {
-  std::uint16_t status = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
-  return error == std::errc{} && end == text.data() + text.size() && status < 1000 ? status : std::uint16_t{0};
+  const std::uint16_t status = whole_number<std::uint16_t>(text).value_or(0);
+  return status < 1000 ? status : std::uint16_t{0};
+}
+
+// `1.25` in units of so many nanoseconds, or with a unit behind it: cut to whole microseconds, one at least.
+std::optional<Duration> duration_of(std::string_view text, std::uint64_t nanoseconds) noexcept {
+  const std::size_t number_end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view unit = text.substr(number_end);
+  if (!unit.empty()) {
+    const auto found = std::ranges::find(duration_fields, unit, &DurationField::unit);
+    if (found == duration_fields.end()) return {};
+    nanoseconds = found->nanoseconds;
+  }
+  text = text.substr(0, number_end);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const auto whole = whole_number<std::uint64_t>(text.substr(0, point));
+  constexpr std::uint64_t longest = 1'000'000'000'000'000'000;  // 31 years
+  if (!whole || *whole > longest / nanoseconds) return {};
+  std::uint64_t sum = *whole * nanoseconds;
+  for (const char digit : text.substr(std::min(point + 1, text.size()))) {
+    if (digit == '.') return {};
+    nanoseconds /= 10;
+    sum += static_cast<std::uint64_t>(digit - '0') * nanoseconds;
+  }
+  return std::max(Duration{1}, Duration{static_cast<Duration::rep>(sum / 1'000)});
 }
 
 }  // namespace
@@ -135,11 +185,18 @@ Result<FieldMap> FieldMap::with(std::span<const std::string> assignments) {
     if (!field) {
       return failure(assignment,
                      "has no known field before the '='; there are time, ip, user, api_key, tier, method, "
-                     "target, request, status and header:NAME");
+                     "target, request, status, cost, duration (in seconds), duration_ms, duration_us, duration_ns "
+                     "and header:NAME");
     }
     const auto slot = static_cast<std::size_t>(*field);
-    if (assigned[slot]) return failure(assignment, "assigns " + std::string(name) + " a second time");
+    if (assigned[slot]) {
+      return failure(assignment, "assigns " + std::string(is_duration(*field) ? "duration" : name) + " a second time");
+    }
     assigned[slot] = true;
+    if (is_duration(*field)) {
+      for (const DurationField& one : duration_fields) assigned[static_cast<std::size_t>(one.field)] = true;
+    }
+    if (*field == Field::cost) map.has_cost_ = true;
     map.add(path, {slot, 0});
   }
   for (std::size_t i = 0; i < field_count; ++i) {
@@ -193,6 +250,7 @@ class JsonLines::Document {
   [[nodiscard]] std::string_view operator[](Field field) const noexcept {
     return slots_[static_cast<std::size_t>(field)].text;
   }
+  [[nodiscard]] std::optional<Duration> duration() const noexcept;
   [[nodiscard]] Parsed entry();
 
   FieldMap fields_;
@@ -258,6 +316,14 @@ void JsonLines::Document::store(std::string_view text, const Node& node) noexcep
   }
 }
 
+std::optional<Duration> JsonLines::Document::duration() const noexcept {
+  for (const DurationField& one : duration_fields) {
+    const std::string_view text = (*this)[one.field];
+    if (!text.empty()) return duration_of(text, one.nanoseconds);
+  }
+  return {};
+}
+
 Parsed JsonLines::Document::entry() {
   const Document& found = *this;
   if (found[Field::time].empty()) return tl::unexpected(Fault::no_time);
@@ -270,6 +336,13 @@ Parsed JsonLines::Document::entry() {
     if (!split && request.target.empty()) return tl::unexpected(split.error());
     if (split && request.target.empty()) request.target = split->target;
     if (split && request.method.empty()) request.method = split->method;
+  }
+
+  std::optional<Cost> cost;
+  if (!found[Field::cost].empty()) {
+    const auto units = whole_number<std::uint32_t>(found[Field::cost]);
+    if (!units) return tl::unexpected(Fault::bad_cost);
+    cost = Cost{*units};
   }
 
   headers_.clear();
@@ -285,6 +358,8 @@ Parsed JsonLines::Document::entry() {
                   .method = request.method,
                   .target = request.target,
                   .headers = headers_,
+                  .cost = cost,
+                  .duration = duration(),
                   .status = whole_status(found[Field::status]),
                   .grain = stamp->grain};
 }

@@ -14,8 +14,23 @@
 
 namespace weir::simulate {
 
-enum class Field : std::uint8_t { time, ip, user, api_key, tier, method, target, request, status };
-inline constexpr std::size_t field_count = 9;
+enum class Field : std::uint8_t {
+  time,
+  ip,
+  user,
+  api_key,
+  tier,
+  method,
+  target,
+  request,
+  status,
+  cost,
+  duration,  // how long it took, in seconds; the others in the unit of their name
+  duration_ms,
+  duration_us,
+  duration_ns,
+};
+inline constexpr std::size_t field_count = 14;
 
 // Which field of a line means what. The names that common servers and loggers use are known (nginx, Caddy, Traefik,
 // Envoy, Elastic Common Schema; json_line.cpp has the list); where a line has several of them, the earliest in the list
@@ -24,6 +39,9 @@ inline constexpr std::size_t field_count = 9;
 //   time=ts                         a field of the line
 //   user=request.headers.x-user     a field of an object in it; also the one field "request.headers.x-user"
 //   header:X-Plan=plan              a request header, for keys and tiers that the policy takes from one
+//   cost=usage.total_tokens         what the request turned out to cost; there is no known name for it
+//   duration_ms=duration            how long it took, in milliseconds; an assignment of one unit replaces the known
+//                                   names of all
 //
 // Names are compared exactly. Immutable once made.
 class FieldMap {
@@ -57,6 +75,7 @@ class FieldMap {
   [[nodiscard]] const Node& root() const noexcept { return root_; }
   [[nodiscard]] const std::vector<std::string>& header_names() const noexcept { return header_names_; }
   [[nodiscard]] std::size_t slot_count() const noexcept { return field_count + header_names_.size(); }
+  [[nodiscard]] bool has_cost() const noexcept { return has_cost_; }
 
  private:
   struct Nothing {};
@@ -67,6 +86,7 @@ class FieldMap {
 
   Node root_;
   std::vector<std::string> header_names_;
+  bool has_cost_ = false;
 };
 
 // Reads lines through a FieldMap. simdjson reads only the fields that the map knows, without building a tree, and gives
@@ -74,6 +94,9 @@ class FieldMap {
 //
 // Strings and numbers are values; null, true, false, "" and "-" are absent; of an array the first element counts
 // (Caddy logs headers so). An address loses its port. A field given twice counts once, as it first stands.
+//
+// A duration is a decimal number in the unit of its field, or has its unit behind it ("1.5s", "20ms"). One that cannot
+// be read is absent; a cost that cannot be read is a fault, since without it the line would mean something else.
 //
 // One log; one thread. Allocates only to grow.
 class JsonLines {

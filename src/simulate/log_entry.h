@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <tl/expected.hpp>
 
 #include "text/date.h"
+#include "weir/cost.h"
 #include "weir/time.h"
 
 namespace weir::simulate {
@@ -39,7 +41,9 @@ struct LogEntry {  // each member is initialised, so that any of them may be lef
   std::string_view method{};
   std::string_view target{};  // as sent: path and query, escapes of the log taken back, percent-encoding kept
   std::span<const Header> headers{};
-  std::uint16_t status = 0;  // zero: the log does not say
+  std::optional<Cost> cost{};          // what it turned out to cost
+  std::optional<Duration> duration{};  // a microsecond at least
+  std::uint16_t status = 0;            // zero: the log does not say
   Grain grain = Grain::second;
 };
 
@@ -52,8 +56,9 @@ enum class Fault : std::uint8_t {
   no_request,         // the client sent none ("-", ""), so no limiter would have seen it; JSON: no target
   bad_request,        // neither METHOD TARGET nor METHOD TARGET PROTOCOL; TLS spoken to a plain port is this
   not_json,           // JSON: not one well-formed object
+  bad_cost,           // JSON: the field that was named for it has something else
 };
-inline constexpr std::size_t fault_kinds = 7;
+inline constexpr std::size_t fault_kinds = 8;
 
 struct FaultWords {
   std::string_view name;      // in JSON
@@ -67,6 +72,7 @@ inline constexpr std::array<FaultWords, fault_kinds> fault_words{{
     {"no_request", "the client sent no request"},
     {"bad_request", "the request is not METHOD TARGET PROTOCOL"},
     {"not_json", "the line is not a well-formed JSON object"},
+    {"bad_cost", "the cost is not a whole number up to 4294967295"},
 }};
 [[nodiscard]] constexpr std::string_view name_of(Fault fault) noexcept {
   return fault_words[static_cast<std::size_t>(fault)].name;

@@ -13,7 +13,7 @@ Result<LogReader> LogReader::open(const std::string& path, LogOptions options) {
   return LogReader(std::move(*source), std::move(options));
 }
 
-const LogEntry* LogReader::next() {
+LogEntry* LogReader::next() {
   while (const auto line = source_.next()) {
     if (std::holds_alternative<std::monostate>(parser_)) choose_parser(*line);
     if (auto* const combined = std::get_if<CombinedLines>(&parser_)) {

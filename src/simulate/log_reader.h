@@ -26,8 +26,8 @@ class LogReader {
  public:
   [[nodiscard]] static Result<LogReader> open(const std::string& path, LogOptions options = {});
 
-  // The next entry, which holds until the next call; null at the end.
-  [[nodiscard]] const LogEntry* next();
+  // The next entry, which holds until the next call, and may be changed; null at the end.
+  [[nodiscard]] LogEntry* next();
 
   // Absent until the first line, unless it was asked for.
   [[nodiscard]] const std::optional<LogFormat>& format() const noexcept { return options_.format; }

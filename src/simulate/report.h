@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/counters.h"
+#include "simulate/estimates_report.h"
 #include "simulate/line_order.h"
 #include "simulate/log_entry.h"
 #include "simulate/nodes_report.h"
@@ -180,6 +181,9 @@ struct LogReport {
   std::uint64_t left_early = 0;
   std::uint64_t whole_second_entries = 0;
   WholeSeconds whole_seconds = WholeSeconds::spread;
+  std::uint64_t without_cost = 0;     // requests, where costs were asked for: they count as 1
+  std::uint64_t held_for_lease = 0;   // requests without a duration, under limits on what is held at once
+  std::uint64_t settled_at_once = 0;  // the same, where estimates were asked for
   std::vector<std::string> problems;  // a log that ended early
 };
 
@@ -192,7 +196,8 @@ struct Report {
   std::optional<PolicyReport> candidate;
   std::optional<Comparison> comparison;
   std::optional<NodesReport> nodes;
-  bool shows_keys = false;  // consumers by name; otherwise by keyed hashes
+  std::vector<EstimateReport> estimates;  // `report` first; or none
+  bool shows_keys = false;                // consumers by name; otherwise by keyed hashes
 };
 
 // Whether to write escape sequences for a terminal.

@@ -106,6 +106,7 @@ class Page {
     over_time();
     if (report_.comparison) comparison(*report_.comparison);
     if (report_.nodes) nodes(*report_.nodes);
+    if (!report_.estimates.empty()) estimates();
     limits();
     routes();
     log();
@@ -214,6 +215,29 @@ class Page {
         "admitted|over|without a trip|messages",
         rows);
     text_ += "</section>\n";
+  }
+
+  void estimates() {
+    text_ += "<h2>Costs that are known at the end</h2>\n<section class=\"card\">";
+    Rows requests;
+    for (const EstimateReport& of : report_.estimates) {
+      requests.push_back({escaped(of.estimate), grouped(of.admitted), grouped(of.denied), grouped(of.newly_denied),
+                          grouped(of.newly_admitted)});
+    }
+    text_ += html_table("estimate:l|admitted|denied|newly denied|newly admitted", requests);
+    for (std::size_t limit = 0; limit < report_.estimates[0].limits.size(); ++limit) {
+      Rows rows;
+      for (const EstimateReport& estimate : report_.estimates) {
+        const EstimateReport::OfLimit& of = estimate.limits[limit];
+        rows.push_back({escaped(estimate.estimate), grouped(of.denied), grouped(of.reserved), grouped(of.spent),
+                        grouped(of.given_back), rounded(of.wasted), grouped(of.overspent), grouped(of.not_kept)});
+      }
+      text_ += fmt::format("<h4>{}</h4>\n", escaped(report_.estimates[0].limits[limit].name));
+      text_ += html_table("estimate:l|denied|reserved|spent|given back|wasted|overspent|no receipt", rows);
+    }
+    text_ += "<p class=\"small soft\">";
+    for (const std::string& words : words_on_estimates()) text_ += escaped(words) + " ";
+    text_ += "</p></section>\n";
   }
 
   void agreement(const std::vector<html::Part>& parts) {

@@ -6,7 +6,7 @@
 //                   (`at`: begin; a minute is any 60 seconds in a row; burst_ratio: peak second over the mean)
 //   log             files, format, lines, entries, not_understood {total, <kind>..., examples [{line, kind, excerpt}]},
 //                   overlong_lines, late, out_of_order, left_early, whole_second_entries,
-//                   whole_seconds ("spread" | "stacked"), problems
+//                   whole_seconds ("spread" | "stacked"), without_cost, held_for_lease, settled_at_once, problems
 //   policy          name, digest, admitted, denied, warned, delayed, uncovered, ignored_headers, unknown_tiers,
 //                   overflowed,
 //                   limits [{name, algorithm, numbers, consumer_key, mode, COUNTS, pace,
@@ -28,7 +28,12 @@
 //                   as the policy says), admitted, denied, newly_denied, newly_admitted, covered, without_trip (of the
 //                   covered), messages {total, mean_per_second, peak_second {count, at}, peak_minute {count, at}},
 //                   limits [{name, consistency, judged, exact_admitted, exact_denied, admitted, denied, newly_denied,
-//                     newly_admitted, denied_by_held, without_trip, messages, over (or null), most_over (or null)}]; or null
+//                     newly_admitted, denied_by_held, without_trip, messages, over (or null), most_over (or null)}]; or
+//                     null
+//   estimates       [{estimate ("report" | "max" | "p95 of 100" | "4096"), admitted, denied, newly_denied,
+//                   newly_admitted (not so if the costs had been known beforehand),
+//                   limits [{name, denied, reserved, spent, given_back, wasted (units x seconds), overspent,
+//                     not_kept}]}]; or null
 //   keys            "hashed" | "shown"
 //
 // COUNTS: admitted, denied, blocked (of the denied, by a penalty), uncharged (another limit denied), warned,
@@ -54,6 +59,7 @@ class ReportJson {
     policy("candidate", report.candidate ? &*report.candidate : nullptr);
     comparison(report.comparison);
     nodes(report.nodes);
+    estimates(report.estimates);
     json_.field("keys", report.shows_keys ? "shown" : "hashed");
     json_.end_object();
     return json_.take();
@@ -84,7 +90,8 @@ class ReportJson {
     faults(log);
     json_.fields("overlong_lines", log.overlong_lines, "late", log.late, "out_of_order", log.out_of_order, "left_early",
                  log.left_early, "whole_second_entries", log.whole_second_entries, "whole_seconds",
-                 log.whole_seconds == WholeSeconds::spread ? "spread" : "stacked");
+                 log.whole_seconds == WholeSeconds::spread ? "spread" : "stacked", "without_cost", log.without_cost,
+                 "held_for_lease", log.held_for_lease, "settled_at_once", log.settled_at_once);
     texts("problems", log.problems);
     json_.end_object();
   }
@@ -225,10 +232,27 @@ class ReportJson {
       json_.fields("name", of.name, "consistency", of.consistency, "judged", of.judged, "exact_admitted",
                    of.exact_admitted, "exact_denied", of.exact_denied, "admitted", of.admitted, "denied", of.denied,
                    "newly_denied", of.newly_denied, "newly_admitted", of.newly_admitted, "denied_by_held",
-                   of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over, "most_over", of.most_over);
+                   of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over,
+                   "most_over", of.most_over);
       json_.end_object();
     });
     json_.end_object();
+  }
+
+  void estimates(const std::vector<EstimateReport>& estimates) {
+    if (estimates.empty()) return json_.null("estimates");
+    json_.list("estimates", estimates, [&](const EstimateReport& one) {
+      json_.begin_object();
+      json_.fields("estimate", one.estimate, "admitted", one.admitted, "denied", one.denied, "newly_denied",
+                   one.newly_denied, "newly_admitted", one.newly_admitted);
+      json_.list("limits", one.limits, [&](const EstimateReport::OfLimit& of) {
+        json_.begin_object();
+        json_.fields("name", of.name, "denied", of.denied, "reserved", of.reserved, "spent", of.spent, "given_back",
+                     of.given_back, "wasted", of.wasted, "overspent", of.overspent, "not_kept", of.not_kept);
+        json_.end_object();
+      });
+      json_.end_object();
+    });
   }
 
   void by_limit(std::string_view name, const std::vector<Comparison::OfLimit>& limits) {

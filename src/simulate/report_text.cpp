@@ -97,6 +97,7 @@ class ReportText {
     candidates();
     if (report_.comparison) comparison(*report_.comparison);
     if (report_.nodes) nodes(*report_.nodes);
+    if (!report_.estimates.empty()) estimates();
     for (const LimitReport& limit : report_.policy.limits) {
       consumers("Denied most by " + limit.name, limit.hardest_hit);
     }
@@ -261,6 +262,29 @@ class ReportText {
         "how much the worst consumer was over the limit. A message may carry several limits, and the server sends "
         "many");
     line("messages at once.");
+  }
+
+  void estimates() {
+    heading("Costs that are known at the end");
+    TextTable requests("estimate<|admitted|denied|newly denied|newly admitted");
+    TextTable units("limit<28|estimate<|denied|reserved|spent|given back|wasted|overspent|no receipt");
+    for (const EstimateReport& of : report_.estimates) {
+      requests.add({of.estimate, grouped(of.admitted), grouped(of.denied), grouped(of.newly_denied),
+                    grouped(of.newly_admitted)});
+    }
+    table(requests);
+    for (std::size_t limit = 0; limit < report_.estimates[0].limits.size(); ++limit) {
+      for (const EstimateReport& estimate : report_.estimates) {
+        const EstimateReport::OfLimit& of = estimate.limits[limit];
+        units.add({&estimate == &report_.estimates[0] ? of.name : "", estimate.estimate, grouped(of.denied),
+                   grouped(of.reserved), grouped(of.spent), grouped(of.given_back), rounded(of.wasted),
+                   grouped(of.overspent), grouped(of.not_kept)});
+      }
+    }
+    text_ += "\n";
+    if (units.empty()) return line("Every limit writes its cost: what the log says of costs changes nothing.");
+    table(units);
+    for (const std::string& words : words_on_estimates()) line(words);
   }
 
   [[nodiscard]] static std::string affected(const HardestHit& hit) {

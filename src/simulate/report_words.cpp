@@ -180,8 +180,28 @@ std::vector<std::string> remarks_on(const LogReport& log) {
                                   "limit";
     remarks.push_back(counted(log.whole_second_entries, "line has", "lines have") + " a time in whole seconds" + how);
   }
+  if (log.without_cost > 0) {
+    remarks.push_back(counted(log.without_cost, "request has", "requests have") + " no cost, and counted as 1");
+  }
+  if (log.held_for_lease > 0) {
+    remarks.push_back("how long " + counted(log.held_for_lease, "request", "requests") +
+                      " took is not known: they were taken to hold their places for the lease of each limit");
+  }
+  if (log.settled_at_once > 0) {
+    remarks.push_back("how long " + counted(log.settled_at_once, "request", "requests") +
+                      " took is not known: what they reserved was settled at once");
+  }
   for (const std::string& problem : log.problems) remarks.push_back("the log broke off: " + problem);
   return remarks;
+}
+
+const std::vector<std::string>& words_on_estimates() {
+  static const std::vector<std::string> words{
+      "newly: not so if the costs had been known beforehand. report: checked with nothing, charged at the end.",
+      "given back: reserved beyond the cost; wasted: the same times the seconds until then; overspent: charged at the",
+      "end beyond what was left. Units are those of the cost.",
+  };
+  return words;
 }
 
 }  // namespace weir::simulate

@@ -45,6 +45,9 @@ namespace weir::simulate {
 // How many requests needed no trip, and what the store got, in one sentence.
 [[nodiscard]] std::string traffic_of(const NodesReport& nodes);
 
+// What the columns of the estimates mean, for lines of at most 120 characters.
+[[nodiscard]] const std::vector<std::string>& words_on_estimates();
+
 // Text from a log, made fit to be shown. Logs hold whatever strangers sent: escape sequences for the terminal, marks
 // that turn the direction of writing, broken UTF-8.
 inline constexpr std::size_t longest_display_text = 120;  // bytes

@@ -38,7 +38,7 @@ void SharedStates::decide(Group& group, Instant now) {
       break;
     case Operation::extend:
     case Operation::report:
-      break;  // a replay has no receipts
+      break;  // nodes have no receipts here: simulate() refuses what needs them
     case Operation::forget:
       for (Part part : parts_) {
         part.state = {};

@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/evaluation_batch.h"
+#include "engine/receipt.h"
 #include "engine/verdict.h"
 #include "match/query.h"
+#include "simulate/estimate_run.h"
 #include "simulate/report_words.h"
 
 namespace weir::simulate {
@@ -23,7 +26,11 @@ constexpr std::uint64_t lines_between_progress = 100'000;
 // is that of one after the other.
 constexpr std::size_t replay_batch = LineOrder::most_lent;
 
-// A policy with its engine, and the tally of what it did.
+// How long a request takes, where the log says so.
+using Length = std::optional<Duration>;
+
+// A policy with its engine, and the tally of what it did. Where it has limits on what is held at once, a request holds
+// its places for as long as the log says that it took, or else for the lease of the limit.
 class PolicyRun {
  public:
   // None without a ruleset.
@@ -36,12 +43,19 @@ class PolicyRun {
   }
 
   // Verdicts hold until the next call.
-  std::span<const Verdict> evaluate(std::span<const Query> queries, std::span<const Instant> times) {
+  std::span<const Verdict> evaluate(std::span<const Query> queries, std::span<const Instant> times,
+                                    std::span<const Length> lengths) {
     const std::span verdicts = std::span(verdicts_).first(queries.size());
-    evaluator_->evaluate(queries, times, verdicts);
+    if (holding_) {
+      hold(queries, times, lengths);
+    } else {
+      evaluator_->evaluate(queries, times, verdicts);
+    }
     tally_.add(queries, verdicts, times);
     return verdicts;
   }
+
+  [[nodiscard]] bool has_holds() const noexcept { return holding_ != nullptr; }
 
   [[nodiscard]] PolicyTally& tally() noexcept { return tally_; }
   [[nodiscard]] PolicyReport report(const Stretch& stretch) const { return tally_.report(*engine_, stretch); }
@@ -51,11 +65,26 @@ class PolicyRun {
       : engine_(std::move(engine)),
         bindings_(engine_->bindings()),
         evaluator_(engine_->new_evaluator()),
-        tally_(*bindings_, options.names, options.hashed_name, options.most_consumers) {}
+        tally_(*bindings_, options.names, options.hashed_name, options.most_consumers) {
+    if (simulate::has_holds(bindings_->ruleset())) holding_ = evaluator_->new_batch();
+  }
+
+  void hold(std::span<const Query> queries, std::span<const Instant> times, std::span<const Length> lengths) {
+    holding_->clear();
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      holding_->add(
+          queries[i],
+          {.what = engine::ReceiptAsk::What::hold, .id = {1, ++held_}, .lasts = lengths[i].value_or(Duration::zero())});
+    }
+    (void)holding_->submit(times);
+    for (std::size_t i = 0; i < queries.size(); ++i) verdicts_[i] = holding_->verdict(i);
+  }
 
   std::unique_ptr<engine::Engine> engine_;
   std::shared_ptr<const engine::Bindings> bindings_;
   std::unique_ptr<engine::Evaluator> evaluator_;
+  engine::EvaluationBatchPtr holding_;  // null: nothing is held
+  std::uint64_t held_ = 0;
   PolicyTally tally_;
   std::array<Verdict, replay_batch> verdicts_;
 };
@@ -75,14 +104,23 @@ std::vector<Comparison::OfLimit> consumers_by_limit(const PolicyTally& tally) {
 // Entries of a log, in the order of time, under one policy or two.
 class Replay {
  public:
+  using Estimates = std::vector<std::unique_ptr<EstimateRun>>;
+
   // `candidate` and `nodes` may be null.
-  Replay(std::unique_ptr<PolicyRun> policy, std::unique_ptr<PolicyRun> candidate, std::unique_ptr<Nodes> nodes) noexcept
-      : policy_(std::move(policy)), candidate_(std::move(candidate)), nodes_(std::move(nodes)) {}
+  Replay(std::unique_ptr<PolicyRun> policy, std::unique_ptr<PolicyRun> candidate, std::unique_ptr<Nodes> nodes,
+         Estimates estimates) noexcept
+      : policy_(std::move(policy)),
+        candidate_(std::move(candidate)),
+        nodes_(std::move(nodes)),
+        estimates_(std::move(estimates)) {}
 
   // The entry has to hold until `replay_batch` - 1 others have been added, as those of LineOrder do.
   void add(const LogEntry& entry);
 
   [[nodiscard]] bool has_too_many_states() const noexcept { return nodes_ && nodes_->has_too_many(); }
+  [[nodiscard]] bool has_too_many_in_flight() const noexcept {
+    return std::ranges::any_of(estimates_, &EstimateRun::has_too_many);
+  }
 
   // After the last entry: the report but for its log.
   [[nodiscard]] Report finish();
@@ -95,15 +133,19 @@ class Replay {
   std::unique_ptr<PolicyRun> policy_;
   std::unique_ptr<PolicyRun> candidate_;
   std::unique_ptr<Nodes> nodes_;
+  Estimates estimates_;
 
   std::array<Query, replay_batch> queries_;
   std::array<Instant, replay_batch> times_{};
+  std::array<Length, replay_batch> lengths_{};
   std::array<std::vector<weir::Header>, replay_batch> headers_;
   std::size_t count_ = 0;
 
   std::optional<Stretch> stretch_;
   RatePeak rate_;
   std::uint64_t whole_second_entries_ = 0;
+  std::uint64_t without_cost_ = 0;
+  std::uint64_t without_length_ = 0;
   Comparison comparison_;
 };
 
@@ -120,7 +162,11 @@ void Replay::add(const LogEntry& entry) {
   query.user = entry.user;
   query.api_key = entry.api_key;
   query.tier = entry.tier;
+  query.cost = entry.cost;
   times_[count_] = entry.at;
+  lengths_[count_] = entry.duration;
+  if (!entry.cost) ++without_cost_;
+  if (!entry.duration) ++without_length_;
   if (entry.grain == Grain::second) ++whole_second_entries_;
   if (!stretch_) stretch_ = Stretch{entry.at, entry.at};
   stretch_->last = entry.at;
@@ -131,8 +177,12 @@ void Replay::add(const LogEntry& entry) {
 void Replay::evaluate_batch() {
   const std::span queries = std::span(queries_).first(count_);
   const std::span times = std::span(times_).first(count_);
-  const std::span<const Verdict> live = policy_->evaluate(queries, times);
-  if (candidate_) compare(live, candidate_->evaluate(queries, times));
+  const std::span lengths = std::span(lengths_).first(count_);
+  const std::span<const Verdict> live = policy_->evaluate(queries, times, lengths);
+  if (candidate_) compare(live, candidate_->evaluate(queries, times, lengths));
+  for (const auto& estimate : estimates_) {
+    for (std::size_t i = 0; i < count_; ++i) estimate->add(queries[i], times[i], lengths[i], live[i]);
+  }
   if (nodes_) {
     for (std::size_t i = 0; i < count_; ++i) nodes_->add(queries[i], times[i], live[i]);
   }
@@ -178,6 +228,9 @@ Report Replay::finish() {
   report.last = stretch.last;
   report.pace = pace_of(rate_, stretch);
   report.log.whole_second_entries = whole_second_entries_;
+  report.log.without_cost = without_cost_;
+  if (policy_->has_holds() || (candidate_ && candidate_->has_holds())) report.log.held_for_lease = without_length_;
+  if (!estimates_.empty()) report.log.settled_at_once = without_length_;
   report.policy = policy_->report(stretch);
   if (candidate_) {
     write_rows();
@@ -185,6 +238,7 @@ Report Replay::finish() {
     report.comparison = std::move(comparison_);
   }
   if (nodes_) report.nodes = nodes_->finish(stretch.seconds());
+  for (const auto& estimate : estimates_) report.estimates.push_back(estimate->finish());
   return report;
 }
 
@@ -219,7 +273,35 @@ void add_to(LogReport& report, const LogReader& reader, const std::string& path,
 
 Result<std::unique_ptr<Nodes>> nodes_of(const SimulateOptions& options) {
   if (options.nodes.nodes == 0) return std::unique_ptr<Nodes>{};
+  if (has_holds(*options.policy)) {
+    return failure("nodes",
+                   "the policy limits what is held at once, which is not simulated on several nodes: such a "
+                   "limit is always exact, so leave --nodes away, or these limits out");
+  }
   return Nodes::create(options.policy, options.nodes, options.memory_budget, options.most_consumers);
+}
+
+Result<Replay::Estimates> estimates_of(const SimulateOptions& options) {
+  Replay::Estimates runs;
+  if (options.estimates.empty()) return runs;
+  if (options.estimates.size() > SimulateOptions::most_estimates) {
+    return failure("estimates", std::to_string(options.estimates.size()) + " are too many: at most " +
+                                    std::to_string(SimulateOptions::most_estimates));
+  }
+  std::vector<Estimate> all{Estimate{}};  // report
+  all.insert(all.end(), options.estimates.begin(), options.estimates.end());
+  for (const Estimate& estimate : all) {
+    auto run = EstimateRun::create(options.policy, estimate, options.memory_budget, options.hash_key);
+    if (!run) return tl::unexpected(run.error());
+    runs.push_back(std::move(*run));
+  }
+  return runs;
+}
+
+void move_to_start(LogEntry& entry) noexcept {
+  if (!entry.duration) return;
+  entry.at -= *entry.duration;
+  entry.grain = Grain::finer;
 }
 
 }  // namespace
@@ -232,10 +314,12 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
   if (!candidate) return tl::unexpected(candidate.error());
   auto nodes = nodes_of(options);
   if (!nodes) return tl::unexpected(nodes.error());
+  auto estimates = estimates_of(options);
+  if (!estimates) return tl::unexpected(estimates.error());
 
   LogOptions log = options.log;
   if (needs_tail(*options.policy) || (options.candidate && needs_tail(*options.candidate))) log.tail = Tail::as_headers;
-  Replay replay(std::move(*policy), std::move(*candidate), std::move(*nodes));
+  Replay replay(std::move(*policy), std::move(*candidate), std::move(*nodes), std::move(*estimates));
   const auto add = [&](const LogEntry& entry) { replay.add(entry); };
   LineOrder order(options.order, options.whole_seconds);
   LogReport log_report;
@@ -250,13 +334,19 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
       progress.total = read.total;
       if (on_progress) on_progress(progress);
     };
-    while (const LogEntry* entry = reader->next()) {
+    while (LogEntry* entry = reader->next()) {
+      if (options.stamped == Stamped::end) move_to_start(*entry);
       order.push(*entry);
       drain(order, add);
       if (++progress.entries % lines_between_progress != 0) continue;
       tell();
       if (replay.has_too_many_states()) {
         return failure("nodes", "the log has more consumers at a time than there is memory for; use a part of it");
+      }
+      if (replay.has_too_many_in_flight()) {
+        return failure("estimate", "more than " + std::to_string(EstimateRun::most_in_flight) +
+                                       " requests of the log are in flight at a time; is the unit of --field "
+                                       "duration the right one?");
       }
     }
     tell();
@@ -267,6 +357,9 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
 
   Report report = replay.finish();
   log_report.whole_second_entries = report.log.whole_second_entries;
+  if (log.fields.has_cost()) log_report.without_cost = report.log.without_cost;
+  log_report.held_for_lease = report.log.held_for_lease;
+  log_report.settled_at_once = report.log.settled_at_once;
   log_report.late = order.late();
   log_report.out_of_order = order.out_of_order();
   log_report.left_early = order.left_early();

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "policy/ruleset.h"
+#include "simulate/estimate.h"
 #include "simulate/line_order.h"
 #include "simulate/log_reader.h"
 #include "simulate/nodes.h"
@@ -27,6 +28,10 @@
 
 namespace weir::simulate {
 
+// Where in its request the time of a line is. Of a request whose end is stamped, and whose duration is known, the start
+// is worked out; lines are then out of order by up to the longest duration.
+enum class Stamped : std::uint8_t { start, end };
+
 struct SimulateOptions {
   std::shared_ptr<const policy::Ruleset> policy;
   std::shared_ptr<const policy::Ruleset> candidate;  // null: none. It decides the same requests, on states of its own
@@ -35,10 +40,16 @@ struct SimulateOptions {
 
   NodesOptions nodes;  // that share the limits of `policy`
 
+  // How callers of `policy` would reserve that do not know what their requests cost; beside them `report` is replayed.
+  // None: there is no such part of the report.
+  std::vector<Estimate> estimates;
+  static constexpr std::size_t most_estimates = 8;
+
   std::vector<std::string> logs;  // one after the other; "-" is standard input
   LogOptions log;                 // User-Agent and Referer are read if a policy has a use for them, in any case
   OrderBounds order;
   WholeSeconds whole_seconds = WholeSeconds::spread;
+  Stamped stamped = Stamped::start;
 
   Names names = Names::hashed;
   HashedName hashed_name;
@@ -59,8 +70,9 @@ struct SimulateProgress {
 // Called about every 100,000 lines, and at the end of each log.
 using OnProgress = std::function<void(const SimulateProgress&)>;
 
-// Fails if a log cannot be opened, or if the memory budget is too small for the policy, or for what nodes share. A log
-// that breaks off in the middle is no failure: the report says so, and counts what was read.
+// Fails if a log cannot be opened, or if the memory budget is too small for the policy, or for what nodes share; and if
+// nodes are to share limits on what is held at once, which a replay on nodes cannot do. A log that breaks off in the
+// middle is no failure: the report says so, and counts what was read.
 [[nodiscard]] Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_progress = {});
 
 }  // namespace weir::simulate

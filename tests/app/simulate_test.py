@@ -200,6 +200,58 @@ class Nodes(ProgramTest):
                 self.misuse("simulate", self.policy, "--log", self.log, *arguments, err=message)
 
 
+TOKENS = ["examples/tokens.yaml", "--field", "cost=usage.total_tokens", "--log", "examples/tokens.jsonl"]
+
+
+class Estimates(ProgramTest):
+    """Costs that are known when a request is over."""
+
+    def test_the_example_as_it_is_shown(self):
+        self.golden("simulate_estimates.txt", "simulate", *TOKENS, "--estimate", "max", "--estimate", "p95 of 100",
+                    "--estimate", "4096", "--show-keys")
+
+    def test_the_log_says_what_requests_cost(self):
+        spent = sum(json.loads(line)["usage"]["total_tokens"]
+                    for line in (program.ROOT / "examples/tokens.jsonl").read_text().splitlines())
+        generous = self.file((program.ROOT / TOKENS[0]).read_text().replace("burst: 12000", "burst: 1000000"))
+        report = self.json("simulate", generous, *TOKENS[1:], "--estimate", "1", "--format", "json")
+        for estimate in report["estimates"]:
+            limit, = estimate["limits"]  # the other writes its cost
+            self.assertEqual((limit["name"], limit["spent"], limit["overspent"]), ("tokens-by-user", spent, 0))
+
+    def test_estimates_are_beside_reports(self):
+        report = self.json("simulate", *TOKENS, "--estimate", "4096", "--estimate", "max", "--format", "json")
+        self.assertEqual([one["estimate"] for one in report["estimates"]], ["report", "4096", "max"])
+        reported, fixed, largest = (one["limits"][0] for one in report["estimates"])
+        self.assertEqual((reported["reserved"], reported["wasted"]), (0, 0))
+        self.assertGreater(fixed["wasted"], 0)
+        self.assertGreater(reported["overspent"], largest["overspent"])
+
+    def test_they_are_on_the_page(self):
+        page = pathlib.Path(self.file("", "page.html"))
+        ran = run("simulate", *TOKENS, "--estimate", "p95 of 100", "--report", str(page))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("Costs that are known at the end", page.read_text())
+        self.assertIn("p95 of 100", page.read_text())
+
+    def test_a_log_without_costs_or_durations_is_told(self):
+        report = self.json("simulate", POLICY, "--field", "cost=tokens", "--estimate", "5", "--log", LOG, "--format",
+                           "json")
+        entries = report["log"]["entries"]
+        self.assertEqual((report["log"]["without_cost"], report["log"]["settled_at_once"]), (entries, entries))
+
+    def test_values_that_make_no_sense(self):
+        for arguments, message in {
+            ("--estimate", "max"): "--estimate: add --field cost=PATH, which says what a request cost",
+            ("--field", "cost=c", "--estimate", "p95"): "--estimate: p95: is not an estimate; write max, a cost like "
+                                                        "4096, or 'p95 of 100', of at most 10000",
+            ("--field", "cost=c", *["--estimate", "1"] * 9): "--estimate: at most 8 of them",
+            ("--stamped", "never"): "--stamped: `never` is not one of start, end",
+        }.items():
+            with self.subTest(arguments):
+                self.misuse("simulate", POLICY, "--log", LOG, *arguments, err=message)
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()

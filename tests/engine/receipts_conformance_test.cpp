@@ -61,8 +61,8 @@ class ReceiptsTest : public StoreTest {
     return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::extend, .lasts = lasts}); });
   }
   std::uint64_t left(std::string_view limit, std::string_view tier = {}) {
-    return send(NamedQuery{.limit = limit, .consumer = "ada", .tier = tier, .cost = Cost{0}, .peek = true})
-        ->decision.remaining;
+    const NamedQuery look{.limit = limit, .consumer = "ada", .tier = tier, .peek = true, .wants_holdings = true};
+    return send(look)->outcomes[0].decision.remaining;
   }
 
   // What is said of a receipt that is not open: while the store is away, nobody can tell.

@@ -107,7 +107,8 @@ TEST(Reserve, WithoutAKeyIsRefusedAndChargesNothing) {
   const Answer refused = http.reserve(400);
   EXPECT_EQ(refused.status, 503);
   EXPECT_TRUE(has(refused.body, "receipts.key_file")) << refused.body;
-  EXPECT_TRUE(has(http.check(R"({"method":"POST","path":"/chat","user":"ada","cost":0})").body, R"("remaining":1000)"));
+  EXPECT_TRUE(has(http.post("report", R"({"method":"POST","path":"/chat","user":"ada","cost":0})").body,
+                  R"("result":"done","quota":1000,"remaining":1000)"));
 }
 
 TEST(Settle, CorrectsTheChargeOnce) {

@@ -21,6 +21,12 @@ limits:
     consumer_key: header:X-Colour
     algorithm: fixed_window
     rate: 2/min
+  - name: tokens
+    routes: [/tokens]
+    consumer_key: user
+    algorithm: token_bucket
+    rate: 60/min
+    burst: 5
   - name: line
     routes: [/line]
     consumer_key: global
@@ -42,12 +48,19 @@ TEST(RlsQueries, EntriesAreAQuery) {
   EXPECT_EQ(response.header("ratelimit-policy"), R"("by-user";q=5;w=5)");
 }
 
-TEST(RlsQueries, CostIsThePolicysUnlessMoreHitsAreSaid) {
+TEST(RlsQueries, CostIsThePolicysWhereItWritesOne) {
   RlsFixture frontend(policy);
   const Entries heavy{{"method", "POST"}, {"path", "/api/heavy"}, {"user", "alice"}};
   EXPECT_EQ(frontend.limit(Ask("weir").descriptor(heavy)).message(2).number(3), 3U);
-  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(heavy, hits_field(0))).message(2).number(3), 3U);
-  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(heavy).hits(3)).message(2).number(3), 0U);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(heavy).hits(3)).message(2).number(3), 1U);
+}
+
+TEST(RlsQueries, HitsAreTheCostWhereItWritesNoneAndNoneOnlyLook) {
+  RlsFixture frontend(policy);
+  const Entries tokens{{"path", "/tokens"}, {"user", "alice"}};
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(tokens)).message(2).number(3), 4U);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(tokens, hits_field(0))).message(2).number(3), 4U);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(tokens).hits(3)).message(2).number(3), 1U);
 }
 
 TEST(RlsQueries, DenialThatNoWaitEndsHasNoReset) {
@@ -67,9 +80,9 @@ limits:
   EXPECT_EQ(too_dear.message(2).all(4).size(), 0U) << "six never fit into five";
 }
 
-TEST(RlsQueries, NegativeHitsAreNeverChargedAndNeverOver) {
+TEST(RlsQueries, NegativeHitsAreGivenBackAndNeverOver) {
   RlsFixture frontend(policy);
-  const Entries alice{{"path", "/api/x"}, {"user", "alice"}};
+  const Entries alice{{"path", "/tokens"}, {"user", "alice"}};
   const std::string negative = hits_field(3) + negative_field();
   const Told fresh = frontend.limit(Ask("weir").descriptor(alice, negative));
   EXPECT_EQ(fresh.number(1), ok);
@@ -79,7 +92,10 @@ TEST(RlsQueries, NegativeHitsAreNeverChargedAndNeverOver) {
   const Told response = frontend.limit(Ask("weir").descriptor(alice, negative));
   EXPECT_EQ(response.number(1), ok);
   EXPECT_EQ(response.message(2).number(1), ok);
-  const Told both = frontend.limit(Ask("weir").descriptor(alice, negative).descriptor(alice));
+  EXPECT_EQ(response.message(2).number(3), 3U);
+  EXPECT_EQ(frontend.limit(Ask("weir").descriptor(alice).hits(3)).number(1), ok);
+  const std::string none = hits_field(0) + negative_field();
+  const Told both = frontend.limit(Ask("weir").descriptor(alice, none).descriptor(alice));
   EXPECT_EQ(both.number(1), over_limit);
   EXPECT_EQ(both.message(2, 0).number(1), ok);
   EXPECT_EQ(both.message(2, 1).number(1), over_limit);

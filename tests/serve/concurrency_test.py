@@ -134,16 +134,17 @@ class Alone(ConcurrencyTest):
         weir = self.start(lease=60)
         receipts = self.fill(weir)
         weir.policy_file.write_text(POLICY.format(lease=600))
-        eventually(lambda: "at most 600 s" in weir.ask("GET", "/v1/ruleset", listener="admin")[2], "reload")
+        eventually(lambda: "at most 10 min" in weir.ask("GET", "/v1/ruleset", listener="admin")[2], "reload")
         self.assertEqual(self.hold(weir)[0], 429)
         self.assertEqual(self.use(weir, receipts[0], "release"), ["done"])
         self.assertEqual(self.hold(weir)[0], 200)
 
     def test_holds_outlive_a_restart(self):
-        weir = self.start(lease=600)
+        config = LISTENERS + "state: {directory: state}\n"
+        weir = self.start(600, config)
         receipts = self.fill(weir)
         weir.stop()
-        again = self.enterContext(Server(None, directory=weir.directory))
+        again = self.enterContext(Server(None, config, weir.directory))
         self.assertEqual(self.hold(again)[0], 429)
         self.assertEqual(self.use(again, receipts[0], "release"), ["done"])
         self.assertEqual(self.hold(again)[0], 200)

@@ -151,6 +151,20 @@ class Examples(unittest.TestCase):
     def test_migrating(self):
         self.check_page("migrating.md")
 
+    def test_budgets(self):
+        self.check_page("budgets.md")
+
+    def test_the_program_on_the_page_about_budgets(self):
+        blocks = BLOCK.findall(page("budgets.md"))
+        kinds = [kind for kind, _ in blocks]
+        program, printed = (blocks[kinds.index("python") + after][1] for after in (0, 1))
+        policy = blocks[kinds.index("yaml policy")][1]
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(policy, folder)
+            (scene.folder / "program.py").write_text(program.replace(PLACES["http"], scene.place("http")))
+            with scene.server:
+                self.assertEqual(scene.run(f"{sys.executable} program.py"), printed.splitlines())
+
 
 POLICY = """
 version: 1

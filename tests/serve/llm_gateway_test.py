@@ -92,7 +92,8 @@ class Gateway(proxy.Client):
         with self.weir.connect("resp") as connection, connection.makefile("rwb") as weir:
             weir.write(f"*{len(words)}\r\n".encode() + b"".join(f"${len(w)}\r\n{w}\r\n".encode() for w in words))
             weir.flush()
-            return [int(weir.readline()[1:]) for _ in range(4)][3]
+            _, denied, _, remaining = [int(weir.readline()[1:]) for _ in range(4)]
+            return remaining if denied else remaining + 1  # after one more
 
     def await_left(self, expected):
         """Envoy tells of what was used behind the answer."""

@@ -41,7 +41,7 @@ std::vector<std::string> configs_in(const std::string& page) {
 // Comments taken off, as a reader would do to set what they name.
 std::string with_all_fields(std::string text) {
   for (const std::string field :
-       {"tls", "token_file", "unix_mode", "hosts", "directory", "hash_key_file", "receipts", "loops"}) {
+       {"domains", "tls", "token_file", "unix_mode", "hosts", "directory", "hash_key_file", "receipts", "loops"}) {
     const std::size_t at = text.find("# " + field + ":");
     EXPECT_NE(at, std::string::npos) << field;
     if (at != std::string::npos) text.erase(at, 2);

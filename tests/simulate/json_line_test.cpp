@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulate/log_entry.h"
@@ -135,6 +137,101 @@ TEST(JsonLine, AddressLosesItsPort) {
   }
 }
 
+TEST(JsonLine, CostIsAWholeNumberOrAFault) {
+  struct Row {
+    std::string_view value;
+    tl::expected<std::optional<Cost>, Fault> cost;
+  };
+  const std::vector<Row> rows{
+      {"17", Cost{17}},
+      {R"("17")", Cost{17}},
+      {"0", Cost{0}},
+      {"4294967295", Cost{4'294'967'295}},
+      {"null", std::nullopt},
+      {R"("-")", std::nullopt},
+      {"4294967296", tl::unexpected(Fault::bad_cost)},
+      {"-1", tl::unexpected(Fault::bad_cost)},
+      {"1.5", tl::unexpected(Fault::bad_cost)},
+      {"1e3", tl::unexpected(Fault::bad_cost)},
+      {R"("many")", tl::unexpected(Fault::bad_cost)},
+  };
+  JsonLines lines = lines_with({"cost=usage.total_tokens"});
+  for (const Row& row : rows) {
+    const std::string line = R"({"ts":1,"uri":"/","usage":{"total_tokens":)" + std::string(row.value) + "}}";
+    const auto entry = lines.parse(line);
+    ASSERT_EQ(entry.has_value(), row.cost.has_value()) << line;
+    if (entry) {
+      EXPECT_EQ(entry->cost, *row.cost) << line;
+    } else {
+      EXPECT_EQ(entry.error(), row.cost.error()) << line;
+    }
+  }
+}
+
+TEST(JsonLine, CostHasNoKnownName) {
+  JsonLines lines{FieldMap()};
+  const auto entry = lines.parse(R"({"ts":1,"uri":"/","cost":5})");
+  ASSERT_TRUE(entry.has_value());
+  EXPECT_EQ(entry->cost, std::nullopt);
+}
+
+TEST(JsonLine, TheUnitOfADurationIsThatOfItsFieldUnlessItHasOne) {
+  struct Row {
+    std::string_view field;
+    std::string_view value;
+    std::optional<Duration> duration;
+  };
+  const std::vector<Row> rows{
+      {"duration=t", "1.25", 1'250ms},
+      {"duration=t", R"("0.003")", 3ms},
+      {"duration=t", "2", 2s},
+      {"duration=t", "0.000", 1us},
+      {"duration=t", "0.0000019", 1us},
+      {"duration_ms=t", "1.25", 1'250us},
+      {"duration_us=t", "1.25", 1us},
+      {"duration_ns=t", "1999", 1us},
+      {"duration_ns=t", "1500000", 1'500us},
+      {"duration_ns=t", R"("20ms")", 20ms},
+      {"duration_ms=t", R"("1.5s")", 1'500ms},
+      {"duration_ms=t", R"("7us")", 7us},
+      {"duration=t", "null", std::nullopt},
+      {"duration=t", "-1", std::nullopt},
+      {"duration=t", "1e3", std::nullopt},
+      {"duration=t", R"("1h")", std::nullopt},
+      {"duration=t", R"("1.2.3")", std::nullopt},
+      {"duration=t", R"("0.1, 0.2")", std::nullopt},
+      {"duration=t", "99999999999", std::nullopt},
+  };
+  for (const Row& row : rows) {
+    JsonLines lines = lines_with({std::string(row.field)});
+    const std::string line = R"({"ts":1,"uri":"/","t":)" + std::string(row.value) + "}";
+    const auto entry = lines.parse(line);
+    ASSERT_TRUE(entry.has_value()) << line;
+    EXPECT_EQ(entry->duration, row.duration) << row.field << " " << line;
+  }
+}
+
+TEST(JsonLine, DurationsOfCommonServersAreKnownWhereTheirUnitIsSure) {
+  JsonLines lines{FieldMap()};
+  for (const auto& [field, expected] :
+       std::vector<std::pair<std::string, std::optional<Duration>>>{{R"("request_time":"0.250")", 250ms},
+                                                                    {R"("duration_ms":250)", 250ms},
+                                                                    {R"("duration_us":250)", 250us},
+                                                                    {R"("Duration":250000)", 250us},
+                                                                    {R"("event":{"duration":250000})", 250us},
+                                                                    {R"("duration":250)", std::nullopt}}) {
+    const std::string line = R"({"ts":1,"uri":"/",)" + field + "}";
+    const auto entry = lines.parse(line);
+    ASSERT_TRUE(entry.has_value()) << line;
+    EXPECT_EQ(entry->duration, expected) << line;
+  }
+  // An assignment of any unit replaces them all.
+  JsonLines assigned = lines_with({"duration_ms=duration"});
+  const auto entry = assigned.parse(R"({"ts":1,"uri":"/","request_time":9,"duration":5})");
+  ASSERT_TRUE(entry.has_value());
+  EXPECT_EQ(entry->duration, 5ms);
+}
+
 TEST(JsonLine, LineThatIsNoEntrySaysWhy) {
   struct Row {
     std::string_view line;
@@ -188,9 +285,10 @@ TEST(FieldMap, WrongAssignmentIsRefusedWithWhatToWrite) {
       {{"time=a..b"}, "time=a..b: is not FIELD=PATH; write for example time=ts or user=request.headers.x-user"},
       {{"tiem=ts"},
        "tiem=ts: has no known field before the '='; there are time, ip, user, api_key, tier, method, target, request, "
-       "status and header:NAME"},
+       "status, cost, duration (in seconds), duration_ms, duration_us, duration_ns and header:NAME"},
       {{"header:=x"}, "header:=x: names no header"},
       {{"ip=a", "ip=b"}, "ip=b: assigns ip a second time"},
+      {{"duration=a", "duration_ms=b"}, "duration_ms=b: assigns duration a second time"},
       {std::vector<std::string>(17, "header:A=a"), "header:A=a: is one header too many; at most 16 are read"},
   };
   for (const Row& row : rows) {

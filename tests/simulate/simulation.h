@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -40,6 +42,16 @@ struct Simulation {
     log += fmt::format(
         R"({{"ts":{}.{:03},"remote_addr":"{}","remote_user":"{}","request_method":"{}","request_uri":"{}"}})",
         1'700'000'000 + at / 1000, at % 1000, ip, user, method, target);
+    log += '\n';
+  }
+
+  // With what it cost, and for how many milliseconds it took: the log has them from then on.
+  void costly(int at, int cost, std::optional<int> took, std::string_view target = "/") {
+    options.log.fields = FieldMap::with(std::vector<std::string>{"cost=usage.tokens", "duration_ms=took"}).value();
+    const std::string length = took ? std::to_string(*took) : "null";
+    log += fmt::format(
+        R"({{"ts":{}.{:03},"remote_addr":"192.0.2.1","request_uri":"{}","usage":{{"tokens":{}}},"took":{}}})",
+        1'700'000'000 + at / 1000, at % 1000, target, cost, length);
     log += '\n';
   }
 
