@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "core/calendar.h"
+#include "match/explain_json.h"
 #include "policy/consistency.h"
 #include "policy/words.h"
 #include "text/json_writer.h"
@@ -210,70 +210,6 @@ std::string uncovered_text(const ExplainedQuery& explained) {
   return listed("The others", others);
 }
 
-void write_numbers(text::JsonWriter& json, std::string_view name, const policy::TieredLimit& limits, std::size_t tier) {
-  const std::string text = policy::numbers_text(limits, tier);
-  const std::optional<Limit>& limit = limits.by_tier[tier];
-  if (!limit) return json.field(name, text);  // unlimited, or banned
-  json.begin_object(name);
-  json.fields("text", text, "algorithm", name_of(limit->algorithm()), "count", limit->rate().count);
-  if (const core::Calendar* calendar = limit->calendar()) {
-    json.fields("calendar", name_of(calendar->unit()), "timezone", calendar->zone());
-  } else {
-    const bool is_held = limit->algorithm() == Algorithm::concurrency;
-    json.field(is_held ? "lease_microseconds" : "per_microseconds",
-               static_cast<std::uint64_t>(limit->rate().per.count()));
-  }
-  json.field("capacity", limit->capacity());
-  json.end_object();
-}
-
-void write_consistency(text::JsonWriter& json, const CompiledLimit& limit, const Limit& numbers, std::uint64_t nodes) {
-  const policy::Consistency kind = policy::effective_consistency(limit, numbers, nodes).kind;
-  const auto microseconds = [](Duration time) { return static_cast<std::uint64_t>(time.count()); };
-  json.begin_object("consistency");
-  json.fields("written", name_of(limit.consistency.kind), "decided", name_of(kind));
-  if (kind == policy::Consistency::leased) {
-    json.fields("lease_microseconds", microseconds(limit.consistency.lease), "largest_slice",
-                policy::largest_slice(numbers));
-  } else if (kind == policy::Consistency::approximate) {
-    const policy::ApproximateBound bound = policy::approximate_bound(numbers, nodes);
-    json.fields("sync_microseconds", microseconds(limit.consistency.sync), "nodes", nodes, "allowance", bound.allowance,
-                "most", bound.most, "per_microseconds", microseconds(bound.per));
-  }
-  json.end_object();
-}
-
-void write_limit(text::JsonWriter& json, const ExplainedQuery& explained, const LimitExplanation& part) {
-  const CompiledLimit& limit = limit_of(explained, part);
-  json.begin_object();
-  json.fields("name", limit.name, "line", static_cast<unsigned>(limit.at.line), "covers", part.covers || part.bans);
-  if (part.covers) {
-    json.field_or_null("route", part.route);
-    json.fields("consumer", part.consumer, "cost", part.cost.units(), "mode", name_of(limit.mode));
-    const std::size_t tier = explained.explanation.caller.tier;
-    write_numbers(json, "numbers", limit.live, tier);
-    if (part.numbers) write_consistency(json, limit, *part.numbers, explained.nodes.nodes);
-    if (limit.candidate) write_numbers(json, "candidate", *limit.candidate, tier);
-  } else {
-    if (part.bans) json.fields("banned", true, "numbers", "banned");
-    json.field("why_not", part.why_not);
-  }
-  json.end_object();
-}
-
-void write_caller(text::JsonWriter& json, const ExplainedQuery& explained) {
-  const match::Caller& caller = explained.explanation.caller;
-  json.begin_object("caller");
-  json.field_or_null("address", caller.address ? caller.address->text() : "");
-  json.fields("sender", explained.query.ip, "sender_is_trusted", caller.trusted);
-  json.field_or_null("user", caller.user);
-  json.field_or_null("api_key", caller.api_key);
-  json.fields("authenticated", caller.authenticated, "tier", explained.explanation.tier, "tier_is_unknown",
-              caller.unknown_tier);
-  json.list("ignored_headers", explained.explanation.ignored_headers, [&](const auto& name) { json.element(name); });
-  json.end_object();
-}
-
 const policy::CompiledLimit* limit_of(const ExplainedDescriptor& explained) {
   const bool has_limit = explained.found != nullptr && explained.found->limit.has_value();
   return has_limit ? &explained.ruleset.limits[*explained.found->limit] : nullptr;
@@ -308,14 +244,8 @@ std::string explanation_text(const ExplainedQuery& explained, const Paint& paint
 }
 
 std::string explanation_json(const ExplainedQuery& explained) {
-  text::JsonWriter json(JsonWriter::Layout::indented);
-  json.begin_object();
-  json.object("request", "method", explained.query.method, "target", explained.query.target, "route",
-              explained.explanation.route);
-  write_caller(json, explained);
-  json.list("limits", explained.explanation.limits, [&](const auto& part) { write_limit(json, explained, part); });
-  json.end_object();
-  return json.take();
+  return match::explanation_json({explained.ruleset, explained.query, explained.explanation, explained.nodes.nodes},
+                                 JsonWriter::Layout::indented);
 }
 
 std::string descriptor_text(const ExplainedDescriptor& explained) {

@@ -87,6 +87,7 @@ std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
 
 // A client that does not end its request is told so before the connection is closed for it.
 void HttpSession::on_tick(net::Moment now, net::Output& out) {
+  if (in_flight()) on_turn(out);
   const auto stage = parser_.stage();
   const bool unfinished = stage == RequestParser::Stage::head || stage == RequestParser::Stage::body;
   if (!unfinished || out.paused() || last_ || fault_) return unfinished_since_.reset();

@@ -85,6 +85,10 @@ class HttpSession : public net::Session {
   // The store has yet to answer. Meanwhile the output is paused; on_resume calls answer_done(), perhaps too early.
   [[nodiscard]] virtual bool in_flight() const { return false; }
   virtual void answer_done(net::Output& /*out*/) {}
+  // About ten times a second: for an answer that goes on. Not called once a request has been refused.
+  virtual void on_turn(net::Output& /*out*/) {}
+  // The server is going away: such an answer ends.
+  [[nodiscard]] bool draining() const noexcept { return draining_; }
   // As many queries as the request may have: its answer grows with them.
   [[nodiscard]] virtual std::size_t queries_in(const Request& /*request*/) const { return 1; }
   [[nodiscard]] virtual Instant now() const = 0;

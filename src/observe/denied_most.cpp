@@ -147,6 +147,29 @@ std::vector<DeniedConsumer> DeniedMost::top(std::span<const DeniedMost* const> a
   return merge.top(most);
 }
 
+// Under the lock only numbers are copied.
+std::vector<DeniedMost::Count> DeniedMost::counts() const {
+  std::vector<Count> all;
+  const std::lock_guard guard(mutex_);
+  all.reserve(halves_[0].entries().size() + halves_[1].entries().size());
+  for (const SpaceSaving& half : halves_) {
+    for (const SpaceSaving::Entry& entry : half.entries()) {
+      all.push_back({entry.key.limit, entry.key.consumer, entry.count - entry.error});
+    }
+  }
+  return all;
+}
+
+std::string DeniedMost::name_of(std::string_view limit, std::uint64_t consumer) const {
+  const std::lock_guard guard(mutex_);
+  for (const SpaceSaving& half : halves_) {
+    for (const SpaceSaving::Entry& entry : half.entries()) {
+      if (entry.key.consumer == consumer && *entry.key.limit == limit) return entry.name;
+    }
+  }
+  return {};
+}
+
 // A clock that stepped back counts on in the half hour that it left.
 SpaceSaving& DeniedMost::current(Instant now) noexcept {
   const std::int64_t latest = std::max(half_hours_[0], half_hours_[1]);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -91,6 +92,16 @@ class DeniedMost {
     SpaceSaving::Entry& entry = current(now).add({&limit, consumer});
     if (entry.name.empty()) write_name(entry.name);
   }
+
+  // What is certain of each consumer, of the last half hour and of as much as one more.
+  struct Count {
+    const std::string* limit;  // stays as long as what counts
+    std::uint64_t consumer;
+    std::uint64_t denials;
+  };
+  [[nodiscard]] std::vector<Count> counts() const;
+  // Empty: it is not known any more.
+  [[nodiscard]] std::string name_of(std::string_view limit, std::uint64_t consumer) const;
 
   // The first `most` of all of them together, the most denied first.
   [[nodiscard]] static std::vector<DeniedConsumer> top(std::span<const DeniedMost* const> all, std::size_t most,

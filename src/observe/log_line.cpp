@@ -67,13 +67,16 @@ void append_wait(std::string& out, const std::optional<Duration>& wait) {
   }
 }
 
-constexpr std::array<std::string_view, 3> level_names{"info", "warning", "error"};  // by Level
-
 }  // namespace
+
+std::string_view name_of(Level level) noexcept {
+  constexpr std::array<std::string_view, 3> names{"info", "warning", "error"};
+  return names[static_cast<std::size_t>(level)];
+}
 
 void append_message(std::string& out, Instant time, Level level, std::string_view message) {
   begin_line(out, time);
-  append_field(out, "level", level_names[static_cast<std::size_t>(level)]);
+  append_field(out, "level", name_of(level));
   append_field(out, "message", message);
   end_line(out);
 }
@@ -92,6 +95,28 @@ void append_denial(std::string& out, const Denial& denial) {
   append_wait(out, denial.decision.retry_after);
   append_field(out, "quota", denial.decision.limit);
   append_field(out, "remaining", denial.decision.remaining);
+  append_field(out, "trace_id", denial.trace_id);
+  append_field(out, "request_id", denial.request_id);
+  end_line(out);
+}
+
+void append_change(std::string& out, Instant time, const MadeChange& change) {
+  begin_line(out, time);
+  append_field(out, "event", "change");
+  append_field(out, "what", change.what);
+  append_field(out, "limit", change.limit);
+  append_field(out, "consumer", change.consumer);
+  append_field(out, "outcome", change.outcome);
+  end_line(out);
+}
+
+void append_spike(std::string& out, Instant time, const SpikeLine& spike) {
+  begin_line(out, time);
+  append_field(out, "event", "spike");
+  append_field(out, "limit", spike.limit);
+  append_field(out, "consumer", spike.consumer);
+  append_field(out, "rate", static_cast<std::uint64_t>(spike.rate + 0.5));
+  append_field(out, "past", static_cast<std::uint64_t>(spike.past + 0.5));
   end_line(out);
 }
 

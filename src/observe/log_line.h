@@ -3,6 +3,8 @@
 //   {"time":"2026-01-05T12:00:00.000000Z","level":"info","message":"..."}
 //   {"time":"2026-01-05T12:00:00.000000Z","event":"denied","reason":"exceeded","limit":"login",...}
 //   {"time":"2026-01-05T12:00:00.000000Z","event":"suppressed","count":12}
+//   {"time":"2026-01-05T12:00:00.000000Z","event":"change","what":"reset","limit":"login",...}
+//   {"time":"2026-01-05T12:00:00.000000Z","event":"spike","limit":"login","rate":5010,"past":990}
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,8 @@ namespace weir::observe {
 
 enum class Level : std::uint8_t { info, warning, error };
 
+[[nodiscard]] std::string_view name_of(Level level) noexcept;
+
 // What the program says about itself.
 void append_message(std::string& out, Instant time, Level level, std::string_view message);
 
@@ -36,9 +40,32 @@ struct Denial {
   std::optional<text::Address> address{};
   Cost cost{};
   Decision decision{};
+  // By which the request is known elsewhere, as trace.h has found them good; empty: it has none.
+  std::string_view trace_id{};
+  std::string_view request_id{};
 };
 
 void append_denial(std::string& out, const Denial& denial);
+
+// What an operator did by hand.
+struct MadeChange {
+  std::string what{};      // `reset`, `reload`
+  std::string limit{};     // or a domain; empty: it is about none
+  std::string consumer{};  // as ConsumerNames writes it; empty: it is about none
+  std::string outcome{};   // `done`, or why not
+};
+
+void append_change(std::string& out, Instant time, const MadeChange& change);
+
+// A sudden burst (spikes.h), in decisions or denials a second.
+struct SpikeLine {
+  std::string_view limit{};
+  std::string_view consumer{};  // as ConsumerNames writes it; empty: all of the limit
+  double rate = 0;
+  double past = 0;
+};
+
+void append_spike(std::string& out, Instant time, const SpikeLine& spike);
 
 void append_suppressed(std::string& out, Instant time, std::uint64_t count);
 

@@ -274,6 +274,15 @@ void append_process(MetricsPage& page, Instant started) {
 
 }  // namespace
 
+void append_spike_metrics(MetricsPage& page, const Spikes& spikes) {
+  page.family("weir_spikes_total", counter,
+              "Sudden bursts: of the decisions of a limit, or of the denials of one of its consumers.");
+  for (const auto& [limit, told] : spikes.told()) {
+    page.sample({{"limit", limit}, {"of", "limit"}}, told.limits);
+    page.sample({{"limit", limit}, {"of", "consumer"}}, told.consumers);
+  }
+}
+
 void append_metrics(MetricsPage& page, const MetricsSources& sources) {
   const std::shared_ptr<const Bindings> bindings = sources.engine.bindings();
   append_decisions(page, sources.engine.totals());

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "observe/metrics_page.h"
 #include "observe/recorder.h"
+#include "observe/spikes.h"
 #include "store/store_counts.h"
 #include "weir/time.h"
 
@@ -57,6 +58,9 @@ struct MetricsSources {
 };
 
 void append_metrics(MetricsPage& page, const MetricsSources& sources);
+
+// What has become of sudden bursts.
+void append_spike_metrics(MetricsPage& page, const Spikes& spikes);
 
 // About a store that nodes share. `loops`: each loop has a store of its own, and all of them the same servers. At least
 // one.

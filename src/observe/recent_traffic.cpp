@@ -9,10 +9,6 @@ namespace {
 
 using engine::Event;
 
-TrafficCounts difference(const TrafficCounts& now, const TrafficCounts& before) noexcept {
-  return {now.decisions - before.decisions, now.denied - before.denied, now.shadow_denied - before.shadow_denied};
-}
-
 }  // namespace
 
 void TrafficTotals::add(const engine::Engine::Tally& tally) {
@@ -47,8 +43,7 @@ RecentTraffic::Summary RecentTraffic::summary(Instant now, const TrafficTotals& 
                   .requests = totals.requests - from.totals.requests};
   for (const auto& [limit, counts] : totals.by_limit) {
     const auto before = from.totals.by_limit.find(limit);
-    const TrafficCounts grown =
-        difference(counts, before == from.totals.by_limit.end() ? TrafficCounts{} : before->second);
+    const TrafficCounts grown = before == from.totals.by_limit.end() ? counts : counts - before->second;
     if (grown.decisions > 0) summary.limits.push_back({limit, grown});
   }
   std::ranges::stable_sort(summary.limits, std::ranges::greater{},

@@ -19,6 +19,17 @@ struct TrafficCounts {
   std::uint64_t decisions = 0;
   std::uint64_t denied = 0;         // by a penalty too
   std::uint64_t shadow_denied = 0;  // would have been
+
+  TrafficCounts& operator+=(const TrafficCounts& more) noexcept {
+    decisions += more.decisions;
+    denied += more.denied;
+    shadow_denied += more.shadow_denied;
+    return *this;
+  }
+  [[nodiscard]] friend TrafficCounts operator-(const TrafficCounts& now, const TrafficCounts& before) noexcept {
+    return {now.decisions - before.decisions, now.denied - before.denied, now.shadow_denied - before.shadow_denied};
+  }
+  friend bool operator==(const TrafficCounts&, const TrafficCounts&) = default;
 };
 
 struct LimitTraffic {

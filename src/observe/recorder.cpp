@@ -6,6 +6,7 @@
 
 #include "core/arithmetic.h"
 #include "engine/bindings.h"
+#include "observe/trace.h"
 #include "table/siphash.h"
 
 namespace weir::observe {
@@ -183,6 +184,9 @@ void Recorder::log_denial(const Evaluated& evaluated) {
   if (is_query) {
     denial.method = batch.query(number).method;
     denial.address = batch.matched(number).caller.address;
+    const TraceIds ids = trace_ids(batch.query(number).headers);
+    denial.trace_id = ids.trace_id;
+    denial.request_id = ids.request_id;
   }
   consumer_.clear();
   if (verdict.limit != Verdict::no_limit) {
@@ -218,7 +222,7 @@ void Recorder::record_denial(const engine::DescriptorQuery& ask, const Descripto
 }
 
 void Recorder::add_to(RecorderTotals& totals) const {
-  durations_.add_to(totals.durations);
+  add_to(totals.durations);
   batches_.add_to(totals.batches);
   const std::lock_guard guard(mutex_);
   for (const auto& [name, figures] : limits_) {

@@ -66,6 +66,7 @@ class Recorder final : public engine::Observer {
 
   // From any thread.
   void add_to(RecorderTotals& totals) const;
+  void add_to(DurationHistogram::Totals& durations) const noexcept { durations_.add_to(durations); }
   [[nodiscard]] const DeniedMost& denied() const noexcept { return denied_; }
 
  private:

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include "policy/tools/diff.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -52,13 +53,15 @@ Result<std::string> Server::apply(Loaded loaded) {
     if (!is_held_back(next.listeners[i].name)) config_.listeners[i] = std::move(next.listeners[i]);
   }
   reloads_.policy_file = config_.policy.value_or(std::filesystem::path()).string();
+  reloads_.policy_origin = next.policy_origin;
   return restart;
 }
 
 Result<Server::Reload> Server::reload() {
   Loaded loaded = load(sources_);
   watch_ = loaded.watch;
-  log_warnings(loaded.problems);
+  const std::vector<text::Problem> problems = loaded.problems;
+  log_warnings(problems);
   const Result<std::string> outcome =
       loaded.complete() ? apply(std::move(loaded)) : Result<std::string>(failure("reload", loaded.errors()));
   if (outcome) {
@@ -68,12 +71,31 @@ Result<Server::Reload> Server::reload() {
     log_->error("nothing has changed, because of: " + outcome.error().message());
   }
   const Instant now = clock_.now();
+  tell_reload(now, outcome);
+  if (outcome) watch_limits();
   const std::lock_guard guard(mutex_);
   ++(outcome ? reloads_.applied : reloads_.refused);
   reloads_.last = {.at = now, .error = outcome ? std::string() : outcome.error().message()};
-  if (!outcome) return tl::unexpected(outcome.error());
+  if (!outcome) {
+    reloads_.last_refused = {.at = now, .error = outcome.error().message(), .problems = problems};
+    return tl::unexpected(outcome.error());
+  }
   reloads_.loaded_at = now;
+  reloads_.problems = problems;
   return Reload{.digest = engine_->bindings()->ruleset().digest, .restart_needed = *outcome};
+}
+
+void Server::tell_reload(Instant now, const Result<std::string>& outcome) {
+  observe::Notice notice{.kind = observe::Notice::Kind::reload, .at = now};
+  if (outcome) {
+    const std::string digest = engine_->bindings()->ruleset().digest;
+    notice.message = "the files were read again and are in force, digest " + digest.substr(0, 12);
+    if (!outcome->empty()) notice.message += "; a restart is needed for what has changed in: " + *outcome;
+  } else {
+    notice.level = observe::Level::error;
+    notice.message = "nothing has changed, because of: " + outcome.error().message();
+  }
+  live_->note(std::move(notice));
 }
 
 void Server::reload(Reloaded done) {
@@ -89,14 +111,62 @@ void Server::reload(Reloaded done) {
   if (wake) wake();
 }
 
+void Server::policy(PolicyRead done) {
+  std::unique_lock lock(mutex_);
+  if (stopping_) {
+    lock.unlock();
+    done(failure("policy", "the server is stopping"));
+    return;
+  }
+  policy_waiting_.push_back(std::move(done));
+  const std::function<void()> wake = wake_;
+  lock.unlock();
+  if (wake) wake();
+}
+
 void Server::refuse_requests() {
   std::vector<Reloaded> waiting;
+  std::vector<PolicyRead> policy_waiting;
   {
     const std::lock_guard guard(mutex_);
     stopping_ = true;
     waiting.swap(waiting_);
+    policy_waiting.swap(policy_waiting_);
   }
   for (const Reloaded& done : waiting) done(failure("reload", "the server is stopping"));
+  for (const PolicyRead& done : policy_waiting) done(failure("policy", "the server is stopping"));
+}
+
+// Files are read here, and not on a loop. Again only if they have changed, or what they are compared with.
+frontend::PolicyReport Server::policy_report() {
+  const auto bindings = engine_->bindings();
+  const policy::Ruleset& running = bindings->ruleset();
+  if (!disk_policy_ || disk_policy_->compared_with != running.digest || disk_policy_->watch.changed()) {
+    Loaded loaded = load(sources_);
+    DiskPolicy& disk = disk_policy_.emplace();
+    disk.compared_with = running.digest;
+    disk.watch = std::move(loaded.watch);
+    disk.read.read_at = clock_.now();
+    if (loaded.flag_error) {
+      disk.read.problems.push_back({text::Severity::error, loaded.flag_error->where, {}, loaded.flag_error->what});
+    }
+    disk.read.problems.insert(disk.read.problems.end(), loaded.problems.begin(), loaded.problems.end());
+    if (loaded.complete()) {
+      disk.read.digest = loaded.ruleset->digest;
+      disk.read.changes = policy::diff(running, *loaded.ruleset);
+    }
+  }
+  const std::lock_guard guard(mutex_);
+  frontend::PolicyReport report{.running = {.file = reloads_.policy_file,
+                                            .origin = reloads_.policy_origin,
+                                            .digest = running.digest,
+                                            .loaded_at = reloads_.loaded_at,
+                                            .limits = running.limits.size(),
+                                            .warnings = reloads_.problems},
+                                .on_disk = disk_policy_->read,
+                                .last_refused = reloads_.last_refused};
+  if (reloads_.last) report.last_reload = {reloads_.last->at, reloads_.last->error};
+  return report;
 }
 
 void Server::on_request(std::function<void()> wake) {
@@ -106,13 +176,20 @@ void Server::on_request(std::function<void()> wake) {
 
 void Server::answer_requests() {
   std::vector<Reloaded> waiting;
+  std::vector<PolicyRead> policy_waiting;
   {
     const std::lock_guard guard(mutex_);
     waiting.swap(waiting_);
+    policy_waiting.swap(policy_waiting_);
   }
-  if (waiting.empty()) return;
-  const Result<Reload> outcome = reload();
-  for (const Reloaded& done : waiting) done(outcome);
+  if (!waiting.empty()) {
+    const Result<Reload> outcome = reload();
+    for (const Reloaded& done : waiting) done(outcome);
+  }
+  if (!policy_waiting.empty()) {
+    const frontend::PolicyReport report = policy_report();
+    for (const PolicyRead& done : policy_waiting) done(report);
+  }
 }
 
 }  // namespace weir::server

@@ -107,6 +107,9 @@ std::string Server::metrics() {
                                  .version = version_,
                                  .started = started_,
                                  .now = clock_.now()});
+  observe::append_spike_metrics(page, live_->spikes());
+  page.single("weir_stream_clients", observe::MetricsPage::Type::gauge, "Readers of GET /v1/stream.",
+              live_->feed().clients());
   for (const auto& protocol : protocols_) protocol->append_metrics(page);
   if (!store_counts_.empty()) append_store_metrics(page);
   return page.take();

@@ -38,15 +38,18 @@ Server::Server(Sources sources, Loaded loaded, std::string version)
       protocols_(make_protocols(config_)) {
   reloads_.loaded_at = started_;
   reloads_.policy_file = config_.policy.value_or(fs::path()).string();
+  reloads_.policy_origin = config_.policy_origin;
+  reloads_.problems = std::move(loaded.problems);
 }
 
 Server::~Server() {
+  sampling_.stop();
   listeners_.clear();
   if (loops_) loops_->stop();
 }
 
 Result<std::unique_ptr<Server>> Server::start(Sources sources, Loaded loaded, std::string version) {
-  const std::vector<text::Problem> problems = std::move(loaded.problems);
+  const std::vector<text::Problem> problems = loaded.problems;
   std::unique_ptr<Server> server(new Server(std::move(sources), std::move(loaded), std::move(version)));
   for (const auto step : {&Server::open_log, &Server::open_state, &Server::open_workers, &Server::open_listeners}) {
     if (const auto done = (*server.*step)(); !done) return tl::unexpected(done.error());
@@ -54,6 +57,9 @@ Result<std::unique_ptr<Server>> Server::start(Sources sources, Loaded loaded, st
   server->log_warnings(problems);
   server->log_policy();
   if (const auto started = server->loops_->start(); !started) return tl::unexpected(started.error());
+  server->live_->note({.message = "weir " + server->version_ + " began to serve", .at = server->started_});
+  server->watch_limits();
+  server->sampling_.start([raw = server.get()] { raw->sample(); });
   return server;
 }
 
@@ -62,6 +68,7 @@ Result<void> Server::open_log() {
   if (!writer) return tl::unexpected(writer.error());
   writer_ = std::move(*writer);
   log_.emplace(*writer_, clock_, config_.log.level);
+  live_.emplace(started_, *writer_, began_with_.state.memory);
   return {};
 }
 
@@ -328,6 +335,7 @@ void Server::leave_store() {
 }
 
 void Server::stop() {
+  sampling_.stop();
   health_.set_serving(false);
   refuse_requests();
   log_->info("stopping: no new connections, and what is under way is finished");

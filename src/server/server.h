@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +30,9 @@
 #include "observe/metrics_page.h"
 #include "observe/recent_traffic.h"
 #include "server/config.h"
+#include "server/every_second.h"
 #include "server/example_request.h"
+#include "server/live.h"
 #include "server/log.h"
 #include "server/protocols.h"
 #include "server/shared_limits.h"
@@ -106,6 +110,7 @@ class Server final : private frontend::AdminBackend {
   void log_warnings(const std::vector<text::Problem>& problems);
   // What needs a restart; empty: nothing.
   Result<std::string> apply(Loaded loaded);
+  void tell_reload(Instant now, const Result<std::string>& outcome);
   void refuse_requests();
 
   [[nodiscard]] std::filesystem::path states_path() const;
@@ -122,6 +127,27 @@ class Server final : private frontend::AdminBackend {
   [[nodiscard]] frontend::AdminStatus status() override;
   [[nodiscard]] std::vector<observe::DeniedConsumer> denied_most(std::size_t most) override;
   void reload(Reloaded done) override;
+  void policy(PolicyRead done) override;
+  [[nodiscard]] frontend::Feed& feed() override { return live_->feed(); }
+  [[nodiscard]] frontend::HistoryReport history(std::string_view limit) override;
+  [[nodiscard]] std::vector<observe::Notice> notices(std::size_t most) override {
+    return live_->notices().newest(most);
+  }
+  [[nodiscard]] frontend::LimitsReport limits(const frontend::LimitsAsked& asked) override;
+  [[nodiscard]] std::optional<frontend::StoreReport> store_report() override;
+  [[nodiscard]] std::string consumer_name(std::string_view key) override;
+  [[nodiscard]] std::string consumer_name(std::span<const match::DescriptorEntry> entries) override;
+  void changed(const observe::MadeChange& change) override { live_->changed(clock_.now(), change); }
+
+  // Once a second, on a thread of its own: what the counters say, for the page.
+  void sample();
+  [[nodiscard]] observe::Gauges gauges() const;
+  [[nodiscard]] std::vector<const observe::DeniedMost*> denied_of_loops() const;
+  [[nodiscard]] std::map<std::string, std::uint64_t> overflowed_by_limit() const;
+  void add_states(const engine::Bindings& bindings, Instant now, frontend::LimitsReport& report) const;
+  // The limits of the policy in force are watched for bursts.
+  void watch_limits();
+  [[nodiscard]] frontend::PolicyReport policy_report();
 
   const Sources sources_;
   const std::string version_;
@@ -137,6 +163,7 @@ class Server final : private frontend::AdminBackend {
   std::optional<Log> log_;
   std::optional<observe::ConsumerNames> names_;
   std::optional<observe::DecisionLog> decisions_;
+  std::optional<Live> live_;
   std::string admin_token_;
   std::vector<frontend::ReceiptKey> own_receipt_keys_;  // none where a store is shared
   std::optional<SharedLimits> shared_limits_;           // none: all states are this process's own
@@ -154,14 +181,28 @@ class Server final : private frontend::AdminBackend {
     std::uint64_t applied = 0;
     std::uint64_t refused = 0;
     std::optional<frontend::AdminStatus::Reload> last;
+    std::optional<frontend::PolicyReport::Refused> last_refused;
     Instant loaded_at{};  // the policy in force
     std::string policy_file;
+    std::string policy_origin;
+    std::vector<text::Problem> problems;  // of the files when it was loaded
   } reloads_;
   std::optional<frontend::AdminStatus::Snapshot> last_saved_;
   observe::RecentTraffic traffic_{started_};
   std::vector<Reloaded> waiting_;  // for a reload
+  std::vector<PolicyRead> policy_waiting_;
   std::function<void()> wake_;
   bool stopping_ = false;
+
+  // The policy on disk when it was last asked for; of the thread that answers.
+  struct DiskPolicy {
+    frontend::PolicyReport::OnDisk read;
+    FileWatch watch;
+    std::string compared_with;  // the digest of the one that was in force
+  };
+  std::optional<DiskPolicy> disk_policy_;
+  std::uint64_t overflowed_ = 0;  // when it was last sampled; of the thread that samples
+  EverySecond sampling_;          // stops before all else goes
 };
 
 }  // namespace weir::server

@@ -5,9 +5,9 @@ namespace weir::frontend {
 namespace {
 
 TEST_F(AdminFrontendTest, PathsThatAreNot) {
-  for (const auto* path :
-       {"/", "/v1", "/v1/", "/v1/status/", "/metrics/x", "/v2/status", "/v1/limits", "/v1/limits/api",
-        "/v1/limits/api/consumers", "/v1/limits/api/consumers/a/b", "/v1//status", "*"}) {
+  for (const auto* path : {"/v1", "/v1/", "/v1/status/", "/metrics/x", "/v2/status", "/page", "/page/",
+                           "/page/nothing.js", "/page/../index.html", "/v1/consumer/x", "/v1/limits/api/consumers",
+                           "/v1/limits/api/consumers/a/b", "/v1//status", "*"}) {
     const Reply reply = ask("GET " + std::string(path));
     EXPECT_EQ(reply.status, 404U) << path;
     EXPECT_NE(reply.body.find("There are GET /metrics"), std::string::npos);
@@ -24,6 +24,12 @@ TEST_F(AdminFrontendTest, MethodsThatDoNotFit) {
                                          {"PUT /healthz", "GET, HEAD"},
                                          {"POST /v1/limits/api/consumers/user=alice", "GET, HEAD"},
                                          {"GET /v1/reload", "POST"},
+                                         {"POST /", "GET, HEAD"},
+                                         {"POST /page/index.html", "GET, HEAD"},
+                                         {"POST /v1/stream", "GET, HEAD"},
+                                         {"GET /v1/explain", "POST"},
+                                         {"GET /v1/consumer", "POST"},
+                                         {"GET /v1/consumer/reset", "POST"},
                                          {"HEAD /v1/limits/api/consumers/user=alice/reset", "POST"}}) {
     const Reply reply = ask(row.line);
     EXPECT_EQ(reply.status, 405U) << row.line;

@@ -9,10 +9,13 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "frontend/admin/admin_frontend.h"
+#include "match/consumer.h"
+#include "match/descriptors.h"
 #include "tests/match/request.h"
 #include "tests/set_clock.h"
 
@@ -22,7 +25,7 @@ using namespace std::chrono_literals;
 
 inline constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
 
-struct FakeBackend final : AdminBackend {
+struct FakeBackend : AdminBackend {
   std::string metrics() override { return "# TYPE weir_up gauge\nweir_up 1\n"; }
   AdminStatus status() override { return status_now; }
   std::vector<observe::DeniedConsumer> denied_most(std::size_t most) override {
@@ -32,11 +35,37 @@ struct FakeBackend final : AdminBackend {
     return first;
   }
   void reload(Reloaded done) override { reloads.push_back(std::move(done)); }
+  void policy(PolicyRead done) override { policies.push_back(std::move(done)); }
+  Feed& feed() override { return feed_now; }
+  HistoryReport history(std::string_view limit) override {
+    HistoryReport report = history_now;
+    if (limit.empty()) report.limit.reset();
+    return report;
+  }
+  std::vector<observe::Notice> notices(std::size_t most) override { return notices_now.newest(most); }
+  LimitsReport limits(const LimitsAsked& asked) override {
+    limits_asked = {std::string(asked.only), asked.denied_most, asked.recent};
+    return limits_now;
+  }
+  std::optional<StoreReport> store_report() override { return store_now; }
+  std::string consumer_name(std::string_view key) override { return "named:" + match::describe_consumer(key); }
+  std::string consumer_name(std::span<const match::DescriptorEntry> entries) override {
+    return "named:" + match::describe_descriptor(entries);
+  }
+  void changed(const observe::MadeChange& change) override { changes.push_back(change); }
 
   AdminStatus status_now;
   std::vector<observe::DeniedConsumer> denied;
   std::size_t asked_for = 0;
-  std::vector<Reloaded> reloads;  // that are not done
+  std::vector<Reloaded> reloads;     // that are not done
+  std::vector<PolicyRead> policies;  // likewise
+  Feed feed_now;
+  HistoryReport history_now;
+  observe::Notices notices_now;
+  LimitsReport limits_now;
+  std::tuple<std::string, std::size_t, std::size_t> limits_asked;
+  std::optional<StoreReport> store_now;
+  std::vector<observe::MadeChange> changes;
 };
 
 struct Reply {
@@ -122,6 +151,15 @@ limits:
   static std::string request(std::string_view line, std::string_view headers = {},
                              std::string_view host = "localhost") {
     return std::string(line) + " HTTP/1.1\r\nHost: " + std::string(host) + "\r\n" + std::string(headers) + "\r\n";
+  }
+
+  // A POST with a body.
+  Reply post(std::string_view path, std::string_view body, std::string_view headers = {}) {
+    const std::string length = "Content-Length: " + std::to_string(body.size()) + "\r\n";
+    std::string bytes = send(request("POST " + std::string(path), length + std::string(headers)) + std::string(body));
+    Reply reply = take_reply(bytes);
+    EXPECT_EQ(bytes, "");
+    return reply;
   }
 
   Reply ask(std::string_view line, std::string_view headers = {}) {

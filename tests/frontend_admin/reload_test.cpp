@@ -9,11 +9,9 @@ namespace weir::frontend {
 namespace {
 
 // Reloads wait until the test ends them, on the test's thread.
-class HeldReloads final : public AdminBackend {
+class HeldReloads final : public FakeBackend {
  public:
   std::string metrics() override { return "metrics\n"; }
-  AdminStatus status() override { return {}; }
-  std::vector<observe::DeniedConsumer> denied_most(std::size_t /*most*/) override { return {}; }
   void reload(Reloaded done) override {
     const std::lock_guard guard(mutex_);
     waiting_.push_back(std::move(done));

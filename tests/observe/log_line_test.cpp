@@ -56,6 +56,22 @@ TEST(LogLine, MethodOfAStrangerIsCutAndEscaped) {
   EXPECT_NE(line_of(strange).find(R"("method":"\"\n)" + std::string(30, 'A') + "\","), std::string::npos);
 }
 
+TEST(LogLine, ChangeSaysWhatWasDoneAndNotByWhichName) {
+  std::string line;
+  append_change(line, noon,
+                {.what = "reset", .limit = "login", .consumer = "user:9f3c0d12ab34ef56", .outcome = "done"});
+  EXPECT_EQ(line, R"({"time":"2026-01-05T12:00:00.000000Z","event":"change","what":"reset","limit":"login",)"
+                  R"("consumer":"user:9f3c0d12ab34ef56","outcome":"done"})"
+                  "\n");
+}
+
+TEST(LogLine, SpikeHasTwoRates) {
+  std::string line;
+  append_spike(line, noon, {.limit = "login", .rate = 5010.6, .past = 990.2});
+  EXPECT_EQ(line, R"({"time":"2026-01-05T12:00:00.000000Z","event":"spike","limit":"login","rate":5011,"past":990})"
+                  "\n");
+}
+
 TEST(LogLine, MessageHasALevelAndIsOneLine) {
   struct Row {
     Level level;

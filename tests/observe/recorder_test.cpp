@@ -121,6 +121,24 @@ TEST_F(RecorderTest, NothingOfTheClientIsLogged) {
   }
 }
 
+TEST_F(RecorderTest, DenialCarriesTheIdsOfItsRequest) {
+  load(by_user);
+  const Request request = Request::to("POST /login/7")
+                              .by("alice")
+                              .with("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+                              .with("X-Request-Id", "r-1");
+  for (int i = 0; i < 5; ++i) passes(request);
+  EXPECT_NE(logged().find(R"(,"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","request_id":"r-1"})"), std::string::npos)
+      << logged();
+}
+
+TEST_F(RecorderTest, IdsThatAreNoneAreNotWritten) {
+  load(by_user);
+  const Request request = Request::to("POST /login/7").by("alice").with("X-Request-Id", "<script>alert(1)</script>");
+  for (int i = 0; i < 5; ++i) passes(request);
+  EXPECT_EQ(logged().find("script"), std::string::npos);
+}
+
 TEST_F(RecorderTest, ShadowLimitIsNobodysDenial) {
   load(shadow_and_global);
   for (int i = 0; i < 3; ++i) passes(Request::to("GET /"));
@@ -186,12 +204,12 @@ TEST_F(RecorderTest, TimeOfDescriptorsThatWereEvaluatedTogetherIsSharedOutEvenly
 TEST_F(RecorderTest, QuestionsByNameAreRecordedLikeQueries) {
   load(by_user);
   const std::array<engine::NamedQuery, 7> asks{{{.limit = "login", .consumer = "user=bob"},
-                                              {.limit = "login", .consumer = "user=bob"},
-                                              {.limit = "login", .consumer = "user=bob"},
-                                              {.limit = "login", .consumer = "user=bob"},
-                                              {.limit = "login", .consumer = "user=bob"},
-                                              {.limit = "login", .consumer = "user=bob", .peek = true},
-                                              {.limit = "nobody's", .consumer = "user=bob"}}};
+                                                {.limit = "login", .consumer = "user=bob"},
+                                                {.limit = "login", .consumer = "user=bob"},
+                                                {.limit = "login", .consumer = "user=bob"},
+                                                {.limit = "login", .consumer = "user=bob"},
+                                                {.limit = "login", .consumer = "user=bob", .peek = true},
+                                                {.limit = "nobody's", .consumer = "user=bob"}}};
   const engine::EvaluationBatchPtr batch = evaluator_->new_batch();
   for (const engine::NamedQuery& ask : asks) batch->add(ask);
   EXPECT_TRUE(batch->submit(now_));

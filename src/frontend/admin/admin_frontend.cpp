@@ -7,8 +7,18 @@
 #include <utility>
 
 #include "frontend/admin/admin_json.h"
+#include "frontend/admin/consumer_lookup.h"
 #include "frontend/admin/counter_request.h"
+#include "frontend/admin/endpoint.h"
+#include "frontend/admin/limits_json.h"
+#include "frontend/admin/live_json.h"
+#include "frontend/admin/page_files.h"
+#include "frontend/admin/request_body.h"
 #include "frontend/admin/target.h"
+#include "match/explain_json.h"
+#include "observe/history.h"
+#include "policy/consistency.h"
+#include "store/leased/slice_table.h"
 #include "text/json_writer.h"
 #include "wire/ascii.h"
 #include "wire/http1/response_writer.h"
@@ -22,11 +32,7 @@ using wire::http1::ResponseWriter;
 
 constexpr std::size_t usual_denied = 20;
 constexpr std::size_t most_denied = 1'000;
-
-constexpr std::string_view what_there_is =
-    "There are GET /metrics, /v1/status, /v1/ruleset, /v1/denied, /v1/limits/NAME/consumers/CONSUMER and "
-    "/v1/domains/NAME/descriptor?KEY=VALUE, POST /v1/limits/NAME/consumers/CONSUMER/reset, "
-    "/v1/domains/NAME/descriptor/reset?KEY=VALUE and /v1/reload, GET /healthz and /readyz.";
+constexpr std::size_t usual_notices = 100;
 
 // Whether one of the tokens that the caller shows is the one.
 bool shows(std::span<const Header> headers, const Token& token) noexcept {
@@ -46,6 +52,41 @@ Result<std::string> sole_parameter(const Target& target, std::string_view name) 
   return value;
 }
 
+// The parameter `count`, from 1 to `most`.
+Result<std::size_t> count_parameter(const Target& target, std::size_t usual, std::size_t most) {
+  const auto text = sole_parameter(target, "count");
+  if (!text) return tl::unexpected(text.error());
+  if (text->empty()) return usual;
+  std::size_t count = 0;
+  const char* const end = text->data() + text->size();
+  const auto read = std::from_chars(text->data(), end, count);
+  if (read.ec != std::errc{} || read.ptr != end || count == 0 || count > most) {
+    return failure("count", "is not a whole number from 1 to " + std::to_string(most));
+  }
+  return count;
+}
+
+bool has_limit(const policy::Ruleset& ruleset, std::string_view name) {
+  return std::ranges::find(ruleset.limits, name, &policy::CompiledLimit::name) != ruleset.limits.end();
+}
+
+std::string explain_by(const engine::Bindings& bindings, const ExplainBody& asked) {
+  std::vector<Header> headers;
+  for (const auto& [name, value] : asked.headers) headers.push_back({name, value});
+  match::Query query{.method = asked.method,
+                     .target = asked.path,
+                     .ip = asked.ip,
+                     .headers = headers,
+                     .user = asked.user,
+                     .api_key = asked.api_key,
+                     .tier = asked.tier};
+  if (asked.cost) query.cost = Cost{*asked.cost};
+  const store::SliceHolder* const holder = bindings.slice_holder();
+  const std::uint64_t nodes = holder == nullptr ? policy::default_nodes : holder->nodes.load(std::memory_order_relaxed);
+  return match::explanation_json({bindings.ruleset(), query, match::explain(bindings.matcher(), query), nodes},
+                                 text::JsonWriter::Layout::one_line);
+}
+
 }  // namespace
 
 class AdminFrontend::Session final : public HttpSession {
@@ -61,59 +102,55 @@ class AdminFrontend::Session final : public HttpSession {
     Header extra{};  // one more header field; without a name: none
   };
 
-  // What a request is about.
-  enum class Subject {
-    healthz,
-    readyz,
-    metrics,
-    status,
-    ruleset,
-    denied,
-    inspect,
-    reset,
-    inspect_descriptor,
-    reset_descriptor,
-    reload,
-  };
-  struct Endpoint {
-    Subject subject;
-    std::string_view limit{};  // or the domain; views into the target
-    std::string_view consumer{};
-  };
-
   // One whose counters the store has yet to answer for.
   struct Pending {
     Ticket ticket;
     RequestTraits traits;
     std::unique_ptr<CounterRequest> request;
+    // Of a reset: the limit, or the domain and the entries of the descriptor.
+    std::optional<std::string> resets{};
+    std::vector<std::pair<std::string, std::string>> entries{};
   };
 
   void serve(std::span<const Request> requests, net::Output& out) override;
   void answer_done(net::Output& out) override;
   [[nodiscard]] Instant now() const override { return frontend_.context_.now(); }
-
-  [[nodiscard]] static std::optional<Endpoint> endpoint_of(const Target& target);
-  [[nodiscard]] static bool changes_state(Subject subject) noexcept;
+  // A stream never ends by itself: no more requests are read from its connection.
+  [[nodiscard]] bool in_flight() const override { return stream_.has_value(); }
+  void on_turn(net::Output& out) override;
 
   void respond(const Request& request, net::Output& out);
   // Nothing: go on.
   [[nodiscard]] std::optional<Answer> refuse(const Request& request, Subject subject) const;
   [[nodiscard]] std::optional<Answer> refuse_change(std::span<const Header> headers) const;
-  [[nodiscard]] Answer answer_to(const Endpoint& endpoint, const Target& target);
+  [[nodiscard]] Answer answer_to(const Endpoint& endpoint, const Request& request, const Target& target);
+  [[nodiscard]] Answer answer_by_policy(const Endpoint& endpoint, const Request& request);
   [[nodiscard]] Answer health(Subject subject) const;
   [[nodiscard]] Answer denied(const Target& target);
+  [[nodiscard]] Answer history(const Target& target);
+  [[nodiscard]] Answer notices(const Target& target);
 
-  [[nodiscard]] static Result<std::unique_ptr<CounterRequest>> counter_request(const Endpoint& endpoint,
-                                                                               const Target& target);
+  void ask_counter(const Endpoint& endpoint, const Request& request, const Target& target, net::Output& out);
+  [[nodiscard]] Result<Pending> pending_of(const Endpoint& endpoint, const Request& request, const Target& target);
+  void tell_reset(const Pending& pending, const std::string& outcome);
 
   void start_reload(const RequestTraits& traits, net::Output& out);
   void finish_reload(Ticket ticket, const RequestTraits& traits, const Result<AdminBackend::Reload>& reloaded);
+  void start_policy(const RequestTraits& traits);
+  void start_stream(const RequestTraits& traits, net::Output& out);
 
-  void write(std::string& out, const RequestTraits& traits, const Answer& answer);
-  void fulfil_with(Ticket ticket, const RequestTraits& traits, const Answer& answer);
+  void write_page(std::string& out, const Request& request, std::string_view name);
+  void write(std::string& out, const RequestTraits& traits, Answer answer);
+  void fulfil_with(Ticket ticket, const RequestTraits& traits, Answer answer);
 
   AdminFrontend& frontend_;
   bool reloading_ = false;
+  struct Stream {
+    explicit Stream(Feed& feed) : place(feed) {}
+    Feed::Place place;
+    std::uint64_t seen = 0;
+  };
+  std::optional<Stream> stream_;  // while the connection is one
   std::vector<Pending> pending_;
   engine::EvaluationBatchPtr batch_;  // of them; null: there are none
 };
@@ -123,41 +160,16 @@ std::unique_ptr<net::Session> AdminFrontend::open(const net::Peer& /*peer*/, con
 }
 
 void AdminFrontend::Session::serve(std::span<const Request> requests, net::Output& out) {
-  for (const Request& request : requests) respond(request, out);
+  for (const Request& request : requests) {
+    if (!stream_) respond(request, out);
+  }
   if (batch_) submit(*batch_, link_);
   answer_done(out);
 }
 
-std::optional<AdminFrontend::Session::Endpoint> AdminFrontend::Session::endpoint_of(const Target& target) {
-  const auto& path = target.segments;
-  if (path.size() == 1) {
-    if (path[0] == "metrics") return Endpoint{Subject::metrics};
-    if (path[0] == "healthz") return Endpoint{Subject::healthz};
-    if (path[0] == "readyz") return Endpoint{Subject::readyz};
-  }
-  if (path.size() < 2 || path[0] != "v1") return {};
-  if (path.size() == 2) {
-    if (path[1] == "status") return Endpoint{Subject::status};
-    if (path[1] == "ruleset") return Endpoint{Subject::ruleset};
-    if (path[1] == "denied") return Endpoint{Subject::denied};
-    if (path[1] == "reload") return Endpoint{Subject::reload};
-  }
-  const bool is_consumer = path.size() >= 5 && path[1] == "limits" && path[3] == "consumers";
-  if (is_consumer && path.size() == 5) return Endpoint{Subject::inspect, path[2], path[4]};
-  if (is_consumer && path.size() == 6 && path[5] == "reset") return Endpoint{Subject::reset, path[2], path[4]};
-  const bool is_descriptor = path.size() >= 4 && path[1] == "domains" && path[3] == "descriptor";
-  if (is_descriptor && path.size() == 4) return Endpoint{Subject::inspect_descriptor, path[2]};
-  if (is_descriptor && path.size() == 5 && path[4] == "reset") return Endpoint{Subject::reset_descriptor, path[2]};
-  return {};
-}
-
-bool AdminFrontend::Session::changes_state(Subject subject) noexcept {
-  return subject == Subject::reset || subject == Subject::reset_descriptor || subject == Subject::reload;
-}
-
 void AdminFrontend::Session::respond(const Request& request, net::Output& out) {
   const RequestTraits traits = traits_of(request);
-  const auto say = [&](const Answer& answer) { write(reply(out), traits, answer); };
+  const auto say = [&](Answer answer) { write(reply(out), traits, std::move(answer)); };
   if (!frontend_.options_.hosts.accept(request.host)) {
     return say(
         {.status = 421, .body = "This listener does not answer to that Host; list it in listeners.admin.hosts."});
@@ -167,30 +179,50 @@ void AdminFrontend::Session::respond(const Request& request, net::Output& out) {
   const std::optional<Endpoint> endpoint = endpoint_of(*target);
   if (!endpoint) return say({.status = 404, .body = std::string(what_there_is)});
   if (const auto refusal = refuse(request, endpoint->subject)) return say(*refusal);
-  if (endpoint->subject == Subject::reload) return start_reload(traits, out);
-  const bool is_counter = endpoint->subject == Subject::inspect || endpoint->subject == Subject::reset ||
-                          endpoint->subject == Subject::inspect_descriptor ||
-                          endpoint->subject == Subject::reset_descriptor;
-  if (!is_counter) return say(answer_to(*endpoint, *target));
-  auto counter = counter_request(*endpoint, *target);
-  if (!counter) return say({.status = 400, .body = counter.error().message()});
+  switch (endpoint->subject) {
+    case Subject::page:
+      return write_page(reply(out), request, endpoint->name);
+    case Subject::reload:
+      return start_reload(traits, out);
+    case Subject::policy:
+      return start_policy(traits);
+    case Subject::stream:
+      return start_stream(traits, out);
+    case Subject::consumer:
+    case Subject::reset_consumer:
+    case Subject::inspect:
+    case Subject::reset:
+    case Subject::inspect_descriptor:
+    case Subject::reset_descriptor:
+      return ask_counter(*endpoint, request, *target, out);
+    default:
+      return say(answer_to(*endpoint, request, *target));
+  }
+}
+
+void AdminFrontend::Session::ask_counter(const Endpoint& endpoint, const Request& request, const Target& target,
+                                         net::Output& out) {
+  auto pending = pending_of(endpoint, request, target);
+  if (!pending) return write(reply(out), traits_of(request), {.status = 400, .body = pending.error().message()});
   if (!batch_) batch_ = frontend_.context_.evaluator().new_batch();
-  pending_.push_back({reply_later(), traits, std::move(*counter)});
+  pending->ticket = reply_later();
+  pending->traits = traits_of(request);
+  pending_.push_back(std::move(*pending));
   pending_.back().request->add_to(*batch_);
 }
 
 std::optional<AdminFrontend::Session::Answer> AdminFrontend::Session::refuse(const Request& request,
                                                                              Subject subject) const {
-  const bool changes = changes_state(subject);
-  const bool fits = changes ? request.method == "POST" : request.method == "GET" || request.method == "HEAD";
+  const bool by_post = is_by_post(subject);
+  const bool fits = by_post ? request.method == "POST" : request.method == "GET" || request.method == "HEAD";
   if (!fits) {
     return Answer{
-        .status = 405, .body = changes ? "Use POST." : "Use GET.", .extra = {"Allow", changes ? "POST" : "GET, HEAD"}};
+        .status = 405, .body = by_post ? "Use POST." : "Use GET.", .extra = {"Allow", by_post ? "POST" : "GET, HEAD"}};
   }
-  if (changes) return refuse_change(request.headers);
+  const Right right = right_of(subject);
+  if (right == Right::change) return refuse_change(request.headers);
   const AdminOptions& options = frontend_.options_;
-  const bool is_health = subject == Subject::healthz || subject == Subject::readyz;
-  if (is_health || !options.token.is_set()) return {};
+  if (right == Right::none || !options.token.is_set()) return {};
   if (shows(request.headers, options.token) || shows(request.headers, options.admin_token)) return {};
   return Answer{.status = 401,
                 .body = "This listener asks for a token, in X-Weir-Token or as Authorization: Bearer.",
@@ -217,28 +249,55 @@ std::optional<AdminFrontend::Session::Answer> AdminFrontend::Session::refuse_cha
                 .extra = {"WWW-Authenticate", "Bearer"}};
 }
 
-AdminFrontend::Session::Answer AdminFrontend::Session::answer_to(const Endpoint& endpoint, const Target& target) {
+AdminFrontend::Session::Answer AdminFrontend::Session::answer_to(const Endpoint& endpoint, const Request& request,
+                                                                 const Target& target) {
+  AdminBackend& backend = frontend_.backend_;
   switch (endpoint.subject) {
     case Subject::metrics:
-      return {.body = frontend_.backend_.metrics(), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
+      return {.body = backend.metrics(), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
     case Subject::status:
-      return {.body = status_json(frontend_.backend_.status(), frontend_.health_.serving())};
-    case Subject::ruleset: {
-      const auto hold = frontend_.context_.evaluator().hold();
-      return {.body = ruleset_json(frontend_.context_.evaluator().bindings().ruleset())};
-    }
+      return {.body = status_json(backend.status(), frontend_.health_.serving())};
+    case Subject::cluster:
+      return {.body = cluster_json(backend.status(), backend.store_report())};
     case Subject::denied:
       return denied(target);
+    case Subject::history:
+      return history(target);
+    case Subject::events:
+      return notices(target);
     case Subject::healthz:
     case Subject::readyz:
-    case Subject::inspect:  // these are answered when they are done
-    case Subject::reset:
-    case Subject::inspect_descriptor:
-    case Subject::reset_descriptor:
-    case Subject::reload:
-      break;
+      return health(endpoint.subject);
+    default:
+      return answer_by_policy(endpoint, request);
   }
-  return health(endpoint.subject);
+}
+
+// What needs the policy that is in force. The backend is asked before the evaluator is held: it may wait for a reload,
+// which waits for the evaluator.
+AdminFrontend::Session::Answer AdminFrontend::Session::answer_by_policy(const Endpoint& endpoint,
+                                                                        const Request& request) {
+  const bool is_one = endpoint.subject == Subject::limit;
+  LimitsReport report;
+  if (is_one) {
+    const LimitsAsked asked{.only = endpoint.name, .denied_most = 50, .recent = observe::History::length};
+    report = frontend_.backend_.limits(asked);
+  } else if (endpoint.subject == Subject::limits) {
+    report = frontend_.backend_.limits({});
+  }
+  const auto hold = frontend_.context_.evaluator().hold();
+  const engine::Bindings& bindings = frontend_.context_.evaluator().bindings();
+  const policy::Ruleset& ruleset = bindings.ruleset();
+  if (endpoint.subject == Subject::ruleset) return {.body = ruleset_json(ruleset)};
+  if (endpoint.subject == Subject::limits) return {.body = limits_json(ruleset, report)};
+  if (is_one) {
+    const auto limit = std::ranges::find(ruleset.limits, endpoint.name, &policy::CompiledLimit::name);
+    if (limit == ruleset.limits.end()) return {.status = 404, .body = "The policy has no limit of that name."};
+    return {.body = limit_json(ruleset, *limit, report)};
+  }
+  const auto asked = read_explain_body(request.body);
+  if (!asked) return {.status = 400, .body = asked.error().message()};
+  return {.body = explain_by(bindings, *asked)};
 }
 
 AdminFrontend::Session::Answer AdminFrontend::Session::health(Subject subject) const {
@@ -249,43 +308,136 @@ AdminFrontend::Session::Answer AdminFrontend::Session::health(Subject subject) c
 }
 
 AdminFrontend::Session::Answer AdminFrontend::Session::denied(const Target& target) {
-  const auto text = sole_parameter(target, "count");
-  if (!text) return {.status = 400, .body = text.error().message()};
-  std::size_t count = usual_denied;
-  if (!text->empty()) {
-    const char* const end = text->data() + text->size();
-    const auto read = std::from_chars(text->data(), end, count);
-    if (read.ec != std::errc{} || read.ptr != end || count == 0 || count > most_denied) {
-      return {.status = 400, .body = "count: is not a whole number from 1 to " + std::to_string(most_denied)};
-    }
-  }
-  return {.body = denied_json(frontend_.backend_.denied_most(count))};
+  const auto count = count_parameter(target, usual_denied, most_denied);
+  if (!count) return {.status = 400, .body = count.error().message()};
+  return {.body = denied_json(frontend_.backend_.denied_most(*count))};
 }
 
-Result<std::unique_ptr<CounterRequest>> AdminFrontend::Session::counter_request(const Endpoint& endpoint,
-                                                                                const Target& target) {
+AdminFrontend::Session::Answer AdminFrontend::Session::history(const Target& target) {
+  const auto limit = sole_parameter(target, "limit");
+  if (!limit) return {.status = 400, .body = limit.error().message()};
+  const HistoryReport report = frontend_.backend_.history(*limit);
+  const auto hold = frontend_.context_.evaluator().hold();
+  const bool is_known = limit->empty() || has_limit(frontend_.context_.evaluator().bindings().ruleset(), *limit);
+  if (!is_known) return {.status = 404, .body = "The policy has no limit of that name."};
+  return {.body = history_json(report, *limit)};
+}
+
+AdminFrontend::Session::Answer AdminFrontend::Session::notices(const Target& target) {
+  const auto count = count_parameter(target, usual_notices, observe::Notices::most);
+  if (!count) return {.status = 400, .body = count.error().message()};
+  return {.body = notices_json(frontend_.backend_.notices(*count))};
+}
+
+Result<AdminFrontend::Session::Pending> AdminFrontend::Session::pending_of(const Endpoint& endpoint,
+                                                                           const Request& request,
+                                                                           const Target& target) {
   using Kind = CounterRequest::Kind;
-  const Kind kind = changes_state(endpoint.subject) ? Kind::reset : Kind::inspect;
-  if (endpoint.subject == Subject::inspect || endpoint.subject == Subject::reset) {
+  Pending pending{};
+  const Kind kind = right_of(endpoint.subject) == Right::change ? Kind::reset : Kind::inspect;
+  if (kind == Kind::reset) pending.resets = endpoint.name;
+  if (endpoint.subject == Subject::consumer || endpoint.subject == Subject::reset_consumer) {
+    auto body = read_consumer_body(request.body);
+    if (!body) return tl::unexpected(body.error());
+    if (kind == Kind::reset) {
+      if (body->limit.empty()) return failure("limit", "is needed: the one to forget the consumer at");
+      pending.resets = body->limit;
+      pending.request = consumer_request(kind, body->limit, body->consumer);
+      return pending;
+    }
+    const auto hold = frontend_.context_.evaluator().hold();
+    const auto name_of = [this](std::string_view key) { return frontend_.backend_.consumer_name(key); };
+    pending.request = std::make_unique<ConsumerLookup>(frontend_.context_.evaluator().bindings().ruleset(),
+                                                       std::move(*body), now(), name_of);
+  } else if (endpoint.subject == Subject::inspect || endpoint.subject == Subject::reset) {
     const auto tier = kind == Kind::reset ? Result<std::string>() : sole_parameter(target, "tier");
     if (!tier) return tl::unexpected(tier.error());
-    return consumer_request(kind, endpoint.limit, endpoint.consumer, *tier);
+    pending.request = consumer_request(kind, endpoint.name, endpoint.consumer, *tier);
+  } else {
+    if (target.parameters.empty()) {
+      return failure("descriptor", "has no entries: they are the parameters, in their order");
+    }
+    pending.entries = target.parameters;
+    pending.request = descriptor_request(kind, endpoint.name, target.parameters);
   }
-  if (target.parameters.empty())
-    return failure("descriptor", "has no entries: they are the parameters, in their order");
-  return descriptor_request(kind, endpoint.limit, target.parameters);
+  return pending;
 }
 
 void AdminFrontend::Session::answer_done(net::Output& /*out*/) {
   if (!batch_ || batch_->in_flight()) return;
   for (const Pending& pending : pending_) {
     auto said = pending.request->answer(*batch_);
+    if (pending.resets) tell_reset(pending, said ? "done" : said.error().message());
     fulfil_with(pending.ticket, pending.traits,
                 said ? Answer{.body = std::move(*said)}
                      : Answer{.status = pending.request->status_of_error(*batch_), .body = said.error().message()});
   }
   batch_.reset();
   pending_.clear();
+}
+
+// Why a reset failed may have the consumer in it, and the log names nobody.
+void AdminFrontend::Session::tell_reset(const Pending& pending, const std::string& outcome) {
+  observe::MadeChange change{
+      .what = "reset", .limit = *pending.resets, .outcome = outcome == "done" ? outcome : "failed"};
+  if (!pending.entries.empty()) {
+    std::vector<match::DescriptorEntry> entries;
+    for (const auto& [key, value] : pending.entries) entries.push_back({key, value});
+    change.consumer = frontend_.backend_.consumer_name(entries);
+  } else if (const std::string_view key = batch_->consumer(pending.request->first()); !key.empty()) {
+    change.consumer = frontend_.backend_.consumer_name(key);
+  }
+  frontend_.backend_.changed(change);
+}
+
+// On a connection of its own, from here on. Whatever waits for its answer comes before it.
+void AdminFrontend::Session::start_stream(const RequestTraits& traits, net::Output& out) {
+  if (!idle() || !pending_.empty() || !traits.is_last) {
+    return write(reply(out), traits, {.status = 400, .body = "Ask for the stream on a connection of its own."});
+  }
+  stream_.emplace(frontend_.backend_.feed());
+  if (!stream_->place.taken()) {
+    stream_.reset();
+    return write(reply(out), traits,
+                 {.status = 503,
+                  .body = "There are " + std::to_string(Feed::most_clients) +
+                          " readers of the stream, and no more at once. Close one, or read /v1/history.",
+                  .extra = {"Retry-After", "5"}});
+  }
+  wire::http1::ResponseHead begun = head(200, traits);
+  begun.connection = wire::http1::Connection::close;
+  ResponseWriter response(out.bytes(), begun);
+  response.header("Cache-Control", "no-store");
+  response.header("Content-Type", "text/event-stream");
+  response.finish_head();
+  if (traits.body == wire::http1::Body::withheld) {
+    stream_.reset();
+    return out.close_after();
+  }
+  const std::uint64_t newest = frontend_.backend_.feed().newest();
+  stream_->seen = newest == 0 ? 0 : newest - 1;
+  on_turn(out);
+}
+
+// Whoever does not read is not waited for.
+void AdminFrontend::Session::on_turn(net::Output& out) {
+  if (!stream_) return;
+  if (out.full()) return link_.close();
+  stream_->seen = frontend_.backend_.feed().append_after(stream_->seen, out.bytes());
+  if (!draining()) return;
+  out.append(end_message);
+  out.close_after();
+  stream_.reset();
+}
+
+void AdminFrontend::Session::start_policy(const RequestTraits& traits) {
+  frontend_.backend_.policy([this, link = link_, ticket = reply_later(), traits](Result<PolicyReport> read) {
+    link.post([this, ticket, traits, read = std::move(read)] {
+      fulfil_with(ticket, traits,
+                  read ? Answer{.body = policy_json(*read)} : Answer{.status = 503, .body = read.error().message()});
+      link_.resume();
+    });
+  });
 }
 
 void AdminFrontend::Session::start_reload(const RequestTraits& traits, net::Output& out) {
@@ -306,6 +458,7 @@ void AdminFrontend::Session::start_reload(const RequestTraits& traits, net::Outp
 void AdminFrontend::Session::finish_reload(Ticket ticket, const RequestTraits& traits,
                                            const Result<AdminBackend::Reload>& reloaded) {
   reloading_ = false;
+  frontend_.backend_.changed({.what = "reload", .outcome = reloaded ? "done" : reloaded.error().message()});
   if (!reloaded) return fulfil_with(ticket, traits, {.status = 422, .body = reloaded.error().message()});
   text::JsonWriter json;
   json.begin_object();
@@ -315,19 +468,41 @@ void AdminFrontend::Session::finish_reload(Ticket ticket, const RequestTraits& t
   fulfil_with(ticket, traits, {.body = json.take()});
 }
 
-void AdminFrontend::Session::fulfil_with(Ticket ticket, const RequestTraits& traits, const Answer& answer) {
+void AdminFrontend::Session::fulfil_with(Ticket ticket, const RequestTraits& traits, Answer answer) {
   std::string bytes;
-  write(bytes, traits, answer);
+  write(bytes, traits, std::move(answer));
   fulfil(ticket, bytes);
 }
 
-void AdminFrontend::Session::write(std::string& out, const RequestTraits& traits, const Answer& answer) {
+// A browser runs and fetches nothing but what comes from here, and no other page can frame it.
+void AdminFrontend::Session::write_page(std::string& out, const Request& request, std::string_view name) {
+  const PageFile* const file = find_page_file(name);
+  const RequestTraits traits = traits_of(request);
+  if (file == nullptr) return write(out, traits, {.status = 404, .body = std::string(what_there_is)});
+  const bool is_known = std::ranges::any_of(request.headers, [&](const Header& header) {
+    return wire::equals_ignoring_case(header.name, "if-none-match") && has_etag(header.value, file->etag);
+  });
+  ResponseWriter response(out, head(is_known ? 304 : 200, traits));
+  response.header("ETag", file->etag);
+  response.header("Cache-Control", "no-cache");
+  response.header("Content-Security-Policy",
+                  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+                  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
+  response.header("X-Content-Type-Options", "nosniff");
+  response.header("Referrer-Policy", "no-referrer");
+  response.header("Content-Type", file->content_type);
+  response.finish(file->bytes, traits.body);
+}
+
+void AdminFrontend::Session::write(std::string& out, const RequestTraits& traits, Answer answer) {
   const bool is_error = answer.status >= 400;
   ResponseWriter response(out, head(answer.status, traits));
   if (!answer.extra.name.empty()) response.header(answer.extra.name, answer.extra.value);
   response.header("Cache-Control", "no-store");
   response.header("Content-Type", is_error ? wire::problem_content_type : answer.content_type);
-  response.finish(is_error ? problem_text(answer.status, answer.body) : answer.body, traits.body);
+  if (is_error) return response.finish(without_markup(problem_text(answer.status, answer.body)), traits.body);
+  const bool is_json = answer.content_type == "application/json";
+  response.finish(is_json ? without_markup(std::move(answer.body)) : answer.body, traits.body);
 }
 
 }  // namespace weir::frontend

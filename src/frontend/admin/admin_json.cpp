@@ -89,8 +89,9 @@ void write_heartbeat(const AdminStatus::Store::Heartbeat& heartbeat, text::JsonW
   json.end_object();
 }
 
-void write_store(const AdminStatus::Store& store, text::JsonWriter& json) {
-  json.begin_object("store");
+}  // namespace
+
+void write_store_fields(const AdminStatus::Store& store, text::JsonWriter& json) {
   json.field("kind", store.kind);
   json.begin_array("urls");
   for (const std::string& url : store.urls) json.element(url);
@@ -111,77 +112,7 @@ void write_store(const AdminStatus::Store& store, text::JsonWriter& json) {
   json.field("nodes", store.nodes);
   json.list("heartbeats", store.heartbeats,
             [&](const AdminStatus::Store::Heartbeat& heartbeat) { write_heartbeat(heartbeat, json); });
-  json.end_object();
 }
-
-void write_tiers(const Tiers& tiers, text::JsonWriter& json) {
-  json.begin_object("tiers");
-  json.field("header", tiers.from_header);
-  json.begin_array("names");
-  for (const std::string& name : tiers.names) json.element(name);
-  json.end_array();
-  json.end_object();
-}
-
-void write_numbers(const policy::TieredLimit& numbers, const Tiers& tiers, text::JsonWriter& json) {
-  json.begin_object("numbers");
-  for (std::size_t tier = 0; tier < numbers.by_tier.size(); ++tier) {
-    json.field(tiers.names[tier], policy::numbers_text(numbers, tier));
-  }
-  json.end_object();
-}
-
-void write_candidate(const CompiledLimit& limit, const Tiers& tiers, text::JsonWriter& json) {
-  if (!limit.candidate) {
-    json.null("candidate");
-    return;
-  }
-  json.begin_object("candidate");
-  json.field("algorithm", name_of(limit.candidate_algorithm.value_or(limit.algorithm)));
-  write_numbers(*limit.candidate, tiers, json);
-  json.end_object();
-}
-
-void write_graduation(const CompiledLimit& limit, text::JsonWriter& json) {
-  if (limit.warn_first) {
-    json.begin_object("warn_first");
-    json.field("count", limit.warn_first->count);
-    json.field("per", limit.warn_first->per);
-    json.end_object();
-  } else {
-    json.null("warn_first");
-  }
-  if (limit.penalty) {
-    json.begin_object("penalty");
-    json.field("after", limit.penalty->after);
-    json.field("within", limit.penalty->within);
-    json.field("block", limit.penalty->block);
-    json.end_object();
-  } else {
-    json.null("penalty");
-  }
-}
-
-void write_limit(const CompiledLimit& limit, const Tiers& tiers, text::JsonWriter& json) {
-  json.begin_object();
-  json.field("name", limit.name);
-  json.begin_array("routes");
-  for (const policy::RouteTemplate& route : limit.routes) json.element(route.text());
-  json.end_array();
-  json.field_or_null("domain", limit.domain);
-  json.field_or_null("when", limit.when.kind == policy::When::Kind::always ? "" : text_of(limit.when));
-  json.field_or_null("consumer_key", limit.by_descriptor() ? "" : text_of(limit.consumer_key));
-  json.field("missing", name_of(limit.missing));
-  json.field("algorithm", name_of(limit.algorithm));
-  write_numbers(limit.live, tiers, json);
-  json.field("mode", name_of(limit.mode));
-  json.field_or_null("usage", limit.usage ? name_of(*limit.usage) : std::string_view());
-  write_candidate(limit, tiers, json);
-  write_graduation(limit, json);
-  json.end_object();
-}
-
-}  // namespace
 
 std::string status_json(const AdminStatus& status, bool serving) {
   text::JsonWriter json;
@@ -211,7 +142,11 @@ std::string status_json(const AdminStatus& status, bool serving) {
     json.null("last_snapshot");
   }
   write_candidates(status.candidates, json);
-  if (status.store) write_store(*status.store, json);
+  if (status.store) {
+    json.begin_object("store");
+    write_store_fields(*status.store, json);
+    json.end_object();
+  }
   json.end_object();
   return json.take();
 }
@@ -231,6 +166,79 @@ std::string denied_json(std::span<const observe::DeniedConsumer> denied) {
   json.end_array();
   json.end_object();
   return json.take();
+}
+
+// Of a ruleset.
+
+static void write_tiers(const Tiers& tiers, text::JsonWriter& json) {
+  json.begin_object("tiers");
+  json.field("header", tiers.from_header);
+  json.begin_array("names");
+  for (const std::string& name : tiers.names) json.element(name);
+  json.end_array();
+  json.end_object();
+}
+
+static void write_numbers(const policy::TieredLimit& numbers, const Tiers& tiers, text::JsonWriter& json) {
+  json.begin_object("numbers");
+  for (std::size_t tier = 0; tier < numbers.by_tier.size(); ++tier) {
+    json.field(tiers.names[tier], policy::numbers_text(numbers, tier));
+  }
+  json.end_object();
+}
+
+void write_candidate_numbers(const CompiledLimit& limit, const Tiers& tiers, text::JsonWriter& json) {
+  json.field("algorithm", name_of(limit.candidate_algorithm.value_or(limit.algorithm)));
+  write_numbers(*limit.candidate, tiers, json);
+}
+
+void write_graduation(const CompiledLimit& limit, text::JsonWriter& json) {
+  if (limit.warn_first) {
+    json.begin_object("warn_first");
+    json.field("count", limit.warn_first->count);
+    json.field("per", limit.warn_first->per);
+    json.end_object();
+  } else {
+    json.null("warn_first");
+  }
+  if (limit.penalty) {
+    json.begin_object("penalty");
+    json.field("after", limit.penalty->after);
+    json.field("within", limit.penalty->within);
+    json.field("block", limit.penalty->block);
+    json.end_object();
+  } else {
+    json.null("penalty");
+  }
+}
+
+void write_limit_head(const CompiledLimit& limit, const Tiers& tiers, text::JsonWriter& json) {
+  json.field("name", limit.name);
+  json.begin_array("routes");
+  for (const policy::RouteTemplate& route : limit.routes) json.element(route.text());
+  json.end_array();
+  json.field_or_null("domain", limit.domain);
+  json.field_or_null("when", limit.when.kind == policy::When::Kind::always ? "" : text_of(limit.when));
+  json.field_or_null("consumer_key", limit.by_descriptor() ? "" : text_of(limit.consumer_key));
+  json.field("missing", name_of(limit.missing));
+  json.field("algorithm", name_of(limit.algorithm));
+  write_numbers(limit.live, tiers, json);
+  json.field("mode", name_of(limit.mode));
+  json.field_or_null("usage", limit.usage ? name_of(*limit.usage) : std::string_view());
+}
+
+static void write_limit(const CompiledLimit& limit, const Tiers& tiers, text::JsonWriter& json) {
+  json.begin_object();
+  write_limit_head(limit, tiers, json);
+  if (limit.candidate) {
+    json.begin_object("candidate");
+    write_candidate_numbers(limit, tiers, json);
+    json.end_object();
+  } else {
+    json.null("candidate");
+  }
+  write_graduation(limit, json);
+  json.end_object();
 }
 
 std::string ruleset_json(const policy::Ruleset& ruleset) {

@@ -7,6 +7,7 @@
 #include "frontend/admin/backend.h"
 #include "observe/denied_most.h"
 #include "policy/ruleset.h"
+#include "text/json_writer.h"
 
 namespace weir::frontend {
 
@@ -36,5 +37,16 @@ namespace weir::frontend {
 // Times are seconds. A limit without routes covers every request, one with a domain is reached by descriptors. What a
 // limit does not have is null.
 [[nodiscard]] std::string ruleset_json(const policy::Ruleset& ruleset);
+
+// --- parts of these, which other answers have too: fields of an object that is open
+
+// From `kind` to `heartbeats`.
+void write_store_fields(const AdminStatus::Store& store, text::JsonWriter& json);
+// From `name` to `mode`.
+void write_limit_head(const policy::CompiledLimit& limit, const policy::Tiers& tiers, text::JsonWriter& json);
+// `algorithm` and `numbers` of a limit that has a candidate.
+void write_candidate_numbers(const policy::CompiledLimit& limit, const policy::Tiers& tiers, text::JsonWriter& json);
+// `warn_first` and `penalty`.
+void write_graduation(const policy::CompiledLimit& limit, text::JsonWriter& json);
 
 }  // namespace weir::frontend

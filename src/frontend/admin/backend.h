@@ -5,10 +5,17 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "frontend/admin/feed.h"
+#include "frontend/admin/reports.h"
+#include "match/descriptors.h"
 #include "observe/denied_most.h"
+#include "observe/log_line.h"
+#include "observe/notices.h"
 #include "observe/recent_traffic.h"
 #include "weir/result.h"
 #include "weir/time.h"
@@ -97,7 +104,8 @@ struct AdminStatus {
   std::vector<Candidate> candidates{};
 };
 
-// Called on any loop's thread, by several at once. All but reload() answer before they return, so they are quick.
+// Called on any loop's thread, by several at once. All but reload() and policy() answer before they return, so they are
+// quick.
 class AdminBackend {
  public:
   AdminBackend() = default;
@@ -123,6 +131,27 @@ class AdminBackend {
   // nothing has changed. Not after the loops are gone.
   using Reloaded = std::function<void(Result<Reload>)>;
   virtual void reload(Reloaded done) = 0;
+
+  // The policy that is in force, and the one on disk, which is read for it. `done` as for a reload; an error only if
+  // the server is about to stop.
+  using PolicyRead = std::function<void(Result<PolicyReport>)>;
+  virtual void policy(PolicyRead done) = 0;
+
+  // What GET /v1/stream sends.
+  [[nodiscard]] virtual Feed& feed() = 0;
+  // With the seconds of one limit, unless the name is empty.
+  [[nodiscard]] virtual HistoryReport history(std::string_view limit) = 0;
+  // The newest first, `most` at most.
+  [[nodiscard]] virtual std::vector<observe::Notice> notices(std::size_t most) = 0;
+  [[nodiscard]] virtual LimitsReport limits(const LimitsAsked& asked) = 0;
+  // None: all states are this process's own.
+  [[nodiscard]] virtual std::optional<StoreReport> store_report() = 0;
+
+  // What the log calls a consumer, by its key, or a descriptor.
+  [[nodiscard]] virtual std::string consumer_name(std::string_view key) = 0;
+  [[nodiscard]] virtual std::string consumer_name(std::span<const match::DescriptorEntry> entries) = 0;
+  // An operator changed something, or tried to: for the log and the events.
+  virtual void changed(const observe::MadeChange& change) = 0;
 };
 
 }  // namespace weir::frontend

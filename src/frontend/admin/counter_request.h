@@ -54,6 +54,9 @@ class CounterRequest {
     add(batch);
   }
 
+  // Its number in the batch.
+  [[nodiscard]] std::size_t first() const noexcept { return first_; }
+
   // When the batch is done: the answer as JSON. On an error the policy does not know the counter, or it cannot be
   // forgotten.
   [[nodiscard]] virtual Result<std::string> answer(const engine::EvaluationBatch& batch) const = 0;
@@ -62,10 +65,9 @@ class CounterRequest {
 
  protected:
   virtual void add(engine::EvaluationBatch& batch) = 0;
-  [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
  private:
-  std::size_t first_ = 0;  // its number in the batch
+  std::size_t first_ = 0;
 };
 
 [[nodiscard]] std::unique_ptr<CounterRequest> consumer_request(CounterRequest::Kind kind, std::string_view limit,

@@ -36,6 +36,9 @@ class ResponseWriter {
 
   void header(std::string_view name, std::string_view value);
 
+  // Ends the head of a response whose body follows in pieces, until the connection closes.
+  void finish_head() { out_ += "\r\n"; }
+
   // Ends the head and writes the body. 1xx, 204 and 304 have neither a body nor a Content-Length.
   void finish(std::string_view body = {}, Body whether = Body::sent);
 

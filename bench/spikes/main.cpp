@@ -1,0 +1,101 @@
+// How often the test for sudden bursts (src/observe/spikes.h) tells of one where there is none, and how soon it tells
+// of a fivefold step: on counts by the second, as the server samples them.
+//
+//   spikes [--quick]
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "observe/spikes.h"
+#include "spikes/traffic.h"
+
+namespace {
+
+using weir::bench::Pattern;
+using weir::bench::Traffic;
+using weir::observe::SpikeTest;
+
+constexpr std::uint32_t day = 86'400;
+
+struct Size {
+  std::uint64_t limits;  // for each pattern and rate
+  std::uint32_t days;
+  std::uint64_t steps;
+};
+
+struct Alarms {
+  double per_day = 0;          // of a limit
+  std::uint32_t on_worst = 0;  // of all days of all limits
+};
+
+Alarms false_alarms(Pattern pattern, double rate, const Size& size) {
+  Alarms alarms;
+  std::uint64_t all = 0;
+  for (std::uint64_t seed = 0; seed < size.limits; ++seed) {
+    Traffic traffic(pattern, rate, seed);
+    SpikeTest test;
+    for (std::uint32_t of = 0; of < size.days; ++of) {
+      std::uint32_t told = 0;
+      for (std::uint32_t second = 0; second < day; ++second) {
+        told += test.add(traffic.next()) == SpikeTest::State::begins ? 1U : 0U;
+      }
+      alarms.on_worst = std::max(alarms.on_worst, told);
+      all += told;
+    }
+  }
+  alarms.per_day = static_cast<double>(all) / static_cast<double>(size.limits * size.days);
+  return alarms;
+}
+
+struct Told {
+  double within_five = 0;  // a share
+  std::uint32_t median = 0;
+  std::uint32_t worst = 0;  // seconds; of those that were told within a minute
+};
+
+// A step after some hours of the day, each at another time, that lasts a minute.
+Told fivefold_steps(Pattern pattern, double rate, const Size& size) {
+  constexpr std::uint32_t length = 60;
+  std::vector<std::uint32_t> delays;
+  std::uint64_t soon = 0;
+  for (std::uint64_t seed = 0; seed < size.steps; ++seed) {
+    Traffic traffic(pattern, rate, 1'000 + seed);
+    SpikeTest test;
+    const auto at = static_cast<std::uint32_t>(7'200 + seed * 7'919 % 64'800);
+    for (std::uint32_t second = 0; second < at; ++second) (void)test.add(traffic.next());
+    for (std::uint32_t second = 1; second <= length; ++second) {
+      if (test.add(traffic.next(5)) != SpikeTest::State::begins) continue;
+      delays.push_back(second);
+      soon += second <= 5 ? 1U : 0U;
+      break;
+    }
+  }
+  if (delays.empty()) return {};
+  std::ranges::sort(delays);
+  return {static_cast<double>(soon) / static_cast<double>(size.steps), delays[delays.size() / 2], delays.back()};
+}
+
+void print(Pattern pattern, double rate, const Size& size) {
+  const Alarms alarms = false_alarms(pattern, rate, size);
+  const Told told = fivefold_steps(pattern, rate, size);
+  std::printf(
+      "spikes: %s, %.0f/s: %.3f false alarms a day, %u on the worst; fivefold step within 5 s %.1f %%, median %u s, "
+      "worst %u s\n",
+      std::string(name_of(pattern)).c_str(), rate, alarms.per_day, alarms.on_worst, 100 * told.within_five, told.median,
+      told.worst);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::span<char*> all(arguments, static_cast<std::size_t>(count));
+  const bool is_quick = count > 1 && std::string_view(all[1]) == "--quick";
+  const Size size = is_quick ? Size{1, 1, 4} : Size{20, 5, 200};
+  for (const Pattern pattern : {Pattern::steady, Pattern::daily, Pattern::bursty, Pattern::hourly}) {
+    for (const double rate : {3.0, 10.0, 100.0, 1'000.0}) print(pattern, rate, size);
+  }
+  return 0;
+}

@@ -1,0 +1,42 @@
+// One consumer at all the limits that it can have, or at one of them: what POST /v1/consumer answers. Charges nothing.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/evaluation_batch.h"
+#include "frontend/admin/counter_request.h"
+#include "frontend/admin/request_body.h"
+#include "policy/ruleset.h"
+#include "weir/result.h"
+#include "weir/time.h"
+
+namespace weir::frontend {
+
+class ConsumerLookup final : public CounterRequest {
+ public:
+  static constexpr std::size_t most_limits = 1'000;
+
+  // `name_of` gives a consumer's key the name that the log has for it.
+  using NameOf = std::function<std::string(std::string_view key)>;
+  ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body, Instant now, NameOf name_of);
+
+  [[nodiscard]] Result<std::string> answer(const engine::EvaluationBatch& batch) const override;
+  [[nodiscard]] unsigned status_of_error(const engine::EvaluationBatch& batch) const override;
+
+ private:
+  void add(engine::EvaluationBatch& batch) override;
+  [[nodiscard]] std::string more_of(const engine::EvaluationBatch& batch, std::size_t place) const;
+
+  const ConsumerBody body_;
+  const Instant now_;
+  const NameOf name_of_;
+  std::vector<std::string> limits_;                        // that are asked
+  std::vector<std::unique_ptr<CounterRequest>> counters_;  // of each
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,221 @@
+// One limit: what it does over time, to whom, and what its candidate would do.
+
+import {get} from "./api.js";
+import {TimeChart} from "./chart.js";
+import {element, redraw, replace} from "./dom.js";
+import {bytes, count, duration, share, short, when} from "./format.js";
+import {badgesOf, candidateParts, headroomBars} from "./limits.js";
+import {bar, Histogram} from "./marks.js";
+import {append, pointOfLimit, pointsOfLimit} from "./model.js";
+import {deniedText, drawDenials} from "./now.js";
+import {card, code, facts, head, legend, message, Tile} from "./parts.js";
+import {Poll} from "./poll.js";
+import {Table} from "./table.js";
+import {algorithm, numbers} from "./words.js";
+
+const SHOWN_CONSUMERS = 20;
+
+export class LimitView {
+  constructor(model) {
+    this.model = model;
+    this.name = null;
+    this.points = [];
+    this.limit = null;
+    this.title = element("div");
+    this.tiles = {
+      rate: new Tile("Decisions a second"), denied: new Tile("Denied a second"), share: new Tile("Share denied"),
+      consumers: new Tile("Consumers", "That have a state now"), memory: new Tile("Memory of states"),
+      overflow: new Tile("Overflow", "Decisions on states that consumers share for want of memory"),
+    };
+    this.chart = new TimeChart({
+      title: "Admitted and denied decisions of this limit a second, last ten minutes",
+      show: short, least: 4, height: 220,
+      series: [{key: "admitted", label: "admitted", look: "admitted"}, {key: "denied", label: "denied", look: "denied"},
+               {key: "shadow_denied", label: "would be denied (shadow)", look: "soft-denied", line: true}],
+    });
+    this.headroom = new Histogram("How much of the limit was left after its decisions");
+    this.words = element("div");
+    this.totals = element("div");
+    this.candidate = element("div");
+    this.deniedMost = consumersTable();
+    this.routes = routesTable();
+    this.poll = new Poll(() => get(`/v1/limits/${encodeURIComponent(this.name)}`), ({limit}) => this.take(limit), 2000);
+    this.body = element("div", {hidden: true}, this.layout());
+    this.node = element("div", {}, this.title, this.poll.problem, this.body);
+  }
+
+  layout() {
+    this.candidateCard = card("Candidate", {note: "since the start"}, this.candidate);
+    return [
+      element("div", {class: "tiles"}, Object.values(this.tiles).map((tile) => tile.node)),
+      element("div", {class: "columns"},
+        card("Decisions a second", {width: "two-thirds", note: "last 10 minutes"}, this.chart.node),
+        card("What it says", {width: "third last"}, this.words),
+        element("div", {class: "half"},
+          card("Consumers it denies most", {note: "last half to whole hour; by hash, as in the log"},
+            this.deniedMost.node, element("p", {class: "soft small"}, "Who is it? ", code("weir hash user=alice"),
+              " prints the hash of a value; ", element("a", {href: "#consumer"}, "Consumer"), " looks one up."))),
+        element("div", {class: "half"},
+          this.candidateCard,
+          card("Headroom", {note: "what was left after each decision, since the start"}, this.headroom.node),
+          card("Outcomes", {note: "since the start"}, this.totals),
+          card("By route", {note: "since the start"}, this.routes.node))),
+    ];
+  }
+
+  show(name) {
+    if (name !== this.name) {
+      this.name = name;
+      this.points = [];
+      this.limit = null;
+      this.body.hidden = true;
+      redraw(this.title, name, () => [head(name)]);
+    }
+    this.poll.start();
+    this.loadHistory();
+  }
+
+  hide() {
+    this.poll.stop();
+  }
+
+  // Also when the stream is back.
+  async loadHistory() {
+    const name = this.name;
+    try {
+      const history = await get(`/v1/history?limit=${encodeURIComponent(name)}`);
+      if (name !== this.name) return;
+      const newer = this.points;
+      this.points = pointsOfLimit(history);
+      newer.forEach((point) => append(this.points, point));
+      this.draw();
+    } catch (problem) {
+      if (problem.status === undefined) throw problem;  // told by the poll, which asks for the same limit
+    }
+  }
+
+  second(second) {
+    if (this.points.length > 0) append(this.points, pointOfLimit(second, this.name));
+  }
+
+  draw() {
+    this.chart.draw(this.points, this.model.now);
+    const point = this.points.at(-1);
+    if (!point || !this.limit) return;
+    const minute = this.model.lastMinute(this.points);
+    this.tiles.rate.set(short(point.decisions), `${short(minute.decisions)} in the last minute`);
+    this.tiles.denied.set(short(point.denied), `${short(minute.denied)} in the last minute`,
+      point.denied > 0 ? "alarm" : null);
+    this.tiles.share.set(share(minute.denied, minute.decisions), "of the last minute",
+      minute.denied > 0 ? "alarm" : null);
+  }
+
+  take(limit) {
+    const isFirst = this.limit === null;
+    this.limit = limit;
+    this.body.hidden = false;
+    this.chart.leaveOut("shadow_denied", limit.mode !== "shadow");
+    if (isFirst) this.chart.paint();
+    redraw(this.title, [limit.name, limit.words, limit.spike, limit.states.overflowed > 0], () => [
+      head(limit.name, element("p", {class: "soft"}, limit.words), badgesOf(limit)),
+      limit.spike && message("caution", `A spike since ${when(limit.spike.since)} UTC: ${short(limit.spike.rate)} `
+        + `decisions a second; at most ${short(limit.spike.past)} in the hour before.`)]);
+    const {states} = limit;
+    this.tiles.consumers.set(short(limit.consumers), "have a state now");
+    this.tiles.memory.set(bytes(states.bytes), `of ${bytes(states.budget)}`);
+    const isShort = states.overflowed > 0;
+    this.tiles.overflow.set(short(states.overflowed), isShort ? "consumers share states" : "no state is shared",
+      isShort ? "alarm" : null);
+    replace(this.words, wordsOf(limit));
+    this.headroom.draw(headroomBars(limit.headroom), (each) => (each.isEmpty ? "denied" : "admitted"));
+    replace(this.totals, totalsOf(limit.total));
+    this.candidateCard.hidden = !limit.candidate;
+    if (limit.candidate) replace(this.candidate, candidateOf(limit));
+    const most = limit.denied_most.reduce((max, each) => Math.max(max, each.count), 1);
+    this.deniedMost.draw(limit.denied_most.slice(0, SHOWN_CONSUMERS).map((each) => ({...each, most})));
+    this.routes.draw(limit.by_route);
+    this.draw();
+  }
+}
+
+const AWAY = {local: "decides on this node's share", open: "lets everything through", closed: "denies everything"};
+
+function wordsOf(limit) {
+  const {penalty, warn_first: warn} = limit;
+  return facts([
+    ["Numbers", numbers(limit.numbers)],
+    ["Algorithm", algorithm(limit.algorithm)],
+    ["Counted by", limit.consumer_key],
+    ["Routes", limit.domain ? null : limit.routes.length > 0 ? limit.routes.join(", ") : "every request"],
+    ["Domain", limit.domain],
+    ["When", limit.when],
+    ["Mode", limit.mode === "shadow" ? "shadow: it never denies" : "enforced"],
+    ["Among nodes", limit.consistency],
+    ["Store away", AWAY[limit.on_store_failure] ?? limit.on_store_failure],
+    ["Warnings", warn && `the first ${count(warn.count)} per ${duration(warn.per)} are only warned`],
+    ["Penalty", penalty && `${count(penalty.after)} denials within ${duration(penalty.within)} block for `
+      + duration(penalty.block)],
+    ["In the policy", limit.line ? `line ${limit.line}` : null],
+  ]);
+}
+
+const OUTCOMES = [
+  ["admitted", "admitted", "admitted"], ["denied", "denied", "denied"], ["blocked", "blocked by a penalty", "denied"],
+  ["warned", "only warned", "warned"], ["shadow_denied", "would be denied (shadow)", "soft-denied"],
+  ["uncharged", "denied by another limit", "soft-admitted"], ["skipped", "skipped, without a key", "rest"],
+  ["shared", "counted together, without a key", "soft-admitted"], ["unlimited", "unlimited", "rest"],
+];
+
+function totalsOf(total) {
+  const parts = OUTCOMES.map(([key, label, look]) => ({look, label, value: total[key] ?? 0}))
+    .filter((part) => part.value > 0);
+  if (parts.length === 0) return element("p", {class: "empty"}, "It has decided nothing yet.");
+  const drawn = bar(parts);
+  drawn.classList.add("tall");
+  return [drawn, legend(parts.map((part) => ({...part, text: count(part.value)})))];
+}
+
+function candidateOf(limit) {
+  const {candidate} = limit;
+  const parts = candidateParts(candidate);
+  const whole = parts.reduce((sum, part) => sum + part.value, 0);
+  const drawn = bar(parts);
+  drawn.classList.add("tall");
+  return [
+    facts([["Now", `${numbers(limit.numbers)}, ${algorithm(limit.algorithm)}`],
+           ["Candidate", `${numbers(candidate.numbers)}, ${algorithm(candidate.algorithm)}`]]),
+    drawn,
+    legend(parts.map((part) => ({...part, text: `${count(part.value)} (${share(part.value, whole)})`}))),
+    element("p", {class: "small soft"}, `Consumers newly denied: ${count(candidate.newly_denied_consumers)}; `
+      + `newly admitted: ${count(candidate.newly_admitted_consumers)}.`),
+  ];
+}
+
+function consumersTable() {
+  return new Table({
+    title: "Consumers it denies most", key: (each) => each.consumer,
+    empty: "It has denied nobody in the last half hour.",
+    columns: [
+      {id: "consumer", title: "Consumer", look: "hash", draw: (cell, each) =>
+        redraw(cell, each.consumer, () => [code(each.consumer)])},
+      {id: "bar", title: "", wide: true, look: "bars", draw: drawDenials},
+      {id: "count", title: "Denials", number: true, text: deniedText},
+    ],
+  });
+}
+
+function routesTable() {
+  return new Table({
+    title: "By route", key: (each) => each.route, empty: "No request has met it yet.",
+    sort: {id: "decisions", down: true},
+    columns: [
+      {id: "route", title: "Route", value: (each) => each.route, text: (each) => each.route},
+      {id: "decisions", title: "Decisions", number: true, value: (each) => each.decisions,
+       text: (each) => count(each.decisions)},
+      {id: "denied", title: "Denied", number: true, value: (each) => each.denied, text: (each) => count(each.denied),
+       tone: (each) => (each.denied > 0 ? "alarm" : null)},
+      {id: "share", title: "Share", number: true, value: (each) => each.denied / (each.decisions || 1),
+       text: (each) => share(each.denied, each.decisions)},
+    ],
+  });
+}

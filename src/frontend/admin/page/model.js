@@ -1,0 +1,107 @@
+// What the page knows of the last ten minutes: the history that the server kept, and each second that came since.
+
+import {get} from "./api.js";
+
+const KEPT = 600;  // seconds
+
+const COLUMNS = ["seconds", "requests", "decisions", "denied", "shadow_denied", "p50", "p99", "connections", "used",
+                 "resident", "store"];
+
+// Rates: what was counted over how long the second really was. `counted` is what was counted.
+function pointOf(second) {
+  const per = (number) => number / (second.seconds || 1);
+  return {
+    at: Date.parse(second.at),
+    requests: per(second.requests),
+    decisions: per(second.decisions),
+    denied: per(second.denied),
+    admitted: per(second.decisions - second.denied),
+    shadow_denied: per(second.shadow_denied),
+    p50: second.p50, p99: second.p99,
+    connections: second.connections,
+    used: second.used, resident: second.resident,
+    store: second.store,
+    counted: {decisions: second.decisions, denied: second.denied},
+  };
+}
+
+// The columns of /v1/history as points.
+function pointsOf(history) {
+  return history.at.map((at, i) => {
+    const second = {at};
+    for (const column of COLUMNS) second[column] = history[column][i];
+    return pointOf(second);
+  });
+}
+
+// Those of one limit.
+export function pointsOfLimit(history) {
+  const of = history.limit;
+  return history.at.map((at, i) => pointOf({at, seconds: history.seconds[i], requests: 0, decisions: of.decisions[i],
+                                            denied: of.denied[i], shadow_denied: of.shadow_denied[i]}));
+}
+
+export function pointOfLimit(second, name) {
+  const none = {decisions: 0, denied: 0, shadow_denied: 0};
+  const of = second.limits.find((each) => each.limit === name) ?? none;
+  return pointOf({...of, at: second.at, seconds: second.seconds, requests: 0});
+}
+
+// Adds one if it is newer than the last.
+export function append(points, point) {
+  if (points.length > 0 && point.at <= points.at(-1).at) return;
+  points.push(point);
+  while (points.length > KEPT) points.shift();
+}
+
+export class Model {
+  constructor() {
+    this.points = [];
+    this.second = null;  // the latest, as it came
+    this.budget = null;
+    this.status = null;  // of /v1/status
+    this.events = [];    // the newest first
+  }
+
+  get now() {
+    return this.points.length > 0 ? this.points.at(-1).at : Date.now();
+  }
+
+  // What was counted in the last minute.
+  lastMinute(points = this.points) {
+    const from = (points.at(-1)?.at ?? 0) - 60e3;
+    const sum = {decisions: 0, denied: 0};
+    for (const {at, counted} of points) {
+      if (at <= from) continue;
+      sum.decisions += counted.decisions;
+      sum.denied += counted.denied;
+    }
+    return sum;
+  }
+
+  // Once at the start, and whenever the stream is back: what was missed.
+  async load() {
+    const [history, status, events] = await Promise.all([
+      get("/v1/history"), get("/v1/status"), get("/v1/events?count=1000")]);
+    this.points = pointsOf(history);
+    this.status = status;
+    this.budget = status.memory.budget;
+    this.events = events.events;
+    this.take(this.second);
+  }
+
+  async loadStatus() {
+    this.status = await get("/v1/status");
+  }
+
+  // A second of the stream.
+  take(second) {
+    if (!second) return;
+    this.second = second;
+    this.budget = second.memory.budget;
+    append(this.points, pointOf({...second, used: second.memory.used, resident: second.memory.resident}));
+    const newest = this.events[0]?.id ?? 0;
+    this.events = [...second.events.filter((event) => event.id > newest).sort((a, b) => b.id - a.id), ...this.events]
+      .slice(0, 1000);
+  }
+}

@@ -1,0 +1,28 @@
+#include <algorithm>
+
+#include "frontend/admin/page_files.h"
+#include "wire/ascii.h"
+
+namespace weir::frontend {
+
+const PageFile* find_page_file(std::string_view name) noexcept {
+  const auto found = std::ranges::find(page_files(), name, &PageFile::name);
+  return found == page_files().end() ? nullptr : &*found;
+}
+
+// A list of tags, or `*`. A weak tag of the same bytes will do: whoever has it has the file.
+bool has_etag(std::string_view field, std::string_view etag) noexcept {
+  while (!field.empty()) {
+    const std::size_t comma = field.find(',');
+    std::string_view tag = field.substr(0, comma);
+    field = comma == std::string_view::npos ? std::string_view{} : field.substr(comma + 1);
+    const std::size_t first = tag.find_first_not_of(" \t");
+    if (first == std::string_view::npos) continue;
+    tag = tag.substr(first, tag.find_last_not_of(" \t") - first + 1);
+    if (tag.starts_with("W/")) tag.remove_prefix(2);
+    if (tag == "*" || tag == etag) return true;
+  }
+  return false;
+}
+
+}  // namespace weir::frontend

@@ -1,0 +1,118 @@
+// What operators ask for beyond the status, as the server has it: figures of limits, the policy on disk, the store.
+// admin_json.h, limits_json.h and live_json.h write them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/counters.h"
+#include "observe/denied_most.h"
+#include "observe/histogram.h"
+#include "observe/recent_traffic.h"
+#include "observe/seconds.h"
+#include "observe/spikes.h"
+#include "policy/tools/diff.h"
+#include "store/store_counts.h"
+#include "text/yaml/problem.h"
+#include "weir/time.h"
+
+namespace weir::frontend {
+
+// Of one limit.
+struct LimitFigures {
+  struct States {
+    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t budget = 0;
+    std::uint64_t overflowed = 0;
+  };
+  struct OfRoute {
+    std::string route;
+    observe::TrafficCounts counts;
+  };
+
+  observe::TrafficCounts traffic{};  // of the last minute
+  engine::EventTotals total{};       // since the start, as what follows
+  std::vector<OfRoute> by_route{};   // the busiest first
+  observe::HeadroomHistogram::Totals headroom{};
+  States states{};
+  std::uint64_t consumers = 0;
+  std::uint64_t newly_denied_consumers = 0;
+  std::uint64_t newly_admitted_consumers = 0;
+  std::vector<observe::DeniedConsumer> denied_most{};
+  std::optional<observe::Spikes::Lasting> spike{};
+  std::optional<std::vector<observe::TrafficCounts>> recent{};  // by the second; none: it is not kept
+};
+
+struct LimitsReport {
+  Duration span{};                    // of the traffic
+  observe::TrafficCounts throttle{};  // CL.THROTTLE, in it
+  std::map<std::string, LimitFigures, std::less<>> limits{};
+};
+
+// How much of each limit is wanted.
+struct LimitsAsked {
+  std::string_view only{};  // empty: all limits
+  std::size_t denied_most = 5;
+  std::size_t recent = 60;
+};
+
+struct HistoryReport {
+  std::vector<observe::Second> seconds{};
+  std::optional<std::vector<observe::TrafficCounts>> limit{};  // that was asked for, of the same length
+};
+
+struct PolicyReport {
+  struct Running {
+    std::string file{};    // empty: the one that is built in
+    std::string origin{};  // who named it
+    std::string digest{};
+    Instant loaded_at{};
+    std::size_t limits = 0;
+    std::vector<text::Problem> warnings{};
+  };
+  struct OnDisk {
+    Instant read_at{};
+    std::string digest{};  // empty: it has errors
+    std::vector<policy::Change> changes{};
+    std::vector<text::Problem> problems{};
+  };
+  struct Reload {
+    Instant at{};
+    std::string error{};  // empty: it took effect
+  };
+  struct Refused {
+    Instant at{};
+    std::string error{};
+    std::vector<text::Problem> problems{};
+  };
+
+  Running running{};
+  OnDisk on_disk{};
+  std::optional<Reload> last_reload{};  // none since the start, likewise
+  std::optional<Refused> last_refused{};
+};
+
+// Of a store that nodes share.
+struct StoreReport {
+  struct Slices {
+    std::string limit;
+    std::uint64_t slices = 0;
+    std::uint64_t units = 0;
+  };
+
+  std::string topology{};
+  std::uint64_t opened = 0;  // breakers, since the start, as all that follows
+  observe::HistogramTotals<store::round_trip_bounds.size()> round_trip{};
+  observe::HistogramTotals<store::batch_size_bounds.size()> batch_size{};
+  engine::StorePathTotals decisions{};
+  std::vector<Slices> slices{};  // out now
+  std::vector<std::pair<std::string, std::uint64_t>> errors{};
+};
+
+}  // namespace weir::frontend

@@ -1,0 +1,111 @@
+#include "frontend/admin/request_body.h"
+
+#include <algorithm>
+#include <set>
+
+#include <simdjson.h>
+
+#include "text/address.h"
+
+namespace weir::frontend {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t most_body_headers = 256;
+
+struct TextField {
+  std::string_view name;
+  std::string* to;
+};
+
+Result<void> read_text(std::string_view name, dom::element value, std::string& to) {
+  std::string_view text;
+  if (value.get_string().get(text)) return failure(std::string(name), "is not a text");
+  to = text;
+  return {};
+}
+
+// Calls `other(name, value)` for what is not among the texts.
+template <class Other>
+Result<void> read_object(std::string_view body, std::span<const TextField> texts, const Other& other) {
+  dom::parser parser;
+  dom::object object;
+  if (parser.parse(body.data(), body.size()).get_object().get(object)) {
+    return failure("body", "is not an object of JSON");
+  }
+  std::set<std::string_view> seen;
+  for (const auto& [name, value] : object) {
+    if (!seen.insert(name).second) return failure("field '" + std::string(name) + "'", "is there twice");
+    const auto text = std::ranges::find(texts, name, &TextField::name);
+    const auto read = text != texts.end() ? read_text(name, value, *text->to) : other(name, value);
+    if (!read) return read;
+  }
+  return {};
+}
+
+Result<void> unknown_field(std::string_view name, std::string_view known) {
+  return failure("field '" + std::string(name) + "'", "is not known; there are " + std::string(known));
+}
+
+Result<void> add_header(std::string_view name, dom::element value, ExplainBody& read) {
+  if (read.headers.size() == most_body_headers) {
+    return failure("headers", "are more than " + std::to_string(most_body_headers));
+  }
+  auto& [kept, text] = read.headers.emplace_back(name, "");
+  return read_text("headers, '" + kept + "'", value, text);
+}
+
+Result<void> read_body_headers(dom::element value, ExplainBody& read) {
+  dom::object object;
+  if (value.get_object().get(object)) return failure("headers", "is not an object of texts");
+  for (const auto& [name, each] : object) {
+    dom::array several;
+    if (each.get_array().get(several)) {
+      if (const auto added = add_header(name, each, read); !added) return added;
+      continue;
+    }
+    for (const dom::element one : several) {
+      if (const auto added = add_header(name, one, read); !added) return added;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ConsumerBody> read_consumer_body(std::string_view body) {
+  ConsumerBody read;
+  const std::array texts{TextField{"consumer", &read.consumer}, TextField{"tier", &read.tier},
+                         TextField{"limit", &read.limit}};
+  const auto done = read_object(body, texts, [](std::string_view name, dom::element /*value*/) {
+    return unknown_field(name, "consumer, tier and limit");
+  });
+  if (!done) return tl::unexpected(done.error());
+  if (read.consumer.empty()) return failure("consumer", "is needed, like user=alice");
+  return read;
+}
+
+Result<ExplainBody> read_explain_body(std::string_view body) {
+  ExplainBody read;
+  const std::array texts{TextField{"method", &read.method},   TextField{"path", &read.path},
+                         TextField{"ip", &read.ip},           TextField{"user", &read.user},
+                         TextField{"api_key", &read.api_key}, TextField{"tier", &read.tier}};
+  const auto done = read_object(body, texts, [&](std::string_view name, dom::element value) -> Result<void> {
+    if (name == "headers") return read_body_headers(value, read);
+    if (name != "cost") return unknown_field(name, "method, path, ip, headers, user, api_key, tier and cost");
+    std::uint64_t cost = 0;
+    if (value.get_uint64().get(cost)) return failure("cost", "is not a whole number of at least 0");
+    read.cost = cost;
+    return {};
+  });
+  if (!done) return tl::unexpected(done.error());
+  const bool is_absolute = read.path.find("://") != std::string::npos;
+  if (!read.path.starts_with('/') && !is_absolute && read.path != "*") {
+    return failure("path", "is needed, like /login");
+  }
+  if (!text::Address::parse(read.ip)) return failure("ip", "is not an address, like 192.0.2.7 or 2001:db8::7");
+  return read;
+}
+
+}  // namespace weir::frontend

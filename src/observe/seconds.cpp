@@ -1,0 +1,39 @@
+#include "observe/seconds.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+namespace weir::observe {
+
+std::string_view name_of(StoreState state) noexcept {
+  constexpr std::array<std::string_view, 4> names{"local", "closed", "half_open", "open"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+MeasuredSecond SecondMeter::measure(Instant now, Totals totals, const Gauges& gauges) {
+  MeasuredSecond measured;
+  Second& second = measured.second;
+  second.at = now;
+  second.span = std::max(Duration::zero(), now - std::exchange(at_, now));
+  second.requests = totals.traffic.requests - before_.traffic.requests;
+  second.gauges = gauges;
+  for (const auto& [limit, counts] : totals.traffic.by_limit) {
+    const auto before = before_.traffic.by_limit.find(limit);
+    const TrafficCounts grown = before == before_.traffic.by_limit.end() ? counts : counts - before->second;
+    if (grown.decisions == 0) continue;
+    second.counts += grown;
+    measured.limits.push_back({limit, grown});
+  }
+  std::ranges::stable_sort(measured.limits, std::ranges::greater{},
+                           [](const LimitTraffic& limit) { return limit.counts.decisions; });
+  DurationHistogram::Totals durations = totals.durations;
+  for (std::size_t i = 0; i < durations.counts.size(); ++i) durations.counts[i] -= before_.durations.counts[i];
+  second.p50 = quantile(duration_scale, durations, 0.5);
+  second.p99 = quantile(duration_scale, durations, 0.99);
+  before_ = std::move(totals);
+  return measured;
+}
+
+}  // namespace weir::observe

@@ -1,0 +1,86 @@
+// One second of the server's life, as differences of the counters that there are anyway. What takes them is called once
+// a second, by one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "observe/histogram.h"
+#include "observe/recent_traffic.h"
+#include "weir/time.h"
+
+namespace weir::observe {
+
+// Whether a store that nodes share answers; `local` where there is none.
+enum class StoreState : std::uint8_t { local, closed, half_open, open };
+
+[[nodiscard]] std::string_view name_of(StoreState state) noexcept;
+
+// What there is now.
+struct Gauges {
+  std::uint64_t connections = 0;
+  std::uint64_t used = 0;      // bytes of the states
+  std::uint64_t resident = 0;  // bytes of the process
+  StoreState store = StoreState::local;
+};
+
+struct Second {
+  Instant at{};     // its end
+  Duration span{};  // about a second, unless the machine stood still
+  std::uint64_t requests = 0;
+  TrafficCounts counts{};  // of all limits together
+  // Of the time of one decision, in seconds; none: nothing was decided.
+  std::optional<double> p50{};
+  std::optional<double> p99{};
+  Gauges gauges{};
+};
+
+// A second, and the limits that decided anything in it, the busiest first.
+struct MeasuredSecond {
+  Second second;
+  std::vector<LimitTraffic> limits;
+};
+
+class SecondMeter {
+ public:
+  // Since the start of the server.
+  struct Totals {
+    TrafficTotals traffic;
+    DurationHistogram::Totals durations;
+  };
+
+  explicit SecondMeter(Instant start) noexcept : at_(start) {}
+
+  // From the last call to now. A clock that steps back makes a span of nought.
+  [[nodiscard]] MeasuredSecond measure(Instant now, Totals totals, const Gauges& gauges);
+
+ private:
+  Instant at_;
+  Totals before_;
+};
+
+// The value below which a share of all of them lies, as the histogram's buckets have it: within the bucket in
+// proportion; beyond all bounds, the last of them. None: there are no values.
+template <std::size_t Bounds>
+[[nodiscard]] std::optional<double> quantile(const Scale<Bounds>& scale, const HistogramTotals<Bounds>& totals,
+                                             double share) {
+  const std::uint64_t count = totals.count();
+  if (count == 0) return {};
+  double unit = 1;
+  for (unsigned i = 0; i < scale.places; ++i) unit /= 10;
+  double left = share * static_cast<double>(count);
+  double below = 0;
+  for (std::size_t i = 0; i < Bounds; ++i) {
+    const auto bound = static_cast<double>(scale.bounds[i]);
+    const auto in_bucket = static_cast<double>(totals.counts[i]);
+    if (in_bucket > 0 && left <= in_bucket) return (below + (bound - below) * (left / in_bucket)) * unit;
+    left -= in_bucket;
+    below = bound;
+  }
+  return below * unit;
+}
+
+}  // namespace weir::observe

@@ -1,0 +1,113 @@
+#include "server/live.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "frontend/admin/live_json.h"
+
+namespace weir::server {
+namespace {
+
+using observe::Level;
+using observe::Notice;
+using observe::StoreState;
+
+// How many seconds a sample stands for. A clock that stood still or stepped back brings one, too.
+std::size_t whole_seconds(Duration span) noexcept {
+  const auto rounded = std::chrono::round<std::chrono::seconds>(span).count();
+  constexpr std::int64_t most = 600;  // a machine that slept
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(rounded, 1, most));
+}
+
+}  // namespace
+
+void Live::add(Sample sample) {
+  const observe::MeasuredSecond measured = meter_.measure(sample.at, std::move(sample.totals), sample.gauges);
+  history_.add(measured);
+  tell_store(sample);
+  tell_overflow(sample);
+  tell_spikes(sample, measured);
+  const std::vector<Notice> news = notices_.after(last_notice_);
+  if (!news.empty()) last_notice_ = news.back().id;
+  const auto second = std::chrono::floor<std::chrono::seconds>(sample.at.time_since_epoch()).count();
+  last_message_ = std::max(last_message_ + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(second, 0)));
+  feed_.publish(frontend::second_message(last_message_, measured, memory_budget_, news));
+}
+
+void Live::tell_store(const Sample& sample) {
+  const StoreState now = sample.gauges.store;
+  const StoreState before = std::exchange(store_, now);
+  if (before == now || (before == StoreState::local && now == StoreState::closed)) return;
+  Notice notice{.kind = Notice::Kind::store, .level = Level::warning, .at = sample.at};
+  if (now == StoreState::closed) {
+    notice.level = Level::info;
+    notice.message = "the store is back: its breaker is closed";
+  } else if (now == StoreState::half_open) {
+    notice.message = "the store is tried again: its breaker is half open";
+  } else {
+    notice.message = "the store is away: its breaker is open";
+    if (!sample.store_error.empty()) notice.message += "; " + sample.store_error;
+  }
+  notices_.add(std::move(notice));
+}
+
+void Live::tell_overflow(const Sample& sample) {
+  for (const auto& [limit, count] : sample.overflowed) {
+    Overflow& known = overflows_[limit];
+    const bool is_more = count > std::exchange(known.seen, count);
+    if (!is_more || (known.told != Instant{} && sample.at - known.told < overflow_pause)) continue;
+    known.told = sample.at;
+    notices_.add({.kind = Notice::Kind::overflow,
+                  .level = Level::warning,
+                  .limit = limit,
+                  .message = "consumers of " + limit + " share states, for want of memory: raise state.memory",
+                  .at = sample.at});
+  }
+}
+
+void Live::tell_spikes(const Sample& sample, const observe::MeasuredSecond& measured) {
+  const std::size_t seconds = whole_seconds(measured.second.span);
+  for (const auto& spike : spikes_.add_limits(measured.limits, seconds, sample.at)) tell_spike(sample.at, spike, {});
+  const Instant minute = std::chrono::floor<std::chrono::minutes>(sample.at);
+  if (std::exchange(minute_, minute) != minute) told_consumers_ = 0;
+  for (const auto& spike : spikes_.add_consumers(sample.denied, seconds)) {
+    const std::string consumer = spike.from->name_of(spike.limit, spike.consumer);
+    if (!consumer.empty() && told_consumers_++ < most_told_consumers) tell_spike(sample.at, spike, consumer);
+  }
+}
+
+void Live::tell_spike(Instant at, const observe::Spikes::Spike& spike, const std::string& consumer) {
+  std::string line;
+  observe::append_spike(line, at, {spike.limit, consumer, spike.rates.now, spike.rates.past});
+  log_.write(line);
+  const std::string message =
+      consumer.empty() ? fmt::format("{} decides {:.0f} a second, at most {:.0f} in the hour before", spike.limit,
+                                     spike.rates.now, spike.rates.past)
+                       : fmt::format("{} denies one consumer {:.0f} times a second, at most {:.0f} in the hour before",
+                                     spike.limit, spike.rates.now, spike.rates.past);
+  notices_.add({.kind = Notice::Kind::spike,
+                .level = Level::warning,
+                .limit = spike.limit,
+                .consumer = consumer,
+                .message = message,
+                .at = at});
+}
+
+void Live::changed(Instant at, const observe::MadeChange& change) {
+  std::string line;
+  observe::append_change(line, at, change);
+  log_.write(line);
+  if (change.what == "reload") return;  // it is told as one
+  notices_.add(
+      {.kind = Notice::Kind::change,
+       .limit = change.limit,
+       .consumer = change.consumer,
+       .message = fmt::format("an operator asked for a {} at {}: {}", change.what, change.limit, change.outcome),
+       .at = at});
+}
+
+}  // namespace weir::server

@@ -1,0 +1,79 @@
+// What the server knows of its last minutes: the seconds, what happened in them, and sudden bursts. One thread adds a
+// sample a second; any thread reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/admin/feed.h"
+#include "observe/denied_most.h"
+#include "observe/history.h"
+#include "observe/log_line.h"
+#include "observe/log_writer.h"
+#include "observe/notices.h"
+#include "observe/seconds.h"
+#include "observe/spikes.h"
+#include "weir/time.h"
+
+namespace weir::server {
+
+class Live {
+ public:
+  // `log` stays longer. The budget is that of the states.
+  Live(Instant start, observe::LogWriter& log, std::uint64_t memory_budget)
+      : log_(log), memory_budget_(memory_budget), meter_(start) {}
+
+  struct Sample {
+    Instant at{};
+    observe::SecondMeter::Totals totals{};
+    observe::Gauges gauges{};
+    std::string store_error{};                          // the last, if the store is away
+    std::map<std::string, std::uint64_t> overflowed{};  // decisions on shared states, by limit
+    std::vector<const observe::DeniedMost*> denied{};   // of each loop
+  };
+  void add(Sample sample);
+
+  // From any thread.
+  void note(observe::Notice notice) { notices_.add(std::move(notice)); }
+  void changed(Instant at, const observe::MadeChange& change);
+
+  [[nodiscard]] frontend::Feed& feed() noexcept { return feed_; }
+  [[nodiscard]] const observe::History& history() const noexcept { return history_; }
+  [[nodiscard]] const observe::Notices& notices() const noexcept { return notices_; }
+  [[nodiscard]] observe::Spikes& spikes() noexcept { return spikes_; }
+
+ private:
+  static constexpr Duration overflow_pause = std::chrono::hours(1);  // between two notices about one limit
+  static constexpr std::size_t most_told_consumers = 10;             // in a minute; the metric counts all
+
+  void tell_store(const Sample& sample);
+  void tell_overflow(const Sample& sample);
+  void tell_spikes(const Sample& sample, const observe::MeasuredSecond& measured);
+  void tell_spike(Instant at, const observe::Spikes::Spike& spike, const std::string& consumer);
+
+  observe::LogWriter& log_;
+  const std::uint64_t memory_budget_;
+  frontend::Feed feed_;
+  observe::History history_;
+  observe::Notices notices_;
+  observe::Spikes spikes_;
+
+  // Of the thread that adds.
+  struct Overflow {
+    std::uint64_t seen = 0;
+    Instant told{};
+  };
+  observe::SecondMeter meter_;
+  observe::StoreState store_ = observe::StoreState::local;
+  std::map<std::string, Overflow> overflows_;
+  Instant minute_{};                // in which consumers' spikes are told
+  std::size_t told_consumers_ = 0;  // in it
+  std::uint64_t last_message_ = 0;  // its id
+  std::uint64_t last_notice_ = 0;   // that was sent
+};
+
+}  // namespace weir::server

@@ -1,0 +1,196 @@
+// A rate against its own past, second by second.
+#include "observe/spikes.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace weir::observe {
+namespace {
+
+using namespace std::chrono_literals;
+using State = SpikeTest::State;
+
+constexpr Instant then{1'700'000'000s};
+
+// So many seconds of one count; the seconds at which a spike began.
+std::vector<int> begun(SpikeTest& test, int seconds, std::uint32_t count) {
+  std::vector<int> at;
+  for (int i = 1; i <= seconds; ++i) {
+    if (test.add(count) == State::begins) at.push_back(i);
+  }
+  return at;
+}
+
+TEST(SpikeTest, FivefoldStepIsToldWithinThreeSeconds) {
+  for (const std::uint32_t rate : {10U, 100U, 100'000U}) {
+    SpikeTest test;
+    EXPECT_TRUE(begun(test, 600, rate).empty());
+    const auto told = begun(test, 600, 5 * rate);
+    ASSERT_EQ(told.size(), 1U) << rate;
+    EXPECT_LE(told[0], 3) << rate;
+  }
+}
+
+TEST(SpikeTest, RatesAreThoseByWhichItWasTold) {
+  SpikeTest test;
+  (void)begun(test, 400, 10);
+  EXPECT_EQ(test.add(500), State::begins);
+  EXPECT_DOUBLE_EQ(test.rates().now, 520.0 / 3);
+  EXPECT_DOUBLE_EQ(test.rates().past, 10.0);
+}
+
+TEST(SpikeTest, WhatDoesNotDoubleIsNotTold) {
+  SpikeTest test;
+  (void)begun(test, 400, 100);
+  EXPECT_TRUE(begun(test, 1'000, 200).empty());
+}
+
+TEST(SpikeTest, FewAreNoSpike) {
+  SpikeTest test;
+  (void)begun(test, 400, 0);
+  EXPECT_TRUE(begun(test, 100, 9).empty());
+  EXPECT_EQ(begun(test, 100, 30).size(), 1U);
+}
+
+TEST(SpikeTest, FirstMinutesTellNothing) {
+  SpikeTest test;
+  (void)begun(test, 200, 1);
+  EXPECT_TRUE(begun(test, 100, 1'000).empty());
+  SpikeTest known = SpikeTest::after_silence();
+  EXPECT_EQ(begun(known, 3, 1'000), (std::vector<int>{1}));
+}
+
+TEST(SpikeTest, BurstThatRecursWithinTheHourIsToldOnce) {
+  for (const int pause : {30, 600, 3'000, 3'600}) {
+    SpikeTest test;
+    (void)begun(test, 400, 5);
+    std::size_t told = 0;
+    for (int i = 0; i < 20; ++i) {
+      told += begun(test, 10, 400).size();
+      told += begun(test, pause - 10, 5).size();
+    }
+    EXPECT_EQ(told, 1U) << pause;
+  }
+}
+
+TEST(SpikeTest, AfterMoreThanAnHourItIsToldAgain) {
+  SpikeTest test;
+  (void)begun(test, 400, 5);
+  EXPECT_EQ(begun(test, 10, 400).size(), 1U);
+  (void)begun(test, 64 * 60, 5);
+  EXPECT_EQ(begun(test, 10, 400).size(), 1U);
+}
+
+TEST(SpikeTest, ForADayAfterOneItTakesMore) {
+  SpikeTest test;
+  (void)begun(test, 400, 20);
+  EXPECT_EQ(begun(test, 10, 60).size(), 1U);
+  (void)begun(test, 64 * 60, 20);
+  EXPECT_TRUE(begun(test, 10, 60).empty());
+  (void)begun(test, 64 * 60, 20);
+  EXPECT_EQ(begun(test, 10, 61).size(), 1U);
+  (void)begun(test, 86'400, 20);
+  EXPECT_EQ(begun(test, 10, 60).size(), 1U);
+}
+
+TEST(SpikeTest, LastsUntilItHasBeenCalmForAWhile) {
+  SpikeTest test;
+  (void)begun(test, 400, 10);
+  EXPECT_EQ(test.add(200), State::begins);
+  EXPECT_EQ(test.add(200), State::lasts);
+  int seconds = 0;
+  State state = State::lasts;
+  while (state == State::lasts && seconds < 100) {
+    state = test.add(10);
+    ++seconds;
+  }
+  EXPECT_EQ(state, State::ends);
+  EXPECT_EQ(seconds, 2 + static_cast<int>(SpikeTest::calm_seconds));  // two of which are in a window with the last
+}
+
+std::vector<LimitTraffic> api(std::uint64_t decisions) {
+  return {{"api", {decisions, 0, 0}}};
+}
+
+TEST(Spikes, OfALimitAreToldWithItsNameAndLast) {
+  Spikes spikes;
+  spikes.know(std::vector<std::string>{"api", "idle"});
+  for (int i = 0; i < 400; ++i) EXPECT_TRUE(spikes.add_limits(api(20), 1, then).empty());
+  const auto told = spikes.add_limits(api(200), 1, then + 1s);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].limit, "api");
+  ASSERT_TRUE(spikes.lasting("api"));
+  EXPECT_EQ(spikes.lasting("api")->since, then + 1s);
+  EXPECT_EQ(spikes.told().at("api").limits, 1U);
+  for (int i = 0; i < 20; ++i) (void)spikes.add_limits({}, 1, then);
+  EXPECT_FALSE(spikes.lasting("api"));
+}
+
+TEST(Spikes, OfALimitThatWasIdleSinceTheStart) {
+  Spikes spikes;
+  spikes.know(std::vector<std::string>{"api"});
+  for (int i = 0; i < 301; ++i) (void)spikes.add_limits({}, 1, then);
+  EXPECT_EQ(spikes.add_limits(api(200), 1, then).size(), 1U);
+}
+
+TEST(Spikes, LimitThatAReloadBroughtHasItsFirstMinutes) {
+  Spikes spikes;
+  for (int i = 0; i < 100; ++i) (void)spikes.add_limits({}, 1, then);
+  spikes.know(std::vector<std::string>{"api"});
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(spikes.add_limits(api(200), 1, then).empty());
+}
+
+TEST(Spikes, MachineThatStoodStillIsNone) {
+  Spikes spikes;
+  spikes.know(std::vector<std::string>{"api"});
+  for (int i = 0; i < 400; ++i) (void)spikes.add_limits(api(100), 1, then);
+  EXPECT_TRUE(spikes.add_limits(api(1'000), 10, then).empty());
+  EXPECT_TRUE(spikes.add_limits(api(100), 1, then).empty());
+}
+
+class ConsumerSpikes : public testing::Test {
+ protected:
+  void deny(std::uint64_t consumer, int times) {
+    for (int i = 0; i < times; ++i) {
+      denied_.count(limit_, consumer, then, [&](std::string& name) { name = "user:" + std::to_string(consumer); });
+    }
+  }
+  std::vector<Spikes::Spike> second() {
+    const DeniedMost* const one = &denied_;
+    return spikes_.add_consumers({&one, 1}, 1);
+  }
+
+  const std::string limit_ = "api";
+  DeniedMost denied_;
+  Spikes spikes_;
+};
+
+TEST_F(ConsumerSpikes, NewOneIsToldByName) {
+  for (int i = 0; i < 300; ++i) EXPECT_TRUE(second().empty());
+  deny(7, 40);
+  const auto told = second();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].limit, "api");
+  EXPECT_EQ(told[0].from->name_of("api", told[0].consumer), "user:7");
+  EXPECT_EQ(spikes_.told().at("api").consumers, 1U);
+}
+
+TEST_F(ConsumerSpikes, OneThatIsAlwaysDeniedIsNotTold) {
+  for (int i = 0; i < 400; ++i) {
+    deny(7, 50);
+    EXPECT_TRUE(second().empty());
+  }
+  deny(7, 260);
+  EXPECT_EQ(second().size(), 1U);
+}
+
+TEST_F(ConsumerSpikes, ManyConsumersWithFewDenialsAreNoSpike) {
+  for (int i = 0; i < 310; ++i) {
+    for (std::uint64_t consumer = 0; consumer < 3'000; ++consumer) deny(consumer, 1);
+    EXPECT_TRUE(second().empty());
+  }
+}
+
+}  // namespace
+}  // namespace weir::observe
