@@ -105,15 +105,19 @@ void Evaluation::begin(const Bindings& bindings, Options options, Instant now) {
 void Evaluation::begin_outcome(std::size_t i) {
   const match::MatchedLimit& limit = matched.limits[i];
   const BoundLimit& bound = bindings_->limits()[limit.limit];
-  const States* const live = states_of(bound.live, matched.caller.tier);
-  const States* const candidate = states_of(bound.candidate, matched.caller.tier);
+  const States* const own = states_of(bound.live, matched.caller.tier);
+  const States* const own_candidate = states_of(bound.candidate, matched.caller.tier);
+  // What a limit writes as its cost was charged when the request came.
+  const bool is_charged_already = is_report() && !limit.takes_cost;
+  const States* const live = is_charged_already ? nullptr : own;
+  const States* const candidate = is_charged_already ? nullptr : own_candidate;
   const bool gives_back = is_give_back();
   const bool is_live = bound.source->mode == policy::Mode::enforce;
   Outcome& outcome = outcomes_[i];
   outcome.limit = limit.limit;
   outcome.route = limit.route;
   outcome.standing = is_live ? Standing::live : Standing::shadow;
-  outcome.consumer = (live != nullptr ? live : candidate)->table->hash(matched.key(i));
+  outcome.consumer = (own != nullptr ? own : own_candidate)->table->hash(matched.key(i));
   outcome.cost = limit.cost;
   outcome.max_wait = options_.max_wait;
   if (!is_live || live == nullptr || gives_back) {  // it may not be asked
@@ -766,7 +770,9 @@ void Evaluation::tell_receipts() {
     const core::ReceiptUse& use = uses_[i];
     if (!use.id && opens) continue;  // it was not asked for
     if (parts_[i].states == nullptr) continue;
-    receipt_outcomes_.push_back({outcomes_[i].limit, use.result, use.lost, use.ends, outcomes_[i].decision});
+    const std::uint32_t limit = outcomes_[i].limit;  // none of a descriptor that brought its own
+    receipt_outcomes_.push_back({limit == Verdict::no_limit ? std::nullopt : std::optional(limit), use.result, use.lost,
+                                 use.ends, outcomes_[i].decision});
   }
 }
 

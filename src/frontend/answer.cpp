@@ -64,6 +64,24 @@ std::string_view limit_name(const DescriptorVerdict& verdict, const DescriptorSt
 
 }  // namespace
 
+std::string_view name_of(core::ReceiptResult result) noexcept {
+  switch (result) {
+    case core::ReceiptResult::done:
+      return "done";
+    case core::ReceiptResult::repeated:
+      return "repeated";
+    case core::ReceiptResult::not_kept:
+      return "id_not_kept";
+    case core::ReceiptResult::ended:
+      return "ended";
+    case core::ReceiptResult::unknown:
+      return "unknown";
+    case core::ReceiptResult::none:
+      break;
+  }
+  return "unanswered";
+}
+
 unsigned status_of(const Verdict& verdict) noexcept {
   if (verdict.admitted) return 200;
   return engine::is_outright(verdict.reason) ? 403 : 429;

@@ -31,6 +31,9 @@ namespace weir::frontend {
 [[nodiscard]] std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset,
                                                               const engine::Verdict& verdict);
 
+// What came of a receipt, of a report, or of what is done with it: `done`, `ended`, `unanswered`.
+[[nodiscard]] std::string_view name_of(core::ReceiptResult result) noexcept;
+
 // A denial as problem details (wire/problem.h).
 void append_denial(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 

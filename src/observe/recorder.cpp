@@ -70,12 +70,12 @@ std::optional<ReceiptEvent> event_of(engine::ReceiptAsk::What what, core::Receip
       return ReceiptEvent::settled;
     case What::release:
       return ReceiptEvent::released;
-    case What::give_back:
-      return std::nullopt;  // no receipt is meant
     case What::extend:
+      return ReceiptEvent::extended;
+    case What::give_back:  // without a receipt
       break;
   }
-  return ReceiptEvent::extended;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ void Recorder::log_denial(const Evaluated& evaluated) {
   if (is_query) {
     denial.method = batch.query(number).method;
     denial.address = batch.matched(number).caller.address;
-    const TraceIds ids = trace_ids(batch.query(number).headers);
+    const TraceIds ids = trace_ids(batch.query(number));
     denial.trace_id = ids.trace_id;
     denial.request_id = ids.request_id;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "wire/ascii.h"
+#include "match/caller.h"
 
 namespace weir::observe {
 namespace {
@@ -38,23 +38,12 @@ bool is_request_id(std::string_view value) noexcept {
   });
 }
 
-// Empty if there is none, or more than one.
-std::string_view only_value(std::span<const Header> headers, std::string_view name) noexcept {
-  std::string_view found;
-  std::size_t count = 0;
-  for (const Header& header : headers) {
-    if (!wire::equals_ignoring_case(header.name, name)) continue;
-    found = header.value;
-    ++count;
-  }
-  return count == 1 ? found : std::string_view{};
-}
-
 }  // namespace
 
-TraceIds trace_ids(std::span<const Header> headers) noexcept {
-  const std::string_view request_id = only_value(headers, "x-request-id");
-  return {trace_id_in(only_value(headers, "traceparent")), is_request_id(request_id) ? request_id : std::string_view{}};
+TraceIds trace_ids(const match::Query& query) noexcept {
+  const std::string_view request_id = match::sole_header(query, "x-request-id");
+  return {trace_id_in(match::sole_header(query, "traceparent")),
+          is_request_id(request_id) ? request_id : std::string_view{}};
 }
 
 }  // namespace weir::observe

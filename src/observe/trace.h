@@ -1,10 +1,9 @@
 // By which a request is known elsewhere: what a proxy or a client sent for that, checked before it is written anywhere.
 #pragma once
 
-#include <span>
 #include <string_view>
 
-#include "weir/header.h"
+#include "match/query.h"
 
 namespace weir::observe {
 
@@ -13,7 +12,7 @@ struct TraceIds {
   std::string_view request_id{};  // of `x-request-id`: up to 128 letters, digits and -_.:=+/@
 };
 
-// Views into the headers; what is malformed or there twice is left out.
-[[nodiscard]] TraceIds trace_ids(std::span<const Header> headers) noexcept;
+// Views into the query's headers; what is malformed or there twice is left out.
+[[nodiscard]] TraceIds trace_ids(const match::Query& query) noexcept;
 
 }  // namespace weir::observe

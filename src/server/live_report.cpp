@@ -119,7 +119,7 @@ frontend::HistoryReport Server::history(std::string_view limit) {
   return report;
 }
 
-frontend::LimitsReport Server::limits(const frontend::LimitsAsked& asked) {
+frontend::LimitsReport Server::limits_report(const frontend::LimitsAsked& asked) {
   const Instant now = clock_.now();
   const auto bindings = engine_->bindings();
   const auto tally = engine_->totals().by_limit_and_route;
@@ -187,6 +187,7 @@ void Server::add_states(const engine::Bindings& bindings, Instant now, frontend:
     frontend::LimitFigures& figures = found->second;
     figures.states = by_name[limit.source->by_descriptor() ? limit.source->domain : limit.source->name];
     figures.consumers = limit.consumers->estimate(now);
+    if (limit.candidate.empty()) continue;
     figures.newly_denied_consumers = limit.diverging->newly_denied.estimate();
     figures.newly_admitted_consumers = limit.diverging->newly_admitted.estimate();
   }

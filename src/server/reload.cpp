@@ -111,30 +111,39 @@ void Server::reload(Reloaded done) {
   if (wake) wake();
 }
 
-void Server::policy(PolicyRead done) {
+void Server::do_later(std::function<void()> work, std::function<void()> refused) {
   std::unique_lock lock(mutex_);
   if (stopping_) {
     lock.unlock();
-    done(failure("policy", "the server is stopping"));
+    refused();
     return;
   }
-  policy_waiting_.push_back(std::move(done));
+  later_.push_back({std::move(work), std::move(refused)});
   const std::function<void()> wake = wake_;
   lock.unlock();
   if (wake) wake();
 }
 
+void Server::policy(PolicyRead done) {
+  do_later([this, done] { done(policy_report()); }, [done] { done(failure("policy", "the server is stopping")); });
+}
+
+void Server::limits(const frontend::LimitsAsked& asked, LimitsRead done) {
+  do_later([this, asked, done] { done(limits_report(asked)); },
+           [done] { done(failure("limits", "the server is stopping")); });
+}
+
 void Server::refuse_requests() {
   std::vector<Reloaded> waiting;
-  std::vector<PolicyRead> policy_waiting;
+  std::vector<Later> later;
   {
     const std::lock_guard guard(mutex_);
     stopping_ = true;
     waiting.swap(waiting_);
-    policy_waiting.swap(policy_waiting_);
+    later.swap(later_);
   }
   for (const Reloaded& done : waiting) done(failure("reload", "the server is stopping"));
-  for (const PolicyRead& done : policy_waiting) done(failure("policy", "the server is stopping"));
+  for (const Later& each : later) each.refused();
 }
 
 // Files are read here, and not on a loop. Again only if they have changed, or what they are compared with.
@@ -176,20 +185,17 @@ void Server::on_request(std::function<void()> wake) {
 
 void Server::answer_requests() {
   std::vector<Reloaded> waiting;
-  std::vector<PolicyRead> policy_waiting;
+  std::vector<Later> later;
   {
     const std::lock_guard guard(mutex_);
     waiting.swap(waiting_);
-    policy_waiting.swap(policy_waiting_);
+    later.swap(later_);
   }
   if (!waiting.empty()) {
     const Result<Reload> outcome = reload();
     for (const Reloaded& done : waiting) done(outcome);
   }
-  if (!policy_waiting.empty()) {
-    const frontend::PolicyReport report = policy_report();
-    for (const PolicyRead& done : policy_waiting) done(report);
-  }
+  for (const Later& each : later) each.work();
 }
 
 }  // namespace weir::server

@@ -133,7 +133,7 @@ class Server final : private frontend::AdminBackend {
   [[nodiscard]] std::vector<observe::Notice> notices(std::size_t most) override {
     return live_->notices().newest(most);
   }
-  [[nodiscard]] frontend::LimitsReport limits(const frontend::LimitsAsked& asked) override;
+  void limits(const frontend::LimitsAsked& asked, LimitsRead done) override;
   [[nodiscard]] std::optional<frontend::StoreReport> store_report() override;
   [[nodiscard]] std::string consumer_name(std::string_view key) override;
   [[nodiscard]] std::string consumer_name(std::span<const match::DescriptorEntry> entries) override;
@@ -148,6 +148,9 @@ class Server final : private frontend::AdminBackend {
   // The limits of the policy in force are watched for bursts.
   void watch_limits();
   [[nodiscard]] frontend::PolicyReport policy_report();
+  [[nodiscard]] frontend::LimitsReport limits_report(const frontend::LimitsAsked& asked);
+  // Done by answer_requests(); `refused` instead if the server is about to stop.
+  void do_later(std::function<void()> work, std::function<void()> refused);
 
   const Sources sources_;
   const std::string version_;
@@ -190,7 +193,11 @@ class Server final : private frontend::AdminBackend {
   std::optional<frontend::AdminStatus::Snapshot> last_saved_;
   observe::RecentTraffic traffic_{started_};
   std::vector<Reloaded> waiting_;  // for a reload
-  std::vector<PolicyRead> policy_waiting_;
+  struct Later {
+    std::function<void()> work;
+    std::function<void()> refused;
+  };
+  std::vector<Later> later_;
   std::function<void()> wake_;
   bool stopping_ = false;
 

@@ -229,6 +229,18 @@ void FieldMap::add(std::string_view path, Place place) {
   node->places.push_back(place);
 }
 
+void FieldMap::skip_durations() {
+  skip_durations(root_);
+}
+
+void FieldMap::skip_durations(Node& node) {
+  std::erase_if(node.places, [](const Place& place) {
+    return place.slot < field_count && is_duration(static_cast<Field>(place.slot));
+  });
+  for (Node& child : node.children) skip_durations(child);
+  std::erase_if(node.children, [](const Node& child) { return child.places.empty() && child.children.empty(); });
+}
+
 class JsonLines::Document {
  public:
   explicit Document(FieldMap fields) : fields_(std::move(fields)), slots_(fields_.slot_count()) {

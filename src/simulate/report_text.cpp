@@ -282,7 +282,8 @@ class ReportText {
       }
     }
     text_ += "\n";
-    if (units.empty()) return line("Every limit writes its cost: what the log says of costs changes nothing.");
+    if (units.empty())
+      return line("No limit takes the costs of its callers: what the log says of them changes nothing.");
     table(units);
     for (const std::string& words : words_on_estimates()) line(words);
   }

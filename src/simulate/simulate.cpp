@@ -298,6 +298,11 @@ Result<Replay::Estimates> estimates_of(const SimulateOptions& options) {
   return runs;
 }
 
+bool needs_durations(const SimulateOptions& options) {
+  return !options.estimates.empty() || options.stamped == Stamped::end || has_holds(*options.policy) ||
+         (options.candidate && has_holds(*options.candidate));
+}
+
 void move_to_start(LogEntry& entry) noexcept {
   if (!entry.duration) return;
   entry.at -= *entry.duration;
@@ -319,6 +324,7 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
 
   LogOptions log = options.log;
   if (needs_tail(*options.policy) || (options.candidate && needs_tail(*options.candidate))) log.tail = Tail::as_headers;
+  if (!needs_durations(options)) log.fields.skip_durations();
   Replay replay(std::move(*policy), std::move(*candidate), std::move(*nodes), std::move(*estimates));
   const auto add = [&](const LogEntry& entry) { replay.add(entry); };
   LineOrder order(options.order, options.whole_seconds);

@@ -56,7 +56,7 @@ class DescriptorsTest : public StoreTest {
       for (const auto& [key, value] : pairs) list.push_back({key, value});
     }
     std::vector<DescriptorQuery> asks;
-    for (const auto& list : entries) asks.push_back({list, Cost{hits}});
+    for (const auto& list : entries) asks.push_back({list, Cost{hits}, std::nullopt, false});
     set_clocks();
     const EvaluationBatchPtr batch = evaluator_->new_batch();
     add(*batch, std::span<const DescriptorQuery>(asks));
@@ -302,6 +302,19 @@ TEST_P(BroughtLimitTest, AppliesInsideAConfiguredDomainAndTurnsShadowOff) {
   EXPECT_TRUE(ask({{{"new", "x"}}}, 2, two_an_hour).admitted);
   EXPECT_FALSE(ask({{{"new", "x"}}}, 1, two_an_hour).admitted);
   EXPECT_EQ(ask({{{"new", "x"}}}, 1, two_an_hour, "elsewhere").statuses[0].kind, unmatched);
+}
+
+TEST_P(BroughtLimitTest, IsReportedToWithoutALimitOfThePolicy) {
+  const std::vector<DescriptorEntry> entries{{"new", "x"}};
+  const std::vector<DescriptorQuery> asks{{entries, Cost{3}, WindowNumbers{2, 1h}}};
+  set_clocks();
+  const EvaluationBatchPtr batch = evaluator_->new_batch();
+  batch->add_report("messaging", asks);
+  EXPECT_TRUE(batch->submit(now_));
+  EXPECT_TRUE(batch->verdict(0).admitted);
+  ASSERT_EQ(batch->receipt_outcomes(0).size(), 1U);
+  EXPECT_EQ(batch->receipt_outcomes(0)[0].limit, std::nullopt);
+  EXPECT_FALSE(ask({{{"new", "x"}}}, 0, WindowNumbers{2, 1h}).admitted) << "one is owed";
 }
 
 TEST_P(DescriptorsTest, TuplesAreNotJoined) {

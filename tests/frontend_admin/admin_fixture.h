@@ -43,9 +43,9 @@ struct FakeBackend : AdminBackend {
     return report;
   }
   std::vector<observe::Notice> notices(std::size_t most) override { return notices_now.newest(most); }
-  LimitsReport limits(const LimitsAsked& asked) override {
-    limits_asked = {std::string(asked.only), asked.denied_most, asked.recent};
-    return limits_now;
+  void limits(const LimitsAsked& asked, LimitsRead done) override {
+    limits_asked = {asked.only, asked.denied_most, asked.recent};
+    limits_read.push_back(std::move(done));
   }
   std::optional<StoreReport> store_report() override { return store_now; }
   std::string consumer_name(std::string_view key) override { return "named:" + match::describe_consumer(key); }
@@ -62,7 +62,7 @@ struct FakeBackend : AdminBackend {
   Feed feed_now;
   HistoryReport history_now;
   observe::Notices notices_now;
-  LimitsReport limits_now;
+  std::vector<LimitsRead> limits_read;  // likewise
   std::tuple<std::string, std::size_t, std::size_t> limits_asked;
   std::optional<StoreReport> store_now;
   std::vector<observe::MadeChange> changes;

@@ -68,8 +68,8 @@ TEST_F(AdminFrontendTest, LimitInShadowTellsWhatItWouldSay) {
   const engine::Query query{.method = "POST", .target = "/login", .ip = "203.0.113.9"};
   for (int i = 0; i < 2; ++i) (void)context_->evaluator().evaluate(query, clock_.now());
   const Reply reply = ask("GET /v1/limits/login/consumers/203.0.113.9");
-  EXPECT_NE(reply.body.find(
-                R"("admitted":false,"reason":"exceeded","retry_after":3600,"mode":"shadow","quota":2,"remaining":0,)"),
+  EXPECT_NE(reply.body.find(R"("admitted":false,"reason":"exceeded","retry_after":3600,"algorithm":"fixed_window",)"
+                            R"("mode":"shadow","quota":2,"remaining":0,)"),
             std::string::npos)
       << reply.body;
   EXPECT_NE(reply.body.find(R"("consumer":"ip=203.0.113.9")"), std::string::npos);

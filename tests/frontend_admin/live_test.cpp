@@ -1,4 +1,5 @@
 // What the page asks for beside the stream.
+#include "frontend/admin/limits_json.h"
 #include "tests/frontend_admin/admin_fixture.h"
 
 namespace weir::frontend {
@@ -31,8 +32,8 @@ TEST_F(AdminFrontendTest, LimitsHaveTheirNumbersAndWhatTheyDid) {
   figures.denied_most = {{"api", "user:9f3c0d12ab34ef56", 4, 1}};
   figures.spike = observe::Spikes::Lasting{noon, {500.5, 90}};
   figures.recent = {{4, 1, 0}, {6, 3, 0}};
-  backend_.limits_now = {.span = 60s, .throttle = {2, 1, 0}, .limits = {{"api", figures}}};
-  const Reply all = ask("GET /v1/limits");
+  const LimitsReport report{.span = 60s, .throttle = {2, 1, 0}, .limits = {{"api", figures}}};
+  const Reply all{200, "", limits_json(engine_->bindings()->ruleset(), report)};
   EXPECT_TRUE(
       all.body.starts_with(R"({"seconds":60,"more":0,"throttle":{"decisions":2,"denied":1},"limits":[{"name":"api",)"))
       << all.body;
@@ -48,14 +49,21 @@ TEST_F(AdminFrontendTest, LimitsHaveTheirNumbersAndWhatTheyDid) {
         R"("candidate":{"algorithm":"fixed_window","numbers":)", R"("denied_share":null)", R"("recent":null)"}) {
     EXPECT_TRUE(has(all, part)) << part << "\n" << all.body;
   }
+}
+
+TEST_F(AdminFrontendTest, LimitsAreAskedForAndAnsweredLater) {
+  EXPECT_EQ(send(request("GET /v1/limits")), "");
+  ASSERT_EQ(backend_.limits_read.size(), 1U);
   EXPECT_EQ(backend_.limits_asked, std::make_tuple(std::string(), std::size_t{5}, std::size_t{60}));
 }
 
 TEST_F(AdminFrontendTest, OneLimitHasMore) {
-  const Reply one = ask("GET /v1/limits/sms");
-  EXPECT_TRUE(one.body.starts_with(R"({"seconds":0,"limit":{"name":"sms",)")) << one.body;
-  EXPECT_EQ(backend_.limits_asked, std::make_tuple(std::string("sms"), std::size_t{50}, std::size_t{600}));
   EXPECT_EQ(ask("GET /v1/limits/nothing").status, 404U);
+  EXPECT_TRUE(backend_.limits_read.empty());
+  EXPECT_EQ(send(request("GET /v1/limits/sms")), "");
+  EXPECT_EQ(backend_.limits_asked, std::make_tuple(std::string("sms"), std::size_t{50}, std::size_t{600}));
+  const policy::Ruleset& ruleset = engine_->bindings()->ruleset();
+  EXPECT_TRUE(limit_json(ruleset, ruleset.limits[2], {}).starts_with(R"({"seconds":0,"limit":{"name":"sms",)"));
 }
 
 TEST_F(AdminFrontendTest, EventsAreTheNewestFirst) {
@@ -150,7 +158,7 @@ TEST_F(AdminFrontendTest, ConsumerIsLookedUpAtEveryLimitThatItCanHave) {
 }
 
 TEST_F(AdminFrontendTest, ConsumerCanBeLookedUpAtOneLimitAndTier) {
-  EXPECT_TRUE(has(post("/v1/consumer", R"({"consumer":"alice","limit":"api","tier":"pro"})"), R"("quota":40)"));
+  EXPECT_TRUE(has(post("/v1/consumer", R"({"consumer":"user=alice","limit":"api","tier":"pro"})"), R"("quota":40)"));
   EXPECT_EQ(post("/v1/consumer", R"({"consumer":"user=alice","limit":"login"})").status, 400U);
   EXPECT_EQ(post("/v1/consumer", R"({"consumer":"user=alice","limit":"nothing"})").status, 404U);
 }

@@ -13,12 +13,12 @@ constexpr std::string_view trace = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 std::string trace_id_of(std::string_view value) {
   const Header header{"TraceParent", value};
-  return std::string(trace_ids({&header, 1}).trace_id);
+  return std::string(trace_ids({.headers = {&header, 1}}).trace_id);
 }
 
 std::string request_id_of(std::string_view value) {
   const Header header{"X-Request-Id", value};
-  return std::string(trace_ids({&header, 1}).request_id);
+  return std::string(trace_ids({.headers = {&header, 1}}).request_id);
 }
 
 TEST(TraceIds, TraceparentGivesItsTraceId) {
@@ -60,7 +60,7 @@ TEST(TraceIds, RequestIdIsTakenIfItIsShortAndPlain) {
 
 TEST(TraceIds, TwoOfOneNameAreNone) {
   const std::vector<Header> headers{{"x-request-id", "a"}, {"X-REQUEST-ID", "b"}};
-  EXPECT_EQ(trace_ids(headers).request_id, "");
+  EXPECT_EQ(trace_ids({.headers = headers}).request_id, "");
 }
 
 }  // namespace

@@ -156,6 +156,15 @@ class Kuadrant(GrpcTest):
                 self.assertEqual(self.check(asked, domain=domain), over)
                 self.assertEqual(self.ask(asked, domain=domain).overall_code, over, "the same counters")
 
+    def test_limits_that_the_call_brings_along(self):
+        self.start(DESCRIPTORS)
+        asked = request({"user": "alice"}, domain="shop", hits=5)
+        asked.descriptors[0].limit.requests_per_unit = 5
+        asked.descriptors[0].limit.unit = 4  # a day
+        for method, code in [("CheckRateLimit", rls.RateLimitResponse.OK), ("Report", rls.RateLimitResponse.OK),
+                             ("CheckRateLimit", rls.RateLimitResponse.OVER_LIMIT)]:
+            self.assertEqual(getattr(self.kuadrant, method)(asked, timeout=PATIENCE).overall_code, code)
+
     def test_unknown_methods(self):
         self.start(POLICY)
         call = self.channel.unary_unary(f"/{KUADRANT_SERVICE}/Reserve")
@@ -163,6 +172,15 @@ class Kuadrant(GrpcTest):
 
 
 class ByDescriptors(GrpcTest):
+    def test_what_a_denied_call_charges(self):
+        both = {"remote_address": "192.0.2.7"}, {"method": "POST", "remote_address": "192.0.2.7"}
+        for config, left in [("", 6), ("domains: {shop: {denied: charge_all}}\n", 4)]:
+            with self.subTest(config):
+                self.start(DESCRIPTORS, server.LISTENERS + config)
+                codes = [self.ask(*both, domain="shop").overall_code for _ in range(5)]
+                self.assertEqual(codes.count(rls.RateLimitResponse.OVER_LIMIT), 2)
+                self.assertEqual(self.ask(both[0], domain="shop").statuses[0].limit_remaining, left)
+
     def test_statuses_are_in_the_order_of_the_descriptors(self):
         self.start(DESCRIPTORS)
         asked = {"remote_address": "192.0.2.7"}, {"no": "limit"}, {"method": "POST", "remote_address": "192.0.2.7"}

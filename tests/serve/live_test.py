@@ -10,7 +10,9 @@ import time
 import unittest
 
 import server
+from redis_servers import Redis
 from server import Server, eventually
+from shared_nodes import store
 
 POLICY = """
 version: 1
@@ -246,6 +248,38 @@ class Changing(LiveTest):
         for answer in answers:
             self.assertNotIn("<script", answer)
         self.assertNotIn("_id", self.server.log)
+
+
+class Shared(LiveTest):
+    """On a Redis that several nodes share."""
+
+    def setUp(self):
+        self.redis = self.enterContext(Redis())
+        self.server = self.enterContext(Server(POLICY, store([self.redis.url], node_name="web-1")))
+        eventually(lambda: self.get("/v1/cluster")["store"]["connected"] == 1, "a connection to the store")
+
+    def messages(self):
+        """Of the events about the store, the newest first."""
+        return [event["message"] for event in self.get("/v1/events")["events"] if event["kind"] == "store"]
+
+    def test_the_store_as_this_node_sees_it(self):
+        self.check(3, user="alice")
+        found = eventually(lambda: (told := self.get("/v1/cluster")["store"])["heartbeats"] and told, "a heartbeat")
+        self.assertEqual((found["topology"], found["breaker"], found["nodes"]), ("single", "closed", 1))
+        self.assertEqual(found["decisions"]["shared"], 3)
+        self.assertGreaterEqual(sum(found["round_trip"]["counts"]), 3)
+        self.assertEqual(len(found["round_trip"]["counts"]), len(found["round_trip"]["bounds"]) + 1)
+        self.assertGreater(found["round_trip"]["p99"], 0)
+        self.assertEqual([(beat["name"], beat["self"], beat["differs"]) for beat in found["heartbeats"]],
+                         [("web-1", True, False)])
+
+    def test_its_going_and_coming_are_events(self):
+        self.redis.kill()
+        self.check(20, user="alice")
+        eventually(lambda: any(message.startswith("the store is away") for message in self.messages()), "its going")
+        eventually(lambda: self.get("/v1/history")["store"][-1] != "closed", "a breaker in the history")
+        self.redis.restart()
+        eventually(lambda: self.messages()[0] == "the store is back: its breaker is closed", "its coming back")
 
 
 class Guarded(LiveTest):

@@ -203,6 +203,7 @@ class Connection(PageTest):
     def test_the_stream_comes_back_after_a_restart(self):
         config = admin_listener('{{listen: "127.0.0.1:{}"}}'.format(self.server.admin[1]))
         self.show("now")
+        self.browser.await_text(TILE.format("Denied a second"), "0 in the last minute")
         self.server.stop()
         self.browser.await_text("#connection", "Disconnected")
         self.browser.await_text("#notice", "What is shown is from")

@@ -28,10 +28,13 @@ class Markup(PageTest):
         query = {"path": f"/{self.PLANTED}", "user": self.PLANTED, "headers": headers}
         self.server.ask("POST", "/v1/check", json.dumps([query] * 9))
         self.server.ask("GET", "/v1/auth", headers={**headers, "X-Forwarded-Uri": "/" + self.PLANTED})
+        descriptor = {"entries": [{"key": self.PLANTED, "value": self.PLANTED}, {"key": "user", "value": self.PLANTED}]}
+        self.server.ask("POST", "/json", json.dumps({"domain": "weir", "descriptors": [descriptor] * 5}))
         with resp_client.connect(self.server.resp, PATIENCE) as client:
             for _ in range(3):
                 client.ask("CL.THROTTLE", self.PLANTED, 0, 1, 3600)
             client.ask("WEIR.CHECK", "by-user", f"user={self.PLANTED}")
+        self.assertIn("by-user", [each["limit"] for each in self.denied()])
 
     def test_it_does_not_run_in_any_view(self):
         self.plant()

@@ -127,6 +127,14 @@ class RedisPy(OpenListener):
                 with self.assertRaisesRegex(redis.ResponseError, "does not open"):
                     client.execute_command("WEIR.RELEASE", receipt[:-1])
 
+    def test_receipt_of_this_listener_settles_over_http(self):
+        with redis.Redis(port=self.port) as client:
+            receipt = client.execute_command("WEIR.RESERVE", "api", "py-http", "COST", 3)[8].decode()
+            _, _, body = self.server.ask("POST", "/v1/settle", json.dumps({"receipt": receipt, "actual": 1}))
+            settled = json.loads(body)["limits"]
+            self.assertEqual([(one["limit"], one["result"], one["remaining"]) for one in settled], [("api", "done", 2)])
+            self.assertEqual(client.execute_command("WEIR.SETTLE", receipt, 1), [[b"api", b"ended"]])
+
     def test_pipeline_with_an_error_in_it(self):
         with redis.Redis(port=self.port) as client:
             pipeline = client.pipeline(transaction=False)

@@ -17,11 +17,15 @@ ALGORITHMS = ["token_bucket", "gcra", "leaky_bucket", "fixed_window", "sliding_w
 QUOTA = 5
 PERIOD = 30 * 86_400
 
+# A limit that writes its cost does not ask the caller: there is one for each.
+BY_HEADER = "-by-header"
+
 # So slow that nothing is refilled while the test runs: what is left is a matter of the trace alone.
 POLICY = "version: 1\nlimits:\n" + "".join(
-    f"  - name: {name}\n    routes: [/{name}]\n    consumer_key: user\n    algorithm: {name}\n    rate: {QUOTA}/30day\n"
-    f"    cost: header:X-Cost\n" + (f"    burst: {QUOTA}\n" if not name.endswith(("window", "log", "counter")) else "")
-    for name in ALGORITHMS)
+    f"  - name: {name}{by}\n    routes: [/{name}{by}]\n    consumer_key: user\n    algorithm: {name}\n"
+    f"    rate: {QUOTA}/30day\n" + ("    cost: header:X-Cost\n" if by else "") +
+    (f"    burst: {QUOTA}\n" if not name.endswith(("window", "log", "counter")) else "")
+    for name in ALGORITHMS for by in ("", BY_HEADER))
 
 TRACE = [("a", 1), ("a", 2), ("b", 1), ("a", 0), ("a", 4), ("a", 2), ("a", 1), ("a", 0), ("b", 5), ("b", 4), ("b", 1),
          ("c", 5), ("c", 1), ("a", 3)]
@@ -80,17 +84,21 @@ def told_in_fields(admitted, headers):
 
 
 class Auth:
-    def __init__(self, weir):
+    def __init__(self, weir, by=BY_HEADER):
         self.weir = weir
+        self.by = by
 
     def ask(self, limit, user, cost):
+        limit += self.by
         status, headers, body = self.weir.ask("GET", "/v1/auth", headers={
             "X-Original-Method": "GET", "X-Original-URI": "/" + limit, "X-User-Id": user, "X-Cost": str(cost)})
         if status == 429:
             assert json.loads(body)["violated-policies"] == [limit], body
         else:
             assert status == 200, status
-        return told_in_fields(status == 200, {name.lower(): value for name, value in headers.items()})
+        told = told_in_fields(status == 200, {name.lower(): value for name, value in headers.items()})
+        told.limit = told.limit.removesuffix(self.by)
+        return told
 
     def close(self):
         pass
@@ -183,7 +191,7 @@ class Listeners(unittest.TestCase):
 
     def test_share_their_counters(self):
         """A consumer who is known by the same name at every listener has one budget."""
-        listeners = {"check": Check(self.server), "auth": Auth(self.server), "rls": Rls(self.server),
+        listeners = {"check": Check(self.server), "auth": Auth(self.server, by=""), "rls": Rls(self.server),
                  "resp": WeirCheck(self.server), "batch": Check(self.server, as_array=True)}
         for limit in ALGORITHMS:
             told = [listener.ask(limit, "everywhere", 1) for listener in listeners.values()]

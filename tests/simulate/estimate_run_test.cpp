@@ -137,11 +137,11 @@ TEST(EstimateRun, AWrittenCostStays) {
   }
 }
 
-TEST(EstimateRun, WhereEveryLimitWritesItsCostTheReportSaysSo) {
+TEST(EstimateRun, WhereNoLimitTakesTheCostsTheReportSaysSo) {
   Simulation simulation("  - { name: a, consumer_key: ip, algorithm: fixed_window, rate: 2/h, cost: 1 }\n");
   simulation.costly(0, 50, 1);
   simulation.options.estimates = {*Estimate::read("max")};
-  EXPECT_NE(report_text(simulation.run()).find("Every limit writes its cost"), std::string::npos);
+  EXPECT_NE(report_text(simulation.run()).find("No limit takes the costs of its callers"), std::string::npos);
 }
 
 // A state keeps 1,024 receipts. What has none keeps what it reserved.

@@ -232,6 +232,19 @@ TEST(JsonLine, DurationsOfCommonServersAreKnownWhereTheirUnitIsSure) {
   EXPECT_EQ(entry->duration, 5ms);
 }
 
+TEST(JsonLine, DurationsMayBeSkipped) {
+  auto fields = FieldMap::with(std::vector<std::string>{"cost=event.cost", "header:X-Took=request_time"}).value();
+  fields.skip_durations();
+  JsonLines lines(std::move(fields));
+  const auto entry =
+      lines.parse(R"({"ts":1,"uri":"/","request_time":9,"duration_ms":5,"event":{"duration":5,"cost":3}})");
+  ASSERT_TRUE(entry.has_value());
+  EXPECT_EQ(entry->duration, std::nullopt);
+  EXPECT_EQ(entry->cost, Cost{3});
+  ASSERT_EQ(entry->headers.size(), 1U);
+  EXPECT_EQ(entry->headers[0].value, "9");
+}
+
 TEST(JsonLine, LineThatIsNoEntrySaysWhy) {
   struct Row {
     std::string_view line;

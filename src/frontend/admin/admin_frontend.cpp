@@ -125,6 +125,9 @@ class AdminFrontend::Session final : public HttpSession {
   [[nodiscard]] std::optional<Answer> refuse_change(std::span<const Header> headers) const;
   [[nodiscard]] Answer answer_to(const Endpoint& endpoint, const Request& request, const Target& target);
   [[nodiscard]] Answer answer_by_policy(const Endpoint& endpoint, const Request& request);
+  [[nodiscard]] static Answer no_such_limit() {
+    return {.status = 404, .body = "The policy has no limit of that name."};
+  }
   [[nodiscard]] Answer health(Subject subject) const;
   [[nodiscard]] Answer denied(const Target& target);
   [[nodiscard]] Answer history(const Target& target);
@@ -132,11 +135,13 @@ class AdminFrontend::Session final : public HttpSession {
 
   void ask_counter(const Endpoint& endpoint, const Request& request, const Target& target, net::Output& out);
   [[nodiscard]] Result<Pending> pending_of(const Endpoint& endpoint, const Request& request, const Target& target);
-  void tell_reset(const Pending& pending, const std::string& outcome);
+  void tell_reset(const Pending& pending, unsigned status);
 
   void start_reload(const RequestTraits& traits, net::Output& out);
   void finish_reload(Ticket ticket, const RequestTraits& traits, const Result<AdminBackend::Reload>& reloaded);
   void start_policy(const RequestTraits& traits);
+  void start_limits(const std::string& only, const RequestTraits& traits, net::Output& out);
+  [[nodiscard]] Answer answer_limits(const std::string& only, const Result<LimitsReport>& read);
   void start_stream(const RequestTraits& traits, net::Output& out);
 
   void write_page(std::string& out, const Request& request, std::string_view name);
@@ -186,6 +191,9 @@ void AdminFrontend::Session::respond(const Request& request, net::Output& out) {
       return start_reload(traits, out);
     case Subject::policy:
       return start_policy(traits);
+    case Subject::limits:
+    case Subject::limit:
+      return start_limits(std::string(endpoint->name), traits, out);
     case Subject::stream:
       return start_stream(traits, out);
     case Subject::consumer:
@@ -273,28 +281,12 @@ AdminFrontend::Session::Answer AdminFrontend::Session::answer_to(const Endpoint&
   }
 }
 
-// What needs the policy that is in force. The backend is asked before the evaluator is held: it may wait for a reload,
-// which waits for the evaluator.
+// What needs the policy that is in force.
 AdminFrontend::Session::Answer AdminFrontend::Session::answer_by_policy(const Endpoint& endpoint,
                                                                         const Request& request) {
-  const bool is_one = endpoint.subject == Subject::limit;
-  LimitsReport report;
-  if (is_one) {
-    const LimitsAsked asked{.only = endpoint.name, .denied_most = 50, .recent = observe::History::length};
-    report = frontend_.backend_.limits(asked);
-  } else if (endpoint.subject == Subject::limits) {
-    report = frontend_.backend_.limits({});
-  }
   const auto hold = frontend_.context_.evaluator().hold();
   const engine::Bindings& bindings = frontend_.context_.evaluator().bindings();
-  const policy::Ruleset& ruleset = bindings.ruleset();
-  if (endpoint.subject == Subject::ruleset) return {.body = ruleset_json(ruleset)};
-  if (endpoint.subject == Subject::limits) return {.body = limits_json(ruleset, report)};
-  if (is_one) {
-    const auto limit = std::ranges::find(ruleset.limits, endpoint.name, &policy::CompiledLimit::name);
-    if (limit == ruleset.limits.end()) return {.status = 404, .body = "The policy has no limit of that name."};
-    return {.body = limit_json(ruleset, *limit, report)};
-  }
+  if (endpoint.subject == Subject::ruleset) return {.body = ruleset_json(bindings.ruleset())};
   const auto asked = read_explain_body(request.body);
   if (!asked) return {.status = 400, .body = asked.error().message()};
   return {.body = explain_by(bindings, *asked)};
@@ -319,7 +311,7 @@ AdminFrontend::Session::Answer AdminFrontend::Session::history(const Target& tar
   const HistoryReport report = frontend_.backend_.history(*limit);
   const auto hold = frontend_.context_.evaluator().hold();
   const bool is_known = limit->empty() || has_limit(frontend_.context_.evaluator().bindings().ruleset(), *limit);
-  if (!is_known) return {.status = 404, .body = "The policy has no limit of that name."};
+  if (!is_known) return no_such_limit();
   return {.body = history_json(report, *limit)};
 }
 
@@ -367,25 +359,26 @@ void AdminFrontend::Session::answer_done(net::Output& /*out*/) {
   if (!batch_ || batch_->in_flight()) return;
   for (const Pending& pending : pending_) {
     auto said = pending.request->answer(*batch_);
-    if (pending.resets) tell_reset(pending, said ? "done" : said.error().message());
+    const unsigned status = said ? 200 : pending.request->status_of_error(*batch_);
+    if (pending.resets) tell_reset(pending, status);
     fulfil_with(pending.ticket, pending.traits,
-                said ? Answer{.body = std::move(*said)}
-                     : Answer{.status = pending.request->status_of_error(*batch_), .body = said.error().message()});
+                {.status = status, .body = said ? std::move(*said) : said.error().message()});
   }
   batch_.reset();
   pending_.clear();
 }
 
-// Why a reset failed may have the consumer in it, and the log names nobody.
-void AdminFrontend::Session::tell_reset(const Pending& pending, const std::string& outcome) {
-  observe::MadeChange change{
-      .what = "reset", .limit = *pending.resets, .outcome = outcome == "done" ? outcome : "failed"};
+// Why a reset failed may have the consumer in it, and the log names nobody. Of words that fit no limit there is no key.
+void AdminFrontend::Session::tell_reset(const Pending& pending, unsigned status) {
+  const bool is_done = status == 200;
+  const bool has_key = is_done || status == 409 || status == 503;
+  observe::MadeChange change{.what = "reset", .limit = *pending.resets, .outcome = is_done ? "done" : "failed"};
   if (!pending.entries.empty()) {
     std::vector<match::DescriptorEntry> entries;
     for (const auto& [key, value] : pending.entries) entries.push_back({key, value});
     change.consumer = frontend_.backend_.consumer_name(entries);
-  } else if (const std::string_view key = batch_->consumer(pending.request->first()); !key.empty()) {
-    change.consumer = frontend_.backend_.consumer_name(key);
+  } else if (has_key) {
+    change.consumer = frontend_.backend_.consumer_name(batch_->consumer(pending.request->first()));
   }
   frontend_.backend_.changed(change);
 }
@@ -428,6 +421,36 @@ void AdminFrontend::Session::on_turn(net::Output& out) {
   out.append(end_message);
   out.close_after();
   stream_.reset();
+}
+
+// All limits, or one.
+void AdminFrontend::Session::start_limits(const std::string& only, const RequestTraits& traits, net::Output& out) {
+  LimitsAsked asked;
+  if (!only.empty()) {
+    const auto hold = frontend_.context_.evaluator().hold();
+    if (!has_limit(frontend_.context_.evaluator().bindings().ruleset(), only)) {
+      return write(reply(out), traits, no_such_limit());
+    }
+    asked = {.only = only, .denied_most = 50, .recent = observe::History::length};
+  }
+  frontend_.backend_.limits(asked,
+                            [this, link = link_, ticket = reply_later(), traits, only](Result<LimitsReport> read) {
+                              link.post([this, ticket, traits, only, read = std::move(read)] {
+                                fulfil_with(ticket, traits, answer_limits(only, read));
+                                link_.resume();
+                              });
+                            });
+}
+
+AdminFrontend::Session::Answer AdminFrontend::Session::answer_limits(const std::string& only,
+                                                                     const Result<LimitsReport>& read) {
+  if (!read) return {.status = 503, .body = read.error().message()};
+  const auto hold = frontend_.context_.evaluator().hold();
+  const policy::Ruleset& ruleset = frontend_.context_.evaluator().bindings().ruleset();
+  if (only.empty()) return {.body = limits_json(ruleset, *read)};
+  const auto limit = std::ranges::find(ruleset.limits, only, &policy::CompiledLimit::name);
+  if (limit == ruleset.limits.end()) return no_such_limit();
+  return {.body = limit_json(ruleset, *limit, *read)};
 }
 
 void AdminFrontend::Session::start_policy(const RequestTraits& traits) {

@@ -1,16 +1,8 @@
-// The admin frontend: what operators ask, and what Prometheus collects.
+// The admin frontend: what operators ask, and what Prometheus collects. docs/protocols.md lists the paths (endpoint.h),
+// docs/decisions/0020 has the JSON of those that a page reads.
 //
-//   GET  /metrics                                    the text format of Prometheus
-//   GET  /v1/status                                  the server: policy, reloads, frontends, memory, snapshots,
-//   candidates GET  /v1/ruleset                                 the policy in force, in words GET  /v1/denied?count=20
-//   the consumers that were denied most of late, by hash GET  /v1/limits/NAME/consumers/CONSUMER?tier=T   what a
-//   consumer has left of a limit; charges nothing POST /v1/limits/NAME/consumers/CONSUMER/reset    forgets what was
-//   counted for it GET  /v1/domains/NAME/descriptor?KEY=VALUE       the same of a descriptor: its entries are the
-//   parameters, in order POST /v1/domains/NAME/descriptor/reset?KEY=VALUE POST /v1/reload reads weir.yaml and the
-//   policy again GET  /healthz, /readyz                           for whoever watches the process
-//
-// A consumer is written as match/consumer.h reads it. Names in paths are percent-encoded. What changes state
-// asks for the admin token.
+// A consumer is written as match/consumer.h reads it. Names in paths are percent-encoded. What changes state asks for
+// the admin token, and is told to the backend for the log. The files of the page ask for nothing.
 #pragma once
 
 #include <cstdint>

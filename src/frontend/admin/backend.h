@@ -104,8 +104,8 @@ struct AdminStatus {
   std::vector<Candidate> candidates{};
 };
 
-// Called on any loop's thread, by several at once. All but reload() and policy() answer before they return, so they are
-// quick.
+// Called on any loop's thread, by several at once. All but reload(), policy() and limits() answer before they return,
+// so they are quick.
 class AdminBackend {
  public:
   AdminBackend() = default;
@@ -137,13 +137,16 @@ class AdminBackend {
   using PolicyRead = std::function<void(Result<PolicyReport>)>;
   virtual void policy(PolicyRead done) = 0;
 
+  // Likewise: the estimates of a thousand limits take a while, for which no loop should wait.
+  using LimitsRead = std::function<void(Result<LimitsReport>)>;
+  virtual void limits(const LimitsAsked& asked, LimitsRead done) = 0;
+
   // What GET /v1/stream sends.
   [[nodiscard]] virtual Feed& feed() = 0;
   // With the seconds of one limit, unless the name is empty.
   [[nodiscard]] virtual HistoryReport history(std::string_view limit) = 0;
   // The newest first, `most` at most.
   [[nodiscard]] virtual std::vector<observe::Notice> notices(std::size_t most) = 0;
-  [[nodiscard]] virtual LimitsReport limits(const LimitsAsked& asked) = 0;
   // None: all states are this process's own.
   [[nodiscard]] virtual std::optional<StoreReport> store_report() = 0;
 

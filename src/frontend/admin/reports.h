@@ -57,7 +57,7 @@ struct LimitsReport {
 
 // How much of each limit is wanted.
 struct LimitsAsked {
-  std::string_view only{};  // empty: all limits
+  std::string only{};  // empty: all limits
   std::size_t denied_most = 5;
   std::size_t recent = 60;
 };

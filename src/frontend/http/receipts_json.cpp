@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "frontend/answer.h"
 #include "frontend/http/check_json.h"
 #include "text/decimal.h"
 #include "text/json.h"
@@ -17,24 +18,6 @@ using engine::ReceiptOutcome;
 
 bool is_open(const ReceiptOutcome& outcome) noexcept {
   return outcome.result == ReceiptResult::done || outcome.result == ReceiptResult::repeated;
-}
-
-std::string_view name_of_result(ReceiptResult result) noexcept {
-  switch (result) {
-    case ReceiptResult::none:
-      return "unanswered";
-    case ReceiptResult::done:
-      return "done";
-    case ReceiptResult::repeated:
-      return "repeated";
-    case ReceiptResult::not_kept:
-      return "id_not_kept";
-    case ReceiptResult::ended:
-      return "ended";
-    case ReceiptResult::unknown:
-      break;
-  }
-  return "unknown";
 }
 
 // Until the first of them ends.
@@ -56,7 +39,7 @@ void append_outcome(std::string& out, const policy::Ruleset& ruleset, const Rece
     out += "null";
   }
   out += R"(,"result":")";
-  out += name_of_result(outcome.result);
+  out += name_of(outcome.result);
   out += '"';
   if (outcome.limit && outcome.result != ReceiptResult::none && outcome.result != ReceiptResult::unknown) {
     out += R"(,"quota":)";

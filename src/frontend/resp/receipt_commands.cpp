@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "frontend/answer.h"
 #include "frontend/resp/argument.h"
 #include "frontend/resp/limit_commands.h"
 #include "policy/ruleset.h"
@@ -83,24 +84,6 @@ std::string read_settlement(Words arguments, ReceiptTexts& texts, ReceiptQuestio
          "old one in receipts.key_file behind the new one";
 }
 
-std::string_view name_of_result(core::ReceiptResult result) noexcept {
-  switch (result) {
-    case core::ReceiptResult::done:
-      return "done";
-    case core::ReceiptResult::repeated:
-      return "repeated";
-    case core::ReceiptResult::not_kept:
-      return "id_not_kept";
-    case core::ReceiptResult::ended:
-      return "ended";
-    case core::ReceiptResult::unknown:
-      return "unknown";
-    case core::ReceiptResult::none:
-      break;
-  }
-  return "unanswered";
-}
-
 }  // namespace
 
 std::optional<What> receipt_command(std::string_view name) noexcept {
@@ -160,7 +143,7 @@ void write_receipt_results(const engine::EvaluationBatch& batch, std::size_t num
     } else {
       reply.null();
     }
-    reply.bulk(name_of_result(outcome.result));
+    reply.bulk(name_of(outcome.result));
   }
 }
 

@@ -21,7 +21,7 @@ export class NowView {
       decisions: new Tile("Decisions a second", "Each limit that covers a request decides once"),
       denied: new Tile("Denied a second"),
       share: new Tile("Share denied", "Of the decisions of the last minute"),
-      time: new Tile("Decision time, median", "Of one decision, in the last second that had any"),
+      time: new Tile("Decision time", "Of one decision, in the last second that had any"),
       connections: new Tile("Connections", "Open now, on all listeners but this one"),
       memory: new Tile("Memory of states"),
       store: new Tile("Store"),
@@ -81,7 +81,7 @@ export class NowView {
       point.denied > 0 ? "alarm" : null);
     tiles.share.set(share(minute.denied, minute.decisions), "of the last minute", minute.denied > 0 ? "alarm" : null);
     const timed = model.points.findLast((each) => each.p50 !== null);
-    tiles.time.set(latency(timed?.p50), timed ? `99 %: ${latency(timed.p99)}` : "no decision yet");
+    tiles.time.set(latency(timed?.p50), timed ? `median; 99 %: ${latency(timed.p99)}` : "no decision yet");
     tiles.connections.set(count(point.connections), "open now");
     const full = model.budget ? point.used / model.budget : 0;
     tiles.memory.set(bytes(point.used), `of ${bytes(model.budget)}; process ${bytes(point.resident)}`,
@@ -117,7 +117,7 @@ function limitsTable() {
     empty: "No limit has decided anything in the last minute.",
     columns: [
       {id: "limit", title: "Limit", draw: (cell, limit) => redraw(cell, limit.name, () => [limitLink(limit.name)])},
-      {id: "recent", title: "Last minute", wide: true, draw: drawRecent},
+      {id: "recent", title: "Last minute", wide: true, look: "recent", draw: drawRecent},
       {id: "rate", title: "Decisions/s", number: true, text: (limit) => short(limit.traffic.decisions / limit.seconds)},
       {id: "denied", title: "Denied/min", number: true, text: (limit) => short(limit.traffic.denied),
        tone: (limit) => (limit.traffic.denied > 0 ? "alarm" : null)},
@@ -152,8 +152,16 @@ function eventsTable(model) {
 
 export function drawEvent(cell, event) {
   redraw(cell, event.id, () => [
-    event.limit && [limitLink(event.limit), ": "], element("span", {"data-tone": LEVELS[event.level]}, event.message),
-    event.consumer && [" ", code(event.consumer)]]);
+    element("span", {"data-tone": LEVELS[event.level]}, linked(event.message, event.limit)),
+    event.consumer && !event.message.includes(event.consumer) && [" ", code(event.consumer)]]);
+}
+
+// The message, in which the name of the limit is a link; before it where it does not have the name.
+function linked(message, limit) {
+  if (!limit) return message;
+  const at = message.indexOf(limit);
+  if (at < 0) return [limitLink(limit), ": ", message];
+  return [message.slice(0, at), limitLink(limit), message.slice(at + limit.length)];
 }
 
 export function drawDenials(cell, each) {
