@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "app/http_client.h"
 #include "app/options.h"
 #include "app/server_config.h"
 #include "server/secrets.h"
@@ -13,13 +12,6 @@
 
 namespace weir::app {
 namespace {
-
-// How the server is reached, and with what.
-struct Access {
-  Place place;
-  TlsTrust trust;
-  std::string token;  // empty: none is shown
-};
 
 // Where a server that listens on `address` is reached from its own machine.
 Result<Place> place_of(const net::Address& address, bool tls) {
@@ -53,7 +45,8 @@ Result<std::string> token_for(const AdminOptions& options, Right right, const Pl
   const std::filesystem::path directory = secrets_directory(config);
   const auto* listener = config.listener("admin");
   const bool ours = is_ours(options, place);
-  if (right == Right::read && ours && listener && listener->token_file) return server::read_token(*listener->token_file);
+  if (right == Right::read && ours && listener && listener->token_file)
+    return server::read_token(*listener->token_file);
   if (!ours || directory.empty()) {
     if (right == Right::read) return std::string();
     return failure(place.text(), "changes need the server's admin token; --token-file FILE names it");
@@ -66,12 +59,24 @@ Result<std::string> token_for(const AdminOptions& options, Right right, const Pl
 TlsTrust trust_for(const AdminOptions& options, const Place& place, const server::Config& config) {
   TlsTrust trust{.ca = options.ca, .pinned = {}, .certificate = options.certificate, .key = options.key};
   const auto* listener = config.listener("admin");
-  if (options.ca.empty() && options.address.empty() && place.tls && listener) trust.pinned = listener->tls->certificate_chain;
+  if (options.ca.empty() && options.address.empty() && place.tls && listener)
+    trust.pinned = listener->tls->certificate_chain;
   if (trust.key.empty()) trust.key = trust.certificate;
   return trust;
 }
 
-Result<Access> access_for(const AdminOptions& options, Right right) {
+tl::unexpected<Error> refused(const Place& place, const HttpResponse& response) {
+  const auto problem = JsonAnswer::parse(response.body);
+  std::string detail = problem ? problem->text("/detail") : "";
+  if (detail.empty())
+    detail = "answered with status " + std::to_string(response.status) + "; is it Weir's admin listener?";
+  if (response.status == 401) detail += " --token-file FILE shows one.";
+  return failure(place.text(), std::move(detail));
+}
+
+}  // namespace
+
+Result<Access> find_access(const AdminOptions& options, Right right) {
   const bool needs_config = options.address.empty() || options.token_file.empty();
   auto config = needs_config ? server_config(options.config) : Result<server::Config>(server::Config{});
   if (!config) {
@@ -88,16 +93,6 @@ Result<Access> access_for(const AdminOptions& options, Right right) {
   TlsTrust trust = trust_for(options, *place, *config);
   return Access{std::move(*place), std::move(trust), std::move(*token)};
 }
-
-tl::unexpected<Error> refused(const Place& place, const HttpResponse& response) {
-  const auto problem = JsonAnswer::parse(response.body);
-  std::string detail = problem ? problem->text("/detail") : "";
-  if (detail.empty()) detail = "answered with status " + std::to_string(response.status) + "; is it Weir's admin listener?";
-  if (response.status == 401) detail += " --token-file FILE shows one.";
-  return failure(place.text(), std::move(detail));
-}
-
-}  // namespace
 
 void add_admin_options(CLI::App& line, AdminOptions& options) {
   add_file(line, "--config", options.config, "The weir.yaml of the server");
@@ -139,15 +134,33 @@ std::vector<std::string> JsonAnswer::texts(const std::string& pointer) const {
 }
 
 Result<AdminAnswer> admin_request(const AdminOptions& options, Right right, std::string_view target) {
-  const auto access = access_for(options, right);
+  const auto access = find_access(options, right);
   if (!access) return tl::unexpected(access.error());
-  const auto& [place, trust, token] = *access;
+  return admin_request(*access, right, target);
+}
+
+Result<AdminAnswer> admin_request(const Access& access, Right right, std::string_view target) {
+  const auto& [place, trust, token] = access;
   const auto response = http_request(place, trust, right == Right::change ? "POST" : "GET", target, token);
   if (!response) return tl::unexpected(response.error());
   if (response->status != 200) return refused(place, *response);
   auto json = JsonAnswer::parse(response->body);
   if (!json) return failure(place.text(), "the answer is not JSON; is it Weir's admin listener?");
   return AdminAnswer{response->body, std::move(*json)};
+}
+
+Result<HttpStream> admin_stream(const Access& access, std::string_view target) {
+  const auto& [place, trust, token] = access;
+  auto stream = HttpStream::open(place, trust, target, token);
+  if (!stream || stream->status() == 200) return stream;
+  HttpResponse response{.status = stream->status(), .body = {}};
+  constexpr std::size_t most_bytes_of_refusal = 65536;
+  while (response.body.size() < most_bytes_of_refusal) {
+    const auto more = stream->read();
+    if (!more || more->empty()) break;
+    response.body += *more;
+  }
+  return refused(place, response);
 }
 
 }  // namespace weir::app

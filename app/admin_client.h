@@ -11,6 +11,7 @@
 
 #include <simdjson.h>
 
+#include "app/http_client.h"
 #include "app/options.h"
 #include "weir/result.h"
 
@@ -60,7 +61,20 @@ struct AdminAnswer {
 
 enum class Right { read, change };
 
+// How the server is reached, and with what.
+struct Access {
+  Place place;
+  TlsTrust trust;
+  std::string token;  // empty: none is shown
+};
+
+[[nodiscard]] Result<Access> find_access(const AdminOptions& options, Right right);
+
 // An answer that is no success is an error in the server's words.
 [[nodiscard]] Result<AdminAnswer> admin_request(const AdminOptions& options, Right right, std::string_view target);
+[[nodiscard]] Result<AdminAnswer> admin_request(const Access& access, Right right, std::string_view target);
+
+// An answer that is read as it comes: /v1/stream.
+[[nodiscard]] Result<HttpStream> admin_stream(const Access& access, std::string_view target);
 
 }  // namespace weir::app

@@ -26,6 +26,7 @@ struct Command {
 
 Command serve_command(CLI::App& weir);
 Command status_command(CLI::App& weir);
+Command top_command(CLI::App& weir);
 Command peek_command(CLI::App& weir);
 Command reset_command(CLI::App& weir);
 Command reload_command(CLI::App& weir);

@@ -155,31 +155,6 @@ Result<Tls> start_tls(const Place& place, const TlsTrust& trust, const net::Desc
   return tls;
 }
 
-// Sends `request`, and gives all that comes until the connection ends, be it cut off.
-Result<std::string> exchange(const std::string& name, const net::Descriptor& socket, SSL* tls,
-                             std::string_view request) {
-  const auto failed = [&] { return failure(name, tls != nullptr ? tls_text() : system_text(errno)); };
-  while (!request.empty()) {
-    const auto sent = tls != nullptr ? SSL_write(tls, request.data(), static_cast<int>(request.size()))
-                                     : ::send(socket.number(), request.data(), request.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return failed();
-    request.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  std::string all;
-  std::array<char, 16384> buffer{};
-  while (all.size() <= most_bytes) {
-    const auto count = tls != nullptr ? SSL_read(tls, buffer.data(), static_cast<int>(buffer.size()))
-                                      : ::recv(socket.number(), buffer.data(), buffer.size(), 0);
-    const bool has_ended = tls == nullptr
-                               ? count == 0
-                               : count <= 0 && SSL_get_error(tls, static_cast<int>(count)) == SSL_ERROR_ZERO_RETURN;
-    if (has_ended) return all;
-    if (count <= 0) return failed();
-    all.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  return failure(name, "the answer is too long");
-}
-
 // Behind `prefix`, which is in lower case; nothing if it is not in the head, or no number follows.
 std::optional<std::size_t> number_behind(std::string_view prefix, std::string head) {
   for (char& c : head) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -202,7 +177,66 @@ std::optional<HttpResponse> read_response(const std::string& bytes) {
   return HttpResponse{static_cast<unsigned>(*status), std::move(body)};
 }
 
+// HTTP/1.0, so that the answer ends with the connection.
+std::string request_text(const Place& place, std::string_view method, std::string_view target, std::string_view token) {
+  std::string request(method);
+  request.append(" ").append(target).append(" HTTP/1.0\r\nHost: ");
+  request += place.endpoint.unix_socket() ? "localhost" : place.endpoint.text();
+  if (!token.empty()) request.append("\r\nX-Weir-Token: ").append(token);
+  return request += "\r\nContent-Length: 0\r\n\r\n";
+}
+
+constexpr auto no_answer = "its answer is not HTTP, or not whole; is it Weir's admin listener?";
+
 }  // namespace
+
+struct HttpConnection {
+  std::string name;  // of the place
+  net::Descriptor socket;
+  Tls tls{nullptr, SSL_free};  // null: plain
+
+  [[nodiscard]] static Result<std::unique_ptr<HttpConnection>> open(const Place& place, const TlsTrust& trust);
+  [[nodiscard]] Result<void> send(std::string_view bytes);
+  [[nodiscard]] Result<std::string> receive();  // empty at the end
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> broken() const { return failure(name, tls ? tls_text() : system_text(errno)); }
+};
+
+Result<std::unique_ptr<HttpConnection>> HttpConnection::open(const Place& place, const TlsTrust& trust) {
+  auto socket = connect(place);
+  if (!socket) return tl::unexpected(socket.error());
+  auto connection = std::make_unique<HttpConnection>();
+  connection->name = place.text();
+  if (place.tls) {
+    auto tls = start_tls(place, trust, *socket);
+    if (!tls) return tl::unexpected(tls.error());
+    connection->tls = std::move(*tls);
+  }
+  connection->socket = std::move(*socket);
+  return connection;
+}
+
+Result<void> HttpConnection::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto sent = tls ? SSL_write(tls.get(), bytes.data(), static_cast<int>(bytes.size()))
+                          : ::send(socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return broken();
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return {};
+}
+
+Result<std::string> HttpConnection::receive() {
+  std::array<char, 16384> buffer{};
+  const auto count = tls ? SSL_read(tls.get(), buffer.data(), static_cast<int>(buffer.size()))
+                         : ::recv(socket.number(), buffer.data(), buffer.size(), 0);
+  const bool has_ended =
+      tls ? count <= 0 && SSL_get_error(tls.get(), static_cast<int>(count)) == SSL_ERROR_ZERO_RETURN : count == 0;
+  if (has_ended) return std::string();
+  if (count <= 0) return broken();
+  return std::string(buffer.data(), static_cast<std::size_t>(count));
+}
 
 Result<Place> Place::parse(std::string_view text) {
   const auto no_place = [&] {
@@ -241,23 +275,56 @@ bool Place::local() const {
 
 Result<HttpResponse> http_request(const Place& place, const TlsTrust& trust, std::string_view method,
                                   std::string_view target, std::string_view token) {
-  const auto socket = connect(place);
-  if (!socket) return tl::unexpected(socket.error());
-  Result<Tls> tls(Tls(nullptr, SSL_free));
-  if (place.tls) tls = start_tls(place, trust, *socket);
-  if (!tls) return tl::unexpected(tls.error());
-
-  // HTTP/1.0, so that the answer ends with the connection.
-  std::string request(method);
-  request.append(" ").append(target).append(" HTTP/1.0\r\nHost: ");
-  request += place.endpoint.unix_socket() ? "localhost" : place.endpoint.text();
-  if (!token.empty()) request.append("\r\nX-Weir-Token: ").append(token);
-  request += "\r\nContent-Length: 0\r\n\r\n";
-  const auto bytes = exchange(place.text(), *socket, tls->get(), request);
-  if (!bytes) return tl::unexpected(bytes.error());
-  auto response = read_response(*bytes);
-  if (!response) return failure(place.text(), "its answer is not HTTP, or not whole; is it Weir's admin listener?");
+  const auto connection = HttpConnection::open(place, trust);
+  if (!connection) return tl::unexpected(connection.error());
+  if (auto sent = (*connection)->send(request_text(place, method, target, token)); !sent) {
+    return tl::unexpected(sent.error());
+  }
+  std::string all;
+  while (true) {
+    const auto more = (*connection)->receive();
+    if (!more) return tl::unexpected(more.error());
+    if (more->empty()) break;
+    all += *more;
+    if (all.size() > most_bytes) return failure(place.text(), "the answer is too long");
+  }
+  auto response = read_response(all);
+  if (!response) return failure(place.text(), no_answer);
   return *std::move(response);
+}
+
+HttpStream::HttpStream(std::unique_ptr<HttpConnection> connection, unsigned status, std::string begun)
+    : connection_(std::move(connection)), status_(status), begun_(std::move(begun)) {}
+
+HttpStream::HttpStream(HttpStream&&) noexcept = default;
+HttpStream& HttpStream::operator=(HttpStream&&) noexcept = default;
+HttpStream::~HttpStream() = default;
+
+Result<HttpStream> HttpStream::open(const Place& place, const TlsTrust& trust, std::string_view target,
+                                    std::string_view token) {
+  constexpr std::size_t most_head = 65536;
+  auto connection = HttpConnection::open(place, trust);
+  if (!connection) return tl::unexpected(connection.error());
+  if (auto sent = (*connection)->send(request_text(place, "GET", target, token)); !sent) {
+    return tl::unexpected(sent.error());
+  }
+  std::string begun;
+  std::size_t end = std::string::npos;
+  while (end == std::string::npos) {
+    const auto more = (*connection)->receive();
+    if (!more) return tl::unexpected(more.error());
+    begun += *more;
+    if (more->empty() || begun.size() > most_head) return failure(place.text(), no_answer);
+    end = begun.find("\r\n\r\n");
+  }
+  const auto status = begun.starts_with("HTTP/1.") ? number_behind(" ", begun.substr(0, end)) : std::nullopt;
+  if (!status) return failure(place.text(), no_answer);
+  return HttpStream(std::move(*connection), static_cast<unsigned>(*status), begun.substr(end + 4));
+}
+
+Result<std::string> HttpStream::read() {
+  if (!begun_.empty()) return std::exchange(begun_, {});
+  return connection_->receive();
 }
 
 }  // namespace weir::app

@@ -1,6 +1,7 @@
 // One HTTP request to a server, plain or over TLS, on a blocking socket with timeouts.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -37,5 +38,30 @@ struct HttpResponse {
 // `token` is sent as X-Weir-Token unless it is empty. There is no request body.
 [[nodiscard]] Result<HttpResponse> http_request(const Place& place, const TlsTrust& trust, std::string_view method,
                                                 std::string_view target, std::string_view token);
+
+struct HttpConnection;
+
+// An answer that is read as it comes.
+class HttpStream {
+ public:
+  [[nodiscard]] static Result<HttpStream> open(const Place& place, const TlsTrust& trust, std::string_view target,
+                                               std::string_view token);
+  HttpStream(HttpStream&&) noexcept;
+  HttpStream& operator=(HttpStream&&) noexcept;
+  HttpStream(const HttpStream&) = delete;
+  HttpStream& operator=(const HttpStream&) = delete;
+  ~HttpStream();
+
+  [[nodiscard]] unsigned status() const noexcept { return status_; }
+  // What comes next of the body, as soon as there is anything; empty at its end.
+  [[nodiscard]] Result<std::string> read();
+
+ private:
+  HttpStream(std::unique_ptr<HttpConnection> connection, unsigned status, std::string begun);
+
+  std::unique_ptr<HttpConnection> connection_;
+  unsigned status_;
+  std::string begun_;  // came together with the head
+};
 
 }  // namespace weir::app

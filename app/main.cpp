@@ -27,6 +27,7 @@ constexpr auto footer =
     "Examples:\n"
     "  weir serve                                                start a server with a default policy\n"
     "  weir status                                               show the state of the running server\n"
+    "  weir top                                                  watch it, live\n"
     "  weir peek api-by-user user=alice                          show what alice has left of a limit\n"
     "  weir init policy.yaml                                     write a first policy, to be edited\n"
     "  weir lint policy.yaml                                     check it for mistakes\n"
@@ -104,10 +105,10 @@ int dispatch(int argc, const char* const* argv) {
   weir.set_help_flag("-h,--help", "Print this help and exit");
   weir.require_subcommand(0, 1);  // so that a file may be called like a command
   const std::vector<Command> commands = {
-      serve_command(weir),  status_command(weir),     peek_command(weir), reset_command(weir),
-      reload_command(weir), hash_command(weir),       lint_command(weir), explain_command(weir),
-      diff_command(weir),   simulate_command(weir),   init_command(weir), schema_command(weir),
-      demo_command(weir),   completion_command(weir),
+      serve_command(weir),   status_command(weir), top_command(weir),        peek_command(weir),
+      reset_command(weir),   reload_command(weir), hash_command(weir),       lint_command(weir),
+      explain_command(weir), diff_command(weir),   simulate_command(weir),   init_command(weir),
+      schema_command(weir),  demo_command(weir),   completion_command(weir),
   };
   weir.allow_extras();  // so that we can say what was meant
   for (const Command& command : commands) command.line->allow_extras();

@@ -7,8 +7,8 @@ import unittest
 import program
 from program import PROGRAM, VERSION, ProgramTest, run
 
-COMMANDS = ["serve", "status", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
-            "completion"]
+COMMANDS = ["serve", "status", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
+            "demo", "completion"]
 DEMO = (program.HERE / "demo.txt").read_text()
 
 

@@ -12,8 +12,8 @@ import unittest
 import program
 from program import PROGRAM, ProgramTest, run
 
-COMMANDS = ["serve", "status", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema", "demo",
-            "completion"]
+COMMANDS = ["serve", "status", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
+            "demo", "completion"]
 
 
 class Bash(ProgramTest):

@@ -70,7 +70,7 @@ void check(const Config& config) {
     require(redis->tls.certificate.has_value() == redis->tls.key.has_value(), "a certificate has its key");
     require(redis->prefix.find_first_of("{}") == std::string::npos, "a prefix chooses no slot");
   }
-  require(describe(config).size() == 11, "a line for each subject");
+  require(describe(config).size() == 12, "a line for each subject");
 }
 
 }  // namespace

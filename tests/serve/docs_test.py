@@ -16,12 +16,16 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
 
 import server
-from redis_servers import Redis
+from redis_servers import Redis, free_port
 from server import LISTENERS, PROGRAM, ROOT, Server, eventually
 
 sys.path.append(str(ROOT / "tests/docs"))
+import dashboard  # noqa: E402
 from extract import BLOCK  # noqa: E402
 from run_page import commands, matches  # noqa: E402
 
@@ -30,7 +34,7 @@ PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:
 # The admin listener of the test is elsewhere than by default.
 WEIR = """#!/bin/bash
 case "$1" in
-  status|peek|reset|reload|hash) exec "{program}" "$@" --admin {admin} ;;
+  status|top|peek|reset|reload|hash) exec "{program}" "$@" --admin {admin} ;;
   *) exec "{program}" "$@" ;;
 esac
 """
@@ -185,23 +189,93 @@ limits:
 """
 
 
+def metrics_of(config):
+    """The labels of each metric of a server, by its name."""
+    with Server(POLICY, config) as weir:
+        if "store:" in config:
+            eventually(lambda: "\nweir_store_connected 1\n" in weir.ask("GET", "/metrics", listener="admin")[2], "Redis")
+        for query in [{"user": "a"}, {"user": "a"}, {}]:
+            weir.ask("POST", "/v1/check", json.dumps(query))
+        weir.ask("POST", "/v1/report", json.dumps({"user": "a", "cost": 9}))
+        told = weir.ask("GET", "/metrics", listener="admin")[2]
+    labels = {name: set() for name in re.findall(r"(?m)^# TYPE (\S+)", told)}
+    for name, inside in re.findall(r"(?m)^(\w+)\{(.*)\} ", told):
+        labels[dashboard.family(name, labels)] |= set(re.findall(r'(\w+)="', inside)) - {"le"}
+    return labels
+
+
+def config_with(redis):
+    return LISTENERS + f"store: {{ redis: {{ urls: {redis.url}, timeout: 10s }} }}\n"
+
+
+def metrics_with_redis():
+    with Redis() as redis:
+        return metrics_of(config_with(redis))
+
+
+class Prometheus:
+    """Scrapes one place ten times a second."""
+
+    def __init__(self, place):
+        self.folder = tempfile.TemporaryDirectory()
+        self.port = free_port()
+        config = pathlib.Path(self.folder.name) / "prometheus.yml"
+        config.write_text(json.dumps({  # which is YAML too
+            "global": {"scrape_interval": "100ms", "scrape_timeout": "100ms"},
+            "scrape_configs": [{"job_name": "weir", "static_configs": [{"targets": ["{}:{}".format(*place)]}]}]}))
+        self.process = subprocess.Popen(
+            ["prometheus", "--config.file", config, "--storage.tsdb.path", pathlib.Path(self.folder.name) / "data",
+             "--web.listen-address", f"127.0.0.1:{self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def is_ready(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/-/ready", timeout=server.PATIENCE):
+                return True
+        except urllib.error.URLError:
+            return False
+
+    def query(self, query):
+        """The series that it gives now."""
+        target = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
+        with urllib.request.urlopen(target, timeout=server.PATIENCE) as answer:
+            return json.load(answer)["data"]["result"]
+
+    def __enter__(self):
+        eventually(self.is_ready, "Prometheus")
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(server.PATIENCE)
+        self.folder.cleanup()
+
+
+class Dashboard(unittest.TestCase):
+    def test_a_server_has_every_metric_and_label_that_it_asks_for(self):
+        told = metrics_with_redis()
+        used = dashboard.used(dashboard.load(), told)
+        self.assertGreater(len(used), 50)
+        self.assertEqual({name: labels - told.get(name, set()) for name, labels in used.items()
+                          if name not in told or not labels <= told[name]}, {})
+
+    # What this server has none of: limits in shadow, receipts that were not kept, another policy within the last minute.
+    WITHOUT_DATA = {"Would be denied, of limits in shadow", "Not kept, by limit", "Policy changes"}
+
+    def test_a_prometheus_that_scrapes_a_server_has_data_for_every_query(self):
+        with Redis() as redis, Server(POLICY, config_with(redis)) as weir, Prometheus(weir.admin) as prometheus:
+            def answer_under_traffic(query):
+                for path in "/x", "/leased", "/loose", "/billed":
+                    weir.ask("POST", "/v1/check", json.dumps({"path": path, "user": "a"}))
+                weir.ask("POST", "/v1/report", json.dumps({"user": "a", "cost": 9}))
+                return prometheus.query(dashboard.without_variables(query))
+
+            for where, query in dashboard.queries(dashboard.load()):
+                if where not in self.WITHOUT_DATA:
+                    eventually(lambda: answer_under_traffic(query), f"data for {where}: {query}")
+
+
 class Tables(unittest.TestCase):
     maxDiff = None
-
-    def metrics_of(self, config):
-        """The labels of each metric of a server, by its name."""
-        with Server(POLICY, config) as weir:
-            if "store:" in config:
-                eventually(lambda: "\nweir_store_connected 1\n" in weir.ask("GET", "/metrics", listener="admin")[2], "Redis")
-            for query in [{"user": "a"}, {"user": "a"}, {}]:
-                weir.ask("POST", "/v1/check", json.dumps(query))
-            weir.ask("POST", "/v1/report", json.dumps({"user": "a", "cost": 9}))
-            told = weir.ask("GET", "/metrics", listener="admin")[2]
-        labels = {name: set() for name in re.findall(r"(?m)^# TYPE (\S+)", told)}
-        for name, inside in re.findall(r"(?m)^(\w+)\{(.*)\} ", told):
-            family = name if name in labels else re.sub(r"_(bucket|sum|count)$", "", name)
-            labels[family] |= set(re.findall(r'(\w+)="', inside)) - {"le"}
-        return labels
 
     def metrics_on_the_page(self, *headings):
         text = "".join(section(page("operations.md"), heading) for heading in headings)
@@ -209,12 +283,10 @@ class Tables(unittest.TestCase):
                 for name, cell in re.findall(r"(?m)^\| `(\w+)` \|([^|]*)\|", text)}
 
     def test_metrics_are_those_of_the_page(self):
-        self.assertEqual(self.metrics_on_the_page("## Metrics"), self.metrics_of(LISTENERS))
+        self.assertEqual(self.metrics_on_the_page("## Metrics"), metrics_of(LISTENERS))
 
     def test_metrics_of_a_shared_store_are_those_of_the_page(self):
-        with Redis() as redis:
-            told = self.metrics_of(LISTENERS + f"store: {{ redis: {{ urls: {redis.url}, timeout: 10s }} }}\n")
-        self.assertEqual(self.metrics_on_the_page("## Metrics", "### Its metrics"), told)
+        self.assertEqual(self.metrics_on_the_page("## Metrics", "### Its metrics"), metrics_with_redis())
 
     def test_the_fields_of_a_query(self):
         text = section(page("protocols.md"), "## Asking in JSON")

@@ -270,7 +270,7 @@ class CoreStates {
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
       const Decision untouched = A::peek(of.limit, state_of<A>(state), Cost{0}, now);
       const bool is_held = std::is_same_v<A, core::Concurrency>;
-      check.holdings->used += is_held ? held : untouched.limit - untouched.remaining;
+      check.holdings->used += is_held ? std::min(held, untouched.limit) : untouched.limit - untouched.remaining;
     });
     for (const core::Slice& slice : state.ledger.slices) check.holdings->slices.push_back(slice);
     check.holdings->at = now;

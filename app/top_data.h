@@ -1,0 +1,133 @@
+// What `weir top` knows of a server: read from the answers of its admin listener (docs/decisions/0020). Texts are as
+// the server wrote them, and not fit for a terminal yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weir::app {
+
+struct TrafficCounts {
+  std::uint64_t decisions = 0;
+  std::uint64_t denied = 0;
+  std::uint64_t shadow_denied = 0;
+
+  TrafficCounts& operator+=(const TrafficCounts& more) noexcept;
+  friend bool operator==(const TrafficCounts&, const TrafficCounts&) = default;
+};
+
+struct DeniedConsumer {
+  std::string limit;
+  std::string consumer;  // a hash
+  std::uint64_t count = 0;
+};
+
+struct TopLimit {
+  struct Route {
+    std::string route;
+    TrafficCounts counts;
+  };
+  struct Candidate {
+    std::uint64_t agreed = 0;
+    std::uint64_t newly_denied = 0;
+    std::uint64_t newly_admitted = 0;
+  };
+  struct Spike {
+    std::string since;
+    double rate = 0;  // decisions a second now
+    double past = 0;  // at most, in the hour before
+  };
+
+  std::string name;
+  std::string words;
+  bool is_shadow = false;
+  TrafficCounts minute;
+  std::vector<TrafficCounts> recent;  // by the second, the oldest first
+  bool has_whole_minute = false;      // in `recent`: the server keeps no seconds of limits beyond some hundred
+  std::vector<std::pair<std::string, std::uint64_t>> total;
+  std::vector<Route> by_route;
+  std::vector<std::uint64_t> headroom;  // decisions by what they left, from nothing to all
+  std::uint64_t consumers = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t budget = 0;
+  std::uint64_t overflowed = 0;
+  std::optional<Candidate> candidate;
+  std::optional<Spike> spike;
+  std::vector<DeniedConsumer> denied_most;
+
+  // What it denied, or would have denied if it were not in shadow.
+  [[nodiscard]] std::uint64_t denied() const noexcept { return is_shadow ? minute.shadow_denied : minute.denied; }
+  [[nodiscard]] double share() const noexcept;
+};
+
+struct TopEvent {
+  std::uint64_t id = 0;
+  std::string at;
+  std::string kind;
+  std::string level;
+  std::string message;
+};
+
+// The last second, and what there is now.
+struct TopNow {
+  std::string at{};
+  double seconds = 1;
+  std::uint64_t requests = 0;
+  TrafficCounts counts{};
+  std::optional<double> p50{};
+  std::optional<double> p99{};
+  std::uint64_t connections = 0;
+  std::uint64_t used = 0;
+  std::uint64_t budget = 0;
+  std::uint64_t resident = 0;
+  std::string store{};  // local, closed, half_open, open
+};
+
+struct TopStore {
+  std::string topology{};
+  std::string away_since{};
+  std::string last_error{};
+  std::uint64_t servers = 0;
+  std::uint64_t connected = 0;
+  std::uint64_t nodes = 0;
+  std::uint64_t differing = 0;  // nodes with another policy
+  std::optional<double> p50{};
+  std::optional<double> p99{};
+};
+
+struct TopData {
+  std::string place;    // where the server is
+  std::string problem;  // why nothing new comes; empty: it does
+  std::string version;
+  std::string policy;
+  std::string refused;  // why the last reload had no effect; empty: it had
+  TopNow now;
+  std::vector<TrafficCounts> minute;  // of all limits, by the second, the oldest first
+  std::vector<TopLimit> limits;       // in the order of the policy
+  std::uint64_t more_limits = 0;      // that the server left out
+  std::vector<DeniedConsumer> denied;
+  std::vector<TopEvent> events;  // the newest first
+  std::optional<TopStore> store;
+  std::optional<TopLimit> detail;  // the limit that is looked at
+};
+
+inline constexpr std::size_t seconds_shown = 60;
+inline constexpr std::size_t events_kept = 100;
+
+// Each takes what an endpoint said, and leaves the rest of `data` alone. False: it is not JSON.
+[[nodiscard]] bool read_status(std::string_view json, TopData& data);
+[[nodiscard]] bool read_history(std::string_view json, TopData& data);
+[[nodiscard]] bool read_limits(std::string_view json, TopData& data);
+[[nodiscard]] bool read_limit(std::string_view json, TopData& data);  // as `detail`
+[[nodiscard]] bool read_denied(std::string_view json, TopData& data);
+[[nodiscard]] bool read_events(std::string_view json, TopData& data);
+[[nodiscard]] bool read_cluster(std::string_view json, TopData& data);
+// A message of the stream. A second that is not newer than the last one is ignored.
+[[nodiscard]] bool read_second(std::string_view json, TopData& data);
+
+}  // namespace weir::app

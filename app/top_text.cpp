@@ -1,0 +1,184 @@
+#include "app/top_text.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace weir::app {
+namespace {
+
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t bytes = 0;  // 0: not UTF-8
+};
+
+bool is_continuation(char c) noexcept {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+// The first character of `text`, which is not empty.
+Character first_character(std::string_view text) noexcept {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
+  std::uint32_t code = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (!is_continuation(text[i])) return {};
+    code = (code << 6U) | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  }
+  const bool is_overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
+  return is_overlong ? Character{} : Character{code, bytes};
+}
+
+// Letters and signs that every terminal shows in one column, and that steer nothing: no control characters (C1 ones
+// among them), no marks that combine, no direction.
+bool is_plain(std::uint32_t code, Charset charset) noexcept {
+  if (code < 0x80) return code >= 0x20 && code != 0x7F;
+  if (charset == Charset::ascii) return false;
+  const bool is_latin = code >= 0xA1 && code <= 0x2FF && code != 0xAD;  // a soft hyphen is not seen
+  const bool is_greek = code >= 0x391 && code <= 0x3FF && code != 0x3A2;
+  const bool is_cyrillic = code >= 0x400 && code <= 0x481;
+  return is_latin || is_greek || is_cyrillic;
+}
+
+std::string_view cut_mark(Charset charset) noexcept {
+  return charset == Charset::unicode ? "…" : "~";
+}
+
+// The first `width` characters.
+std::string_view prefix(std::string_view text, std::size_t width) noexcept {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    if (!is_continuation(text[end]) && width-- == 0) break;
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
+std::string shortened(std::string_view text, std::size_t width, Charset charset) {
+  if (width_of(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  return std::string(prefix(text, width - 1)).append(cut_mark(charset));
+}
+
+}  // namespace
+
+std::string shown(std::string_view text, Charset charset) {
+  std::string out;
+  while (!text.empty()) {
+    const auto [code, bytes] = first_character(text);
+    if (bytes == 0) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    } else if (is_plain(code, charset)) {
+      out += text.substr(0, bytes);
+    } else if (code == '\n') {
+      out += "\\n";
+    } else {
+      out += code < 0x80 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return out;
+}
+
+std::size_t width_of(std::string_view text) noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
+}
+
+std::string text_of(const Line& line) {
+  std::string text;
+  for (const Span& span : line) text += span.text;
+  return text;
+}
+
+std::string fitted(std::string_view text, std::size_t width, Charset charset) {
+  std::string out = shortened(text, width, charset);
+  return out.append(width - width_of(out), ' ');
+}
+
+std::string fitted_right(std::string_view text, std::size_t width, Charset charset) {
+  std::string out = shortened(text, width, charset);
+  return out.insert(0, width - width_of(out), ' ');
+}
+
+Line cut(Line line, std::size_t width, Charset charset) {
+  if (width_of(text_of(line)) <= width) return line;
+  Line out;
+  std::size_t left = width;
+  for (Span& span : line) {
+    const std::size_t wide = width_of(span.text);
+    const bool is_last = wide >= left;  // something comes after it, or it is too wide itself
+    if (is_last) {
+      span.text = left == 0 ? std::string() : std::string(prefix(span.text, left - 1)).append(cut_mark(charset));
+    }
+    out.push_back(std::move(span));
+    if (is_last) break;
+    left -= wide;
+  }
+  return out;
+}
+
+std::string sparkline(const std::vector<std::uint64_t>& values, std::size_t slots, std::size_t width, Charset charset) {
+  constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::array<std::string_view, 8> letters{"_", ".", ":", "-", "=", "+", "*", "#"};
+  const auto& levels = charset == Charset::unicode ? blocks : letters;
+  width = std::min(width, slots);
+  if (width == 0) return {};
+  // The slot of values[i] is the more to the right the later it is; a part of the line has several slots.
+  std::vector<std::optional<std::uint64_t>> parts(width);
+  const std::size_t skipped = values.size() > slots ? values.size() - slots : 0;
+  for (std::size_t i = skipped; i < values.size(); ++i) {
+    auto& part = parts[(slots - values.size() + i) * width / slots];
+    part = part.value_or(0) + values[i];
+  }
+  std::uint64_t highest = 0;
+  for (const auto& part : parts) highest = std::max(highest, part.value_or(0));
+  std::string line;
+  for (const auto& part : parts) {
+    if (!part) {
+      line += ' ';
+    } else if (*part == 0) {
+      line += levels.front();
+    } else {
+      const double height = static_cast<double>(*part) / static_cast<double>(highest);
+      line += levels[std::clamp<std::size_t>(static_cast<std::size_t>(height * 7), 1, 7)];
+    }
+  }
+  return line;
+}
+
+std::string count_text(double count) {
+  constexpr double thousand = 1e3;
+  constexpr double million = 1e6;
+  const auto scaled = [](double number, std::string_view unit) {
+    return fmt::format("{:.{}f}{}", number, number < 99.95 ? 1 : 0, unit);
+  };
+  if (count >= 10 * million) return scaled(count / million, "M");
+  if (count >= 10 * thousand) return scaled(count / thousand, "k");
+  const bool is_whole = count == static_cast<double>(static_cast<std::uint64_t>(count));
+  return fmt::format("{:.{}f}", count, is_whole || count >= 100 ? 0 : 1);
+}
+
+std::string share_text(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto number = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; number >= 10240 && unit + 1 < units.size(); ++unit) number /= 1024;
+  return fmt::format("{:.0f} {}", number, units[unit]);
+}
+
+std::string duration_text(std::optional<double> seconds, Charset charset) {
+  if (!seconds) return "-";
+  if (*seconds >= 1) return fmt::format("{:.1f} s", *seconds);
+  if (*seconds >= 1e-3) return fmt::format("{:.1f} ms", *seconds * 1e3);
+  return fmt::format("{:.1f} {}", *seconds * 1e6, charset == Charset::unicode ? "µs" : "us");
+}
+
+}  // namespace weir::app
