@@ -152,7 +152,9 @@ Command explain_command(CLI::App& weir) {
   add_text(*line, "--user", options->user, "NAME", "The user, as the calling program knows it");
   add_text(*line, "--api-key", options->api_key, "KEY", "The API key, likewise");
   add_text(*line, "--tier", options->tier, "TIER", "The tier, likewise");
-  line->add_option("--cost", options->cost, "The cost, likewise, for limits that write none")->type_name("N")->option_text("N");
+  line->add_option("--cost", options->cost, "The cost, likewise, for limits that write none")
+      ->type_name("N")
+      ->option_text("N");
   add_descriptor(*line, options->descriptor);
   add_file(*line, "--config", options->config, "The weir.yaml that says how many nodes there are (store.redis.nodes)");
   add_choice(*line, "--format", options->format, explain_formats, "How to show it (default: text)");

@@ -1,9 +1,10 @@
 // Sudden bursts: a rate against its own recent past.
 //
 // The test: the last three seconds brought more than twice as much as any three seconds in the hour before, and at
-// least 30. For a day after one was told it takes three times as much. The first five minutes of a rate tell nothing. No variance is estimated and nothing is learnt: whatever came
-// once within the hour is known, so that a burst that recurs is told once, and so is a new level that stays.
-// (The hour has 62 minutes, for what comes hourly, but not to the second.)
+// least 30. For a day after one was told it takes three times as much. The first five minutes of a rate tell nothing.
+// No variance is estimated and nothing is learnt: whatever came once within the hour is known, so that a burst that
+// recurs is told once, and so is a new level that stays. (The hour has 62 minutes, for what comes hourly, but not to
+// the second.)
 //
 // For one thread, but for what says otherwise.
 #pragma once
@@ -35,8 +36,8 @@ class SpikeTest {
   static constexpr std::size_t first_seconds = 300;  // in which nothing is told
   static constexpr std::uint64_t factor = 2;
   static constexpr std::uint64_t factor_again = 3;  // for a day
-  static constexpr std::uint64_t least = 30;      // in a window
-  static constexpr std::size_t calm_seconds = 5;  // after which a spike is over
+  static constexpr std::uint64_t least = 30;        // in a window
+  static constexpr std::size_t calm_seconds = 5;    // after which a spike is over
 
   enum class State : std::uint8_t { none, begins, lasts, ends };
 

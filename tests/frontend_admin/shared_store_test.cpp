@@ -145,8 +145,7 @@ TEST(SharedAdmin, CandidatesAndLimitsInShadowAreShownAsExact) {
                   R"("candidate":{"admitted":true,"quota":100,"remaining":100,"consistency":"exact"},)"));
   const std::string shadow = admin.body_of(request("GET /v1/limits/watched/consumers/alice"));
   EXPECT_TRUE(has(shadow, R"("mode":"shadow",)")) << shadow;
-  EXPECT_TRUE(has(shadow, R"("consistency":"exact","used":0,"held":0,"holders":0,"slices":[],"open":0,)"))
-      << shadow;
+  EXPECT_TRUE(has(shadow, R"("consistency":"exact","used":0,"held":0,"holders":0,"slices":[],"open":0,)")) << shadow;
 }
 
 TEST(SharedAdmin, AResetSaysWhatIsStillOut) {
