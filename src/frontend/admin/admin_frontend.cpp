@@ -412,7 +412,7 @@ void AdminFrontend::Session::start_stream(const RequestTraits& traits, net::Outp
   on_turn(out);
 }
 
-// Whoever does not read is not waited for.
+// A reader that does not read is not waited for.
 void AdminFrontend::Session::on_turn(net::Output& out) {
   if (!stream_) return;
   if (out.full()) return link_.close();

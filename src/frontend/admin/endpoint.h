@@ -43,14 +43,14 @@ struct Endpoint {
 // Nothing: there is no such path.
 [[nodiscard]] std::optional<Endpoint> endpoint_of(const Target& target);
 
-// What it asks of whoever asks for it.
+// What it asks of its callers.
 enum class Right : std::uint8_t { none, read, change };
 [[nodiscard]] Right right_of(Subject subject) noexcept;
 
 // Otherwise by GET and HEAD.
 [[nodiscard]] bool is_by_post(Subject subject) noexcept;
 
-// For whoever asks for a path that is not there.
+// For a caller whose path is not there.
 inline constexpr std::string_view what_there_is =
     "There are GET /metrics, /v1/status, /v1/ruleset, /v1/denied, /v1/stream, /v1/history, /v1/limits, "
     "/v1/limits/NAME, /v1/policy, /v1/cluster, /v1/events, /v1/limits/NAME/consumers/CONSUMER and "

@@ -1,5 +1,5 @@
-// A chart over time, drawn as SVG in the pixels that it has, so that its text is as large on a phone as on a desk. What
-// is under the pointer, or under the arrow keys when the chart has the focus, is told in its legend.
+// A chart over time, drawn as SVG in the pixels that it has, so that its text is as large on a phone as on a large
+// screen. What is under the pointer, or under the arrow keys when the chart has the focus, is told in its legend.
 
 import {element, replace, say, svg} from "./dom.js";
 import {clock, minute} from "./format.js";
