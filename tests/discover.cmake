@@ -1,0 +1,41 @@
+# Read by ctest when it starts, so that a sanitizer's finding fails a test and not the build: adds the tests of one
+# executable of GoogleTest. The including file has set `program`, `folder` and `kind`.
+#
+# A suite is one test, since to start a process takes longer than most of what is in it. Properties and stress tests take
+# long: each is a test of its own, so that they run side by side.
+
+if(NOT EXISTS "${program}")
+  get_filename_component(name "${program}" NAME)
+  add_test("${name}_NOT_BUILT" "${name}_NOT_BUILT")
+  return()
+endif()
+
+set(list "${program}.list")
+if("${program}" IS_NEWER_THAN "${list}")  # or there is no list
+  execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE result TIMEOUT 60)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${program} --gtest_list_tests: ${result}")
+  endif()
+  file(WRITE "${list}" "${listed}")
+endif()
+
+file(STRINGS "${list}" lines)
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE " *#.*" "" line "${line}")  # values and types of parameters
+  if(line MATCHES "^([^ ]+)\\.$")
+    set(suite "${CMAKE_MATCH_1}")
+    if(kind MATCHES "^(property|stress)$")
+      continue()
+    endif()
+    set(test "${suite}")
+    set(filter "${suite}.*")
+  elseif(line MATCHES "^  ([^ ]+)$" AND kind MATCHES "^(property|stress)$")
+    set(test "${suite}.${CMAKE_MATCH_1}")
+    set(filter "${test}")
+  else()
+    continue()
+  endif()
+  add_test("${folder}.${test}" "${program}" "--gtest_filter=${filter}")
+  set_tests_properties("${folder}.${test}" PROPERTIES LABELS "${kind}" TIMEOUT 600 PROCESSORS 2
+    SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+endforeach()
