@@ -9,7 +9,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).parents[2]
 FOLDER = ROOT / "deploy/prometheus"
-PAGE = (ROOT / "docs/operations.md").read_text()
+PAGE = (ROOT / "docs/reference-metrics.md").read_text()
 RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
 
 
@@ -52,7 +52,7 @@ class Alerts(unittest.TestCase):
         self.assertEqual([(name, severity) for name, _, severity in rows],
                          [(rule["alert"], rule["labels"]["severity"]) for rule in RULES])
         for rule in RULES:
-            self.assertEqual(rule["annotations"]["runbook"], "docs/operations.md#" + rule["alert"].lower())
+            self.assertEqual(rule["annotations"]["runbook"], "docs/reference-metrics.md#" + rule["alert"].lower())
 
     def test_their_metrics_are_on_the_page(self):
         told = set(re.findall(r"(?m)^\| `(weir_\w+)` \|", PAGE))

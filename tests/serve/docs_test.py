@@ -278,7 +278,7 @@ class Tables(unittest.TestCase):
     maxDiff = None
 
     def metrics_on_the_page(self, *headings):
-        text = "".join(section(page("operations.md"), heading) for heading in headings)
+        text = "".join(section(page("reference-metrics.md"), heading) for heading in headings)
         return {name: set(re.findall(r"`(\w+)`", cell))
                 for name, cell in re.findall(r"(?m)^\| `(\w+)` \|([^|]*)\|", text)}
 
@@ -286,7 +286,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.metrics_on_the_page("## Metrics"), metrics_of(LISTENERS))
 
     def test_metrics_of_a_shared_store_are_those_of_the_page(self):
-        self.assertEqual(self.metrics_on_the_page("## Metrics", "### Its metrics"), metrics_with_redis())
+        self.assertEqual(self.metrics_on_the_page("## Metrics", "## Of a shared store"), metrics_with_redis())
 
     def test_the_fields_of_a_query(self):
         text = section(page("protocols.md"), "## Asking in JSON")

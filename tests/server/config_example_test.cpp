@@ -1,4 +1,4 @@
-// What is shown to users: examples/weir.yaml, and the files in docs/operations.md.
+// What is shown to users: examples/weir.yaml, and the files in the pages.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -94,11 +94,13 @@ TEST(TheExample, LoadsWithWhatIsCommentedOut) {
   EXPECT_EQ(said(load_config_text(text, "weir.yaml", {})), "");
 }
 
-TEST(ThePage, ShowsFilesThatLoad) {
-  const std::vector<std::string> configs = configs_in(text_of(source / "docs/operations.md"));
-  EXPECT_GE(configs.size(), 2U);
-  for (const std::string& config : configs) {
-    EXPECT_EQ(said(load_config_text(config, "weir.yaml", {})), "") << config;
+TEST(ThePages, ShowFilesThatLoad) {
+  for (const char* page : {"docs/operations.md", "docs/reference-weir-yaml.md"}) {
+    const std::vector<std::string> configs = configs_in(text_of(source / page));
+    EXPECT_FALSE(configs.empty()) << page;
+    for (const std::string& config : configs) {
+      EXPECT_EQ(said(load_config_text(config, "weir.yaml", {})), "") << config;
+    }
   }
 }
 
