@@ -1,0 +1,193 @@
+"""references_test.py PROGRAM: the reference pages name what there is: no field, value, default or option more or less.
+
+UPDATE_GOLDEN=1 writes docs/reference-commands.md anew. The metrics are held against a server by serve.docs.Tables.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PROGRAM = sys.argv[1]
+
+
+def said(*arguments):
+    return subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+def rows(page):
+    """{field: the cells behind it} of all tables of fields; a row may be of several fields."""
+    found = {}
+    for line in (DOCS / page).read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        for name in re.findall(r"`([^`]+)`", cells[0]) if line.startswith("| `") else []:
+            assert name not in found, name
+            found[name] = cells[1:]
+    return found
+
+
+class Schema:
+    """The fields of a JSON Schema by their paths: `listeners.http.tls`, `limits[].name`, and `NAME` for any name."""
+
+    def __init__(self, schema):
+        self.schema = schema
+        self.fields = {}
+        self.walk(schema, "")
+
+    def resolved(self, node):
+        while "$ref" in node:
+            name = node["$ref"].rsplit("/", 1)[1]
+            node = {**self.schema["$defs"][name], **{key: node[key] for key in node if key != "$ref"}}
+        return node
+
+    def alternatives(self, node):
+        node = self.resolved(node)
+        return [node] + [each for key in ("oneOf", "anyOf") for other in node.get(key, [])
+                         for each in self.alternatives(other)]
+
+    def walk(self, node, path):
+        if path.count(".") > 6:
+            return
+        for each in self.alternatives(node):
+            for name, field in each.get("properties", {}).items():
+                inside = f"{path}.{name}".lstrip(".")
+                self.fields.setdefault(inside, []).append(self.resolved(field))
+                self.walk(field, inside)
+            if isinstance(each.get("additionalProperties"), dict):
+                self.fields.setdefault(path + ".NAME", []).append(self.resolved(each["additionalProperties"]))
+                self.walk(each["additionalProperties"], path + ".NAME")
+            if self.alternatives(each.get("items") or {})[1:] or "properties" in self.resolved(each.get("items") or {}):
+                self.walk(each["items"], path + "[]")
+
+    def leaves(self):
+        """Those without fields of their own, and those that can also be a word, a number or a list."""
+        return {path for path in self.fields
+                if not any(other.startswith((path + ".", path + "[]")) for other in self.fields)}
+
+    def words(self, path):
+        return {str(word) for node in self.fields[path] for each in self.alternatives(node)
+                for word in [*each.get("enum", []), each.get("const")] if isinstance(word, str)}
+
+    def default(self, path):
+        """As the schema has it, or as its description says it."""
+        for node in self.fields[path]:
+            if "default" in node:
+                return str(node["default"])
+            found = re.search(r"Default: ([\w:/.]+?)[.,;]?(?: |$)", node.get("description", ""))
+            if found and found[1] not in ("keys", "the", "one", "off", "Redis", "all", "skip", "loopback"):
+                return found[1]
+        return None
+
+
+class Policy(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.schema = Schema(json.loads(said("schema")))
+        self.rows = rows("reference-policy.md")
+
+    def test_the_fields_are_those_of_the_schema(self):
+        # A tier and a candidate take the numbers of a limit: their rows name them.
+        nested = re.compile(r"limits\[\]\.(tier_overrides\.NAME|candidate)\.")
+        names = {"limits[].tier_overrides.NAME": "limits[].tier_overrides.TIER", "limits[].cost.NAME": "limits[].cost.ROUTE"}
+        there = {names.get(path, path) for path in self.schema.leaves() if not nested.match(path)}
+        there |= {"limits[].tier_overrides.TIER", "limits[].candidate", "limits"}
+        also_a_word = {"limits[].when", "limits[].cost", "limits[].consistency", "limits[].window"}
+        self.assertEqual(set(self.rows), there | also_a_word)
+
+    def test_what_a_tier_and_a_candidate_take(self):
+        for row, path in (("limits[].tier_overrides.TIER", "limits[].tier_overrides.NAME"),
+                          ("limits[].candidate", "limits[].candidate")):
+            takes = {other.removeprefix(path + ".").split(".")[0] for other in self.schema.fields
+                     if other.startswith(path + ".")}
+            named = set(re.findall(r"`(\w+)`", self.rows[row][0]))
+            self.assertEqual(named - self.schema.words(path), takes)
+
+    def test_every_word_and_default_is_named(self):
+        for path in set(self.rows) & set(self.schema.fields):
+            with self.subTest(path):
+                values, default = self.rows[path][:2]
+                words = self.schema.words(path)
+                if words:
+                    self.assertLessEqual(words, set(re.findall(r"`([^`]+)`", values)))
+                if self.schema.default(path) is not None:
+                    self.assertEqual(default, f"`{self.schema.default(path)}`")
+
+
+class Config(unittest.TestCase):
+    maxDiff = None
+    LISTENERS = ("http", "rls", "resp", "admin")
+
+    def setUp(self):
+        self.schema = Schema(json.loads(said("schema", "--config")))
+        self.rows = rows("reference-weir-yaml.md")
+
+    def as_on_the_page(self, path):
+        """What all listeners have is `listeners.NAME`."""
+        found = re.match(r"listeners\.(\w+)(.*)", path)
+        if found and all(f"listeners.{name}{found[2]}" in self.schema.fields for name in self.LISTENERS):
+            return f"listeners.NAME{found[2]}"
+        return path
+
+    def test_the_fields_are_those_of_the_schema(self):
+        there = {self.as_on_the_page(path) for path in self.schema.leaves()}
+        sections = {"listeners.NAME", "listeners.NAME.tls", "state.snapshot", "log.denials", "store", "store.redis",
+                    "store.redis.sentinel", "store.redis.tls"}
+        self.assertEqual(set(self.rows), there | sections)
+
+    def test_every_default_is_named(self):
+        checked = 0
+        for path in self.schema.fields:
+            default = self.schema.default(path)
+            row = self.rows.get(self.as_on_the_page(path))
+            if row and default and default[0].isalnum() and not path.endswith(tuple("." + n for n in self.LISTENERS)):
+                with self.subTest(path):
+                    self.assertIn(row[0], (f"`{default}`", f'`"{default}"`'))
+                    checked += 1
+        self.assertGreater(checked, 20)
+
+
+class Commands(unittest.TestCase):
+    maxDiff = None
+    PAGE = DOCS / "reference-commands.md"
+    INTRODUCTION = """# The command line
+
+What `weir --help` and `weir COMMAND --help` print. A test holds this page against the program.
+
+"""
+
+    def names(self):
+        subcommands = said("--help").split("\nSubcommands:\n")[1].split("\n\n")[0]
+        return re.findall(r"(?m)^  (\w+) ", subcommands)
+
+    def text(self):
+        names = self.names()
+        parts = [("weir", said("--help")), *((f"weir {name}", said(name, "--help")) for name in names)]
+        links = ", ".join(f"[{name}](#weir-{name})" for name in names)
+        return self.INTRODUCTION + f"Commands: {links}.\n" + "".join(
+            f"\n## {title}\n\n```text\n{help.strip()}\n```\n" for title, help in parts)
+
+    def test_the_page_is_what_the_program_prints(self):
+        self.assertGreater(len(self.names()), 10)
+        if os.environ.get("UPDATE_GOLDEN"):
+            self.PAGE.write_text(self.text())
+        self.assertEqual(self.PAGE.read_text(), self.text())
+
+
+class Lists(unittest.TestCase):
+    def test_every_decision_is_in_their_list(self):
+        files = {file.name for file in (DOCS / "decisions").glob("[0-9]*.md")}
+        self.assertEqual(set(re.findall(r"\]\((\d[^)]*)\)", (DOCS / "decisions/index.md").read_text())), files)
+
+    def test_every_page_is_in_the_index(self):
+        pages = {file.name for file in DOCS.glob("*.md")} - {"index.md"}
+        self.assertLessEqual(pages, set(re.findall(r"\]\(([\w-]+\.md)[)#]", (DOCS / "index.md").read_text())))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
