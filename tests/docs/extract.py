@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-BLOCK = re.compile(r"^```([\w ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```([\w .-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples(page):

@@ -27,9 +27,8 @@ from server import LISTENERS, PROGRAM, ROOT, Server, eventually
 sys.path.append(str(ROOT / "tests/docs"))
 import dashboard  # noqa: E402
 from extract import BLOCK  # noqa: E402
+from places import PLACES, without_varying  # noqa: E402
 from run_page import commands, matches  # noqa: E402
-
-PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:6390", "admin": "127.0.0.1:8089"}
 
 # The admin listener of the test is elsewhere than by default.
 WEIR = """#!/bin/bash
@@ -38,22 +37,6 @@ case "$1" in
   *) exec "{program}" "$@" ;;
 esac
 """
-
-VARYING = [
-    (r"\r", ""),
-    (r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
-    (r"^Date: .*", "Date:"),
-    (r"\b[0-9a-f]{16,64}\b", "HASH"),
-    (r"Content-Length: \d+", "Content-Length:"),
-    (r'"durationUntilReset":"\d+s"', '"durationUntilReset":"s"'),
-    (r'"used":\d+', '"used":'),
-    (r'"requests":\d+', '"requests":'),
-    (r'"receipt":"[^"]+"', '"receipt":""'),
-    (r"X-Weir-Receipt: \S+", "X-Weir-Receipt:"),
-    (r"\b\d+ KiB of", "KiB of"),
-    (r"in the last \d+ s", "in the last s"),
-    (r"\d+\.\d+", "N.N"),
-]
 
 
 def page(name):
@@ -73,12 +56,6 @@ def first_cells(text):
     """The words in backquotes of the first column of tables."""
     rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("|")]
     return {word for cell in rows for word in re.findall(r"`([^`]+)`", cell)}
-
-
-def without_varying(line):
-    for pattern, instead in VARYING:
-        line = re.sub(pattern, instead, line)
-    return line
 
 
 class Scene:

@@ -1,0 +1,29 @@
+"""What differs between a page and a run of it: the ports, and what no two runs have in common."""
+
+import re
+
+# The listeners of weir serve, where pages have them.
+PLACES = {"http": "127.0.0.1:8080", "rls": "127.0.0.1:8081", "resp": "127.0.0.1:6390", "admin": "127.0.0.1:8089"}
+
+VARYING = [
+    (r"\r", ""),
+    (r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
+    (r"^Date: .*", "Date:"),
+    (r"\b[0-9a-f]{16,64}\b", "HASH"),
+    (r"Content-Length: \d+", "Content-Length:"),
+    (r'"durationUntilReset":"\d+s"', '"durationUntilReset":"s"'),
+    (r'"used":\d+', '"used":'),
+    (r'"requests":\d+', '"requests":'),
+    (r'"receipt":"[^"]+"', '"receipt":""'),
+    (r"X-Weir-Receipt: \S+", "X-Weir-Receipt:"),
+    (r"\b\d+ KiB of", "KiB of"),
+    (r"in the last \d+ s", "in the last s"),
+    (r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d)", "VERSION"),
+    (r"(?<![\d.])\d+\.\d+(?!\.?\d)", "N.N"),  # not an address
+]
+
+
+def without_varying(line):
+    for pattern, instead in VARYING:
+        line = re.sub(pattern, instead, line)
+    return line
