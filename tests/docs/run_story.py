@@ -31,6 +31,9 @@ WAIT = re.compile(r'(Retry-After: |RateLimit-Reset: |;t=|"retry_after":|again in
 PORT = re.compile(r"(127\.0\.0\.1[: ]|-p )(8080|8081|6390|8089|8000|9000)\b")
 
 WEIR = """#!/bin/bash
+case "$1 $*" in
+  *" --http "*|*" --admin "*) exec "{program}" "$@" ;;
+esac
 case "$1" in
   serve) exec "{program}" "$@" --http 127.0.0.1:{http} --rls 127.0.0.1:{rls} --resp 127.0.0.1:{resp} --admin 127.0.0.1:{admin} ;;
   status|top|peek|reset|reload|hash) exec "{program}" "$@" --admin 127.0.0.1:{admin} ;;
