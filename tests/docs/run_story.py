@@ -14,6 +14,7 @@ that is not what the page has.
 import difflib
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -47,13 +48,18 @@ def lasting(lines):
     return [WAIT.sub(r"\1N", without_varying(line)) for line in lines]
 
 
+def is_free(port):
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+        return True
+    except OSError:
+        return False
+
+
 def free_ports(usual):
-    """{port on the page: port here}"""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in usual]
-    ports = {port: each.getsockname()[1] for port, each in zip(usual, sockets)}
-    for each in sockets:
-        each.close()
-    return ports
+    """{port on the page: port here}: below those that the system gives to connections, so that they stay free."""
+    candidates = (port for port in random.sample(range(20000, 32768), 1000) if is_free(port))
+    return {port: next(candidates) for port in usual}
 
 
 def is_open(port):
