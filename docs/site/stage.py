@@ -18,6 +18,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).parents[2]
 NOT_PAGES = {"site"}  # folders of docs
+NOT_LISTED = {"__pycache__", "node_modules", "build"}
+AS_THEY_ARE = {".md", ".svg", ".png"}
 FENCE = re.compile(r"^(\s*)(```+)(\w*)[^\n`]*$")
 LINK = re.compile(r"(`+).+?\1|(\]\()([^)\s]+)(\))")
 LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".lua": "lua", ".h": "cpp", ".cpp": "cpp", ".py": "python"}
@@ -32,20 +34,21 @@ def place(path):
         return f"repository/{path}/index.md"
     if target.name == "README.md":
         return f"repository/{target.parent.relative_to(ROOT)}/index.md".replace("/./", "/")
-    return f"repository/{path}" if target.suffix in (".md", ".svg", ".png") else f"repository/{path}.md"
+    return f"repository/{path}" if target.suffix in AS_THEY_ARE else f"repository/{path}.md"
 
 
 def shown(path):
-    """The text of the page for a file or folder outside of docs."""
+    """(text of the page, folder that its links begin in) for a file or folder outside of docs."""
     target = ROOT / path
     if target.is_dir():
         if (target / "README.md").exists():
             return (target / "README.md").read_text(), path
-        entries = sorted(entry.name for entry in target.iterdir() if not entry.name.startswith("."))
+        entries = sorted(entry.name for entry in target.iterdir()
+                         if not entry.name.startswith(".") and entry.name not in NOT_LISTED)
         return f"# {path}\n\n" + "".join(f"- [{name}]({name})\n" for name in entries), path
     if target.suffix == ".md":
         return target.read_text(), posixpath.dirname(path)
-    text = target.read_text()
+    text = target.read_text(errors="replace")
     fence = "`" * max([2, *(len(ticks) for ticks in re.findall(r"`+", text))]) + "`"
     return f"# {path}\n\n{fence}{LANGUAGES.get(target.suffix, 'text')}\n{text.rstrip()}\n{fence}\n", posixpath.dirname(path)
 
