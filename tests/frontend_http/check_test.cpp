@@ -22,6 +22,22 @@ TEST(Check, AnswersWithTheVerdict) {
             R"("reset_after":58.5,"delay":0,"route":"other","tier":"default"})");
 }
 
+TEST(Check, ADenialHasItsProblemInAFieldIfItIsAskedFor) {
+  HttpFixture http(two_per_minute);
+  const auto ask = [&](std::string_view headers) {
+    const std::string body = R"({"user": "alice", "cost": 2})";
+    return http.ask("POST /v1/check HTTP/1.1\r\nHost: localhost\r\n" + std::string(headers) +
+                    "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  };
+  EXPECT_EQ(ask("X-Weir-Problem: field\r\n").field("X-Weir-Problem"), "");
+  const Answer denied = ask("X-Weir-Problem: field\r\n");
+  EXPECT_EQ(denied.status, 429);
+  EXPECT_EQ(denied.field("Content-Type"), "application/json");
+  EXPECT_EQ(denied.body.find(R"({"admitted":false)"), 0U);
+  EXPECT_EQ(denied.field("X-Weir-Problem"), http.auth("X-User-Id: alice\r\n").body);
+  EXPECT_EQ(ask("").field("X-Weir-Problem"), "");
+}
+
 TEST(Check, PeekChargesNothing) {
   HttpFixture http(two_per_minute);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(http.check(R"({"user": "alice", "peek": true})").status, 200);

@@ -51,8 +51,9 @@ ReceiptAsk receipt_ask_of(CheckKind kind, const CheckAsk& ask) noexcept {
   return {.what = ReceiptAsk::What::reserve, .id = id, .lasts = ask.lease};
 }
 
-// For a proxy that keeps header fields of an answer only, as nginx does: if it asks with this one, a denial has its
-// body there too. nginx takes 4 KiB of fields, and believes that Weir is away if there are more.
+// A denial as problem details in a field, if it is asked for by this one: of /v1/auth for a proxy that keeps header
+// fields of an answer only, as nginx does, and of /v1/check for a program that passes it on to its client. nginx takes
+// 4 KiB of fields, and believes that Weir is away if there are more.
 constexpr std::string_view problem_field = "X-Weir-Problem";
 constexpr std::size_t longest_problem_field = 2048;
 
@@ -158,6 +159,7 @@ class HttpFrontend::Session final : public HttpSession {
   void answer_report(const Task& task, std::string& out);
   void answer_receipt(const Task& task, std::string& out);
   void answer_receipts(const Task& task, std::string& out);
+  void add_problem_field(ResponseWriter& response, const Task& task) const;
   void append_check(std::size_t i);
   void append_report(std::size_t i);
   void finish_json(unsigned status, const Task& task, std::string& out);
@@ -274,7 +276,9 @@ HttpFrontend::Task HttpFrontend::Session::check(const Request& request, CheckKin
   const auto many = frontend_.check_reader_.read(kind, request.body, frontend_.asks_, batch_->memory);
   if (!many) return {.status = 400, .detail = many.error().message()};
   const bool is_query = kind == CheckKind::check || kind == CheckKind::report;
-  return is_query ? ask_queries(kind, *many) : ask_receipts(kind, *many);
+  Task task = is_query ? ask_queries(kind, *many) : ask_receipts(kind, *many);
+  task.wants_problem_field = task.kind == Task::Kind::check && has_header(request, "x-weir-problem");
+  return task;
 }
 
 HttpFrontend::Task HttpFrontend::Session::ask_queries(CheckKind kind, bool many) {
@@ -361,10 +365,14 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   if (verdict.admitted) return response.finish();
   append_denial(frontend_.body_, ruleset(), verdict);
   response.header("Content-Type", wire::problem_content_type);
-  if (frontend_.body_.size() <= longest_problem_field && task.wants_problem_field) {
-    response.header(problem_field, frontend_.body_);
-  }
+  add_problem_field(response, task);
   response.finish(frontend_.body_, task.traits.body);
+}
+
+// The problem is in the body's buffer.
+void HttpFrontend::Session::add_problem_field(ResponseWriter& response, const Task& task) const {
+  if (!task.wants_problem_field || frontend_.body_.size() > longest_problem_field) return;
+  response.header(problem_field, frontend_.body_);
 }
 
 void HttpFrontend::Session::append_check(std::size_t i) {
@@ -387,11 +395,16 @@ void HttpFrontend::Session::finish_json(unsigned status, const Task& task, std::
 
 void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
   const Verdict& verdict = this->verdict(task.first);
-  frontend_.body_.clear();
-  append_check(task.first);
   ResponseWriter response(out, head(status_of(verdict), task.traits));
   for_each_field(frontend_.context_, ruleset(), verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
+  if (task.wants_problem_field && !verdict.admitted) {
+    frontend_.body_.clear();
+    append_denial(frontend_.body_, ruleset(), verdict);
+    add_problem_field(response, task);
+  }
+  frontend_.body_.clear();
+  append_check(task.first);
   response.header("Content-Type", "application/json");
   response.finish(frontend_.body_);
 }

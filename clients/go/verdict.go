@@ -1,0 +1,196 @@
+package weir
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// ErrUnavailable is in errors that say that Weir did not answer within the time limit, or with an answer that says
+// nothing.
+var ErrUnavailable = errors.New("Weir does not answer")
+
+// RefusedError says that Weir does not take what it was sent. Status is that of its answer, or 0 if it was not sent.
+type RefusedError struct {
+	Status int
+	Detail string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("Weir refuses it (%d): %s", e.Status, e.Detail)
+}
+
+// DeniedError is a reserve that was denied.
+type DeniedError struct{ Verdict Verdict }
+
+func (e *DeniedError) Error() string { return "denied: " + e.Verdict.Reason }
+
+// Verdict says whether a request may pass.
+type Verdict struct {
+	Admitted   bool
+	Reason     string
+	Status     int     // 200, 429, or 403 where waiting never helps
+	Limit      string  // that the numbers are of; empty if there is none
+	Quota      *uint64 // nil where there are no numbers
+	Remaining  *uint64
+	RetryAfter *time.Duration // nil: waiting does not help
+	ResetAfter *time.Duration
+	Delay      time.Duration // admitted by a queue: how long to wait before going on
+	Route      string
+	Tier       string
+	Missing    string      // the identity that the request lacks
+	Header     http.Header // the rate limit fields for the answer to the request
+	Problem    []byte      // of a denial: the body for the answer, application/problem+json
+}
+
+// LimitResult is what came of a receipt or a report at one limit: done, ended, unknown, repeated or id_not_kept.
+type LimitResult struct {
+	Limit      string // empty: the policy has it no more
+	Result     string
+	Quota      *uint64
+	Remaining  *uint64
+	ResetAfter *time.Duration
+	Lost       uint64 // used, and not charged for want of room
+}
+
+// Settlement is what came of a receipt or a report.
+type Settlement struct {
+	Limits      []LimitResult
+	ReceiptEnds time.Duration // of an extend: in which time
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+type seconds float64
+
+func (s *seconds) duration() *time.Duration {
+	if s == nil {
+		return nil
+	}
+	d := time.Duration(float64(*s)*1e6+0.5) * time.Microsecond
+	return &d
+}
+
+func (s *seconds) orZero() time.Duration {
+	if d := s.duration(); d != nil {
+		return *d
+	}
+	return 0
+}
+
+type verdictJSON struct {
+	Admitted    *bool    `json:"admitted"`
+	Reason      string   `json:"reason"`
+	Limit       string   `json:"limit"`
+	Quota       *uint64  `json:"quota"`
+	Remaining   *uint64  `json:"remaining"`
+	RetryAfter  *seconds `json:"retry_after"`
+	ResetAfter  *seconds `json:"reset_after"`
+	Delay       *seconds `json:"delay"`
+	Route       string   `json:"route"`
+	Tier        string   `json:"tier"`
+	Missing     string   `json:"missing"`
+	Receipt     string   `json:"receipt"`
+	ReceiptEnds *seconds `json:"receipt_ends"`
+	NotKept     []string `json:"not_kept"`
+}
+
+type settlementJSON struct {
+	Limits []struct {
+		Limit      string   `json:"limit"`
+		Result     string   `json:"result"`
+		Quota      *uint64  `json:"quota"`
+		Remaining  *uint64  `json:"remaining"`
+		ResetAfter *seconds `json:"reset_after"`
+		Lost       uint64   `json:"lost"`
+	} `json:"limits"`
+	ReceiptEnds *seconds `json:"receipt_ends"`
+}
+
+// readVerdict fails if the answer is no verdict.
+func readVerdict(from answer) (Verdict, verdictJSON, error) {
+	var said verdictJSON
+	err := json.Unmarshal(from.body, &said)
+	if err != nil || said.Admitted == nil || *said.Admitted != (from.status == http.StatusOK) {
+		return Verdict{}, said, notAResult(from)
+	}
+	verdict := Verdict{
+		Admitted: *said.Admitted, Reason: said.Reason, Status: from.status, Limit: said.Limit, Quota: said.Quota,
+		Remaining: said.Remaining, RetryAfter: said.RetryAfter.duration(), ResetAfter: said.ResetAfter.duration(),
+		Delay: said.Delay.orZero(), Route: said.Route, Tier: said.Tier, Missing: said.Missing,
+		Header: fieldsForTheClient(from.header),
+	}
+	if !verdict.Admitted {
+		verdict.Problem = problem("Too many requests.")
+		if server := from.header.Get("X-Weir-Problem"); server != "" {
+			verdict.Problem = []byte(server)
+		}
+	}
+	return verdict, said, nil
+}
+
+func readSettlement(from answer) (Settlement, error) {
+	var said settlementJSON
+	if err := json.Unmarshal(from.body, &said); err != nil || from.status != http.StatusOK || said.Limits == nil {
+		return Settlement{}, notAResult(from)
+	}
+	settlement := Settlement{ReceiptEnds: said.ReceiptEnds.orZero()}
+	for _, one := range said.Limits {
+		settlement.Limits = append(settlement.Limits, LimitResult{Limit: one.Limit, Result: one.Result, Quota: one.Quota,
+			Remaining: one.Remaining, ResetAfter: one.ResetAfter.duration(), Lost: one.Lost})
+	}
+	return settlement, nil
+}
+
+func fieldsForTheClient(header http.Header) http.Header {
+	fields := http.Header{}
+	for name, values := range header {
+		lower := strings.ToLower(name)
+		if strings.HasPrefix(lower, "ratelimit") || strings.HasPrefix(lower, "x-ratelimit-") || lower == "retry-after" {
+			fields[name] = values
+		}
+	}
+	return fields
+}
+
+func notAResult(from answer) error {
+	var said struct{ Detail, Reason string }
+	_ = json.Unmarshal(from.body, &said) // what it does not say stays empty
+	detail := said.Detail
+	if detail == "" {
+		detail = said.Reason
+	}
+	if detail == "" {
+		detail = "an answer that is not Weir's"
+	}
+	if from.status >= 400 && from.status < 500 && from.status != http.StatusRequestTimeout {
+		return &RefusedError{Status: from.status, Detail: detail}
+	}
+	return fmt.Errorf("%w: status %d, %s", ErrUnavailable, from.status, detail)
+}
+
+func awayVerdict(fail Fail) Verdict {
+	if fail == Open {
+		return Verdict{Admitted: true, Reason: "weir_away", Status: http.StatusOK}
+	}
+	return denied("weir_away", "It cannot be told at present whether this request is within its limits.")
+}
+
+func refusedVerdict() Verdict {
+	return denied("refused", "This request cannot be judged, and so it is denied.")
+}
+
+func denied(reason, detail string) Verdict {
+	return Verdict{Reason: reason, Status: http.StatusTooManyRequests, Problem: problem(detail)}
+}
+
+func problem(detail string) []byte {
+	return []byte(`{"type":"about:blank","title":"Too Many Requests","status":429,"detail":` + jsonText(detail) + `}`)
+}

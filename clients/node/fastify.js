@@ -1,0 +1,34 @@
+'use strict';
+// Plugin for Fastify 4 and 5.
+
+const { Client } = require('./lib/client.js');
+const { MAX_WAIT_MS, PROBLEM_TYPE, judge, lowerCase, queryOf, sleep } = require('./lib/request.js');
+
+/** @type {import('./fastify.js').default} */
+const plugin = async function weir(fastify, options = {}) {
+  const { client = new Client(), query: change, maxWaitMs = MAX_WAIT_MS, reserve = false, hook = 'onRequest' } = options;
+  const names = lowerCase(options.headers);
+  fastify.decorateRequest('weir', null);
+  fastify.addHook(/** @type {'onRequest'} */ (hook), async (request, reply) => {
+    const own = queryOf(request.raw, request.raw.url ?? '/', names, maxWaitMs);
+    const { verdict, reservation } = await judge(client, change ? await change(request, own) : own, reserve);
+    for (const [name, value] of verdict.fields) reply.header(name, value);
+    if (!verdict.admitted) {
+      return reply.code(verdict.status).type(PROBLEM_TYPE).send(verdict.problem);
+    }
+    request.weir = { verdict, reservation };
+    if (reservation) {
+      const finish = () => void reservation.finish();
+      if (reply.raw.closed) finish();
+      else reply.raw.once('close', finish);
+    }
+    if (verdict.delayMs > 0) await sleep(verdict.delayMs);
+    return undefined;
+  });
+};
+
+// For all routes of the instance that registers it, and not only those that the plugin adds.
+Object.assign(plugin, { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'weir' });
+
+module.exports = plugin;
+module.exports.default = plugin;

@@ -1,0 +1,6 @@
+'use strict';
+
+const { Client, Reservation } = require('./lib/client.js');
+const { DeniedError, RefusedError, UnavailableError } = require('./lib/errors.js');
+
+module.exports = { Client, Reservation, DeniedError, RefusedError, UnavailableError };

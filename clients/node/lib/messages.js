@@ -1,0 +1,145 @@
+'use strict';
+// What is asked and answered, without a socket: queries and receipts as JSON, verdicts, settlements.
+
+const { RefusedError, UnavailableError } = require('./errors.js');
+
+/**
+ * @typedef {import('../index.js').Query} Query
+ * @typedef {import('../index.js').Verdict} Verdict
+ * @typedef {import('../index.js').Settlement} Settlement
+ * @typedef {{ status: number, fields: [string, string][], body: string }} Answer
+ * @typedef {{ receipt: string | null, receiptEndsMs: number | null, notKept: string[] }} Receipt
+ */
+
+/** Without halves of surrogate pairs, which UTF-8 does not have. @param {string} value */
+const text = (value) => JSON.stringify(/[\ud800-\udfff]/.test(value) ? Buffer.from(value).toString() : value);
+
+/** As the server reads it: with six decimals at most. @param {number} ms */
+const seconds = (ms) => (ms / 1000).toFixed(6);
+
+/** @param {unknown} value */
+const milliseconds = (value) => (typeof value === 'number' ? value * 1000 : null);
+
+/** @param {[string, string | undefined][]} members */
+const object = (members) =>
+  `{${members.flatMap(([name, value]) => (value === undefined ? [] : [`${text(name)}:${value}`])).join(',')}}`;
+
+/** @template T @param {T | null | undefined} value @param {(value: T) => string} write */
+const given = (value, write) => (value === undefined || value === null ? undefined : write(value));
+
+/** @param {NonNullable<Query['headers']>} headers @returns {[string, string][]} */
+function pairs(headers) {
+  if (Array.isArray(headers)) return headers;
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one) => /** @type {[string, string]} */ ([name, one])));
+}
+
+/**
+ * As JSON. A header that is there twice stays there twice: the server believes no identity then.
+ * @param {Query} query
+ * @param {{ peek?: boolean, reserve?: boolean, leaseMs?: number | undefined, id?: string | undefined }} [further]
+ */
+function encodeQuery(query, further = {}) {
+  return object([
+    ['method', given(query.method, text)],
+    ['path', given(query.path, text)],
+    ['ip', given(query.ip, text)],
+    ['user', given(query.user, text)],
+    ['api_key', given(query.apiKey, text)],
+    ['tier', given(query.tier, text)],
+    ['headers', given(query.headers, (headers) => object(pairs(headers).map(([name, value]) => [name, text(value)])))],
+    ['cost', given(query.cost, JSON.stringify)],
+    ['max_wait', given(query.maxWaitMs, seconds)],
+    ['peek', given(further.peek, String)],
+    ['reserve', given(further.reserve, String)],
+    ['lease', given(further.leaseMs, seconds)],
+    ['id', given(further.id, text)],
+  ]);
+}
+
+/** @param {string} receipt @param {{ actual?: number, leaseMs?: number | undefined }} [further] */
+function encodeReceipt(receipt, further = {}) {
+  return object([
+    ['receipt', text(receipt)],
+    ['actual', given(further.actual, JSON.stringify)],
+    ['lease', given(further.leaseMs, seconds)],
+  ]);
+}
+
+/** @param {Answer} answer @returns {Record<string, any>} */
+function read(answer) {
+  try {
+    return Object(JSON.parse(answer.body));
+  } catch {
+    return {};
+  }
+}
+
+/** @param {Answer} answer @param {Record<string, any>} said */
+function notAResult(answer, said) {
+  const detail = said.detail ?? said.reason ?? "an answer that is not Weir's";
+  if (answer.status >= 400 && answer.status < 500 && answer.status !== 408) {
+    return new RefusedError(answer.status, `Weir refuses it (${answer.status}): ${detail}`);
+  }
+  return new UnavailableError(`Weir answers ${answer.status}: ${detail}`);
+}
+
+/** Throws if the answer is no verdict. @param {Answer} answer @returns {{ verdict: Verdict, receipt: Receipt }} */
+function readVerdict(answer) {
+  const said = read(answer);
+  if (typeof said.admitted !== 'boolean' || said.admitted !== (answer.status === 200)) throw notAResult(answer, said);
+  const problem = answer.fields.find(([name]) => name.toLowerCase() === 'x-weir-problem');
+  /** @type {Verdict} */
+  const verdict = {
+    admitted: said.admitted,
+    reason: String(said.reason),
+    status: answer.status,
+    limit: said.limit ?? null,
+    quota: said.quota ?? null,
+    remaining: said.remaining ?? null,
+    retryAfterMs: milliseconds(said.retry_after),
+    resetAfterMs: milliseconds(said.reset_after),
+    delayMs: milliseconds(said.delay) ?? 0,
+    route: said.route ?? null,
+    tier: said.tier ?? null,
+    missing: said.missing ?? null,
+    fields: answer.fields.filter(([name]) => /^(ratelimit|x-ratelimit-|retry-after$)/i.test(name)),
+    problem: said.admitted ? '' : problem ? Buffer.from(problem[1], 'latin1').toString() : problemText('Too many requests.'),
+  };
+  const receipt = {
+    receipt: said.receipt ?? null,
+    receiptEndsMs: milliseconds(said.receipt_ends),
+    notKept: said.not_kept ?? [],
+  };
+  return { verdict, receipt };
+}
+
+/** @param {Answer} answer @returns {Settlement} */
+function readSettlement(answer) {
+  const said = read(answer);
+  if (answer.status !== 200 || !Array.isArray(said.limits)) throw notAResult(answer, said);
+  const limits = said.limits.map((one) => ({
+    limit: one.limit ?? null,
+    result: String(one.result),
+    quota: one.quota ?? null,
+    remaining: one.remaining ?? null,
+    resetAfterMs: milliseconds(one.reset_after),
+    lost: one.lost ?? 0,
+  }));
+  return { limits, receiptEndsMs: milliseconds(said.receipt_ends) };
+}
+
+/** @param {string} detail */
+const problemText = (detail) =>
+  JSON.stringify({ type: 'about:blank', title: 'Too Many Requests', status: 429, detail });
+
+/** @param {string} reason @param {boolean} admitted @param {string} detail @returns {Verdict} */
+function verdictWithoutAnswer(reason, admitted, detail) {
+  return {
+    admitted, reason, status: admitted ? 200 : 429, limit: null, quota: null, remaining: null, retryAfterMs: null,
+    resetAfterMs: null, delayMs: 0, route: null, tier: null, missing: null, fields: [],
+    problem: admitted ? '' : problemText(detail),
+  };
+}
+
+module.exports = { encodeQuery, encodeReceipt, readVerdict, readSettlement, verdictWithoutAnswer };

@@ -1,0 +1,77 @@
+'use strict';
+// What the middlewares send of a request, and how they answer.
+
+const net = require('node:net');
+const { fieldsOf } = require('./transport.js');
+
+/**
+ * @typedef {import('../index.js').Query} Query
+ * @typedef {import('../index.js').Verdict} Verdict
+ * @typedef {import('node:http').IncomingMessage} IncomingMessage
+ */
+
+const PROBLEM_TYPE = 'application/problem+json';
+const MAX_WAIT_MS = 5000;
+
+/** The text of a header, of which Node gives the bytes as Latin-1. What is not UTF-8 is replaced. @param {string} value */
+const asUtf8 = (value) => (/[^\x00-\x7f]/.test(value) ? Buffer.from(value, 'latin1').toString() : value);
+
+/** @param {string} target */
+const asAscii = (target) =>
+  target.replace(/[^\x21-\x7e]/g, (letter) => '%' + letter.charCodeAt(0).toString(16).padStart(2, '0'));
+
+/**
+ * Undefined: it is not known, because the client hung up before it was read. The other end of a unix socket is this
+ * machine.
+ * @param {IncomingMessage} request
+ */
+function peerOf(request) {
+  const { remoteAddress, server } = /** @type {net.Socket & { server?: net.Server }} */ (request.socket);
+  if (remoteAddress !== undefined) return remoteAddress.replace(/%.*/, '');
+  return typeof server?.address() === 'string' ? '127.0.0.1' : undefined;
+}
+
+/**
+ * @param {IncomingMessage} request
+ * @param {string} target
+ * @param {Set<string> | undefined} names in lower case; undefined: all
+ * @param {number} maxWaitMs
+ * @returns {Query}
+ */
+function queryOf(request, target, names, maxWaitMs) {
+  const headers = fieldsOf(request.rawHeaders)
+    .filter(([name]) => !names || names.has(name.toLowerCase()))
+    .map(([name, value]) => /** @type {[string, string]} */ ([name, asUtf8(value)]));
+  return { method: request.method ?? 'GET', path: asAscii(target), ip: peerOf(request), headers, maxWaitMs };
+}
+
+/** @param {Iterable<string> | undefined} headers */
+const lowerCase = (headers) => headers && new Set([...headers].map((name) => name.toLowerCase()));
+
+/**
+ * @param {import('../index.js').Client} client
+ * @param {Query} query
+ * @param {boolean} reserve
+ * @returns {Promise<{ verdict: Verdict, reservation: import('../index.js').Reservation | null }>}
+ */
+async function judge(client, query, reserve) {
+  if (query.ip === undefined || net.isIP(query.ip) === 0) {
+    const verdict = client.refuse('the address that the request came from is not known: set ip in the query function, ' +
+      'if this server does not tell it');
+    return { verdict, reservation: null };
+  }
+  if (!reserve) return { verdict: await client.check(query), reservation: null };
+  try {
+    const reservation = await client.reserve(query);
+    return { verdict: reservation.verdict, reservation };
+  } catch (error) {
+    const verdict = /** @type {{ verdict?: Verdict }} */ (error).verdict;
+    if (!verdict) throw error;
+    return { verdict, reservation: null };
+  }
+}
+
+/** @param {number} ms @returns {Promise<void>} */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, Math.ceil(ms)));
+
+module.exports = { MAX_WAIT_MS, PROBLEM_TYPE, judge, lowerCase, queryOf, sleep };

@@ -1,0 +1,256 @@
+"""The client for asyncio: one connection for each task that asks at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from types import TracebackType
+
+from ._http import Answer, AnswerReader, Place, ProtocolError
+from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable, Verdict, WeirError, read_settlement,
+                        read_verdict, receipt_body)
+from ._settings import Fail, OnError, Settings, new_id
+
+MOST_KEPT = 64  # connections
+
+
+class _Stale(Exception):
+    """A kept connection was closed before any byte of an answer."""
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._reader = AnswerReader()
+        self._answer: asyncio.Future[Answer] | None = None  # that is awaited
+        self.is_kept = False
+
+    async def exchange(self, request: bytes, deadline: float) -> tuple[Answer, bool]:
+        """The answer, and whether the connection can be kept."""
+        if self._transport is None:
+            raise _Stale
+        loop = asyncio.get_running_loop()
+        self._reader = AnswerReader()
+        self._answer = loop.create_future()
+        timer = loop.call_at(deadline, self._fail, TimeoutError())
+        try:
+            self._transport.write(request)
+            return await self._answer, self._reader.can_go_on and self._transport is not None
+        finally:
+            timer.cancel()
+            self._answer = None
+
+    def is_open(self) -> bool:
+        return self._transport is not None
+
+    def close(self) -> None:
+        if self._transport:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._answer is None or self._answer.done():  # nothing was asked
+            return self.close()
+        try:
+            self._give(self._reader.feed(data))
+        except ProtocolError as error:
+            self._fail(error)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        if self._answer is None:
+            return
+        if self.is_kept and not self._reader.has_begun:
+            return self._fail(_Stale())
+        try:
+            self._give(self._reader.end())
+        except ProtocolError as wrong:
+            self._fail(wrong)
+        self._fail(ConnectionError("the connection was closed without an answer"))
+
+    def _give(self, answer: Answer | None) -> None:
+        if answer and self._answer and not self._answer.done():
+            self._answer.set_result(answer)
+
+    def _fail(self, error: Exception) -> None:
+        if self._answer and not self._answer.done():
+            self._answer.set_exception(error)
+
+
+async def _connect(place: Place, deadline: float) -> _Connection:
+    loop = asyncio.get_running_loop()
+    left = deadline - loop.time()
+    if left <= 0:
+        raise TimeoutError
+    try:
+        if place.path is not None:
+            made = loop.create_unix_connection(_Connection, place.path)
+        else:
+            made = loop.create_connection(_Connection, place.host, place.port, ssl=place.tls)
+        return (await asyncio.wait_for(made, left))[1]
+    except asyncio.TimeoutError as error:
+        raise TimeoutError from error
+
+
+class AsyncClient:
+    """Asks Weir. Tasks may share it; used in another event loop, it connects anew.
+
+    `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
+    `fail` says. What Weir refuses to judge is denied.
+    """
+
+    def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = 0.1, fail: Fail = "open",
+                 token: str | None = None, tls: ssl.SSLContext | None = None,
+                 on_error: OnError | None = None) -> None:
+        self._settings = Settings(url, timeout, fail, token, tls, on_error)
+        self._kept: list[_Connection] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def check(self, query: Query) -> Verdict:
+        return (await self._judge(query.encoded()))[0]
+
+    async def peek(self, query: Query) -> Verdict:
+        """What a check would say. Charges nothing."""
+        return (await self._judge(query.encoded(peek=True)))[0]
+
+    def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> AsyncReservation:
+        """For an `async with`, which takes the query's cost, or raises Denied. Never take the id from what a client
+        sends."""
+        return AsyncReservation(self, query, lease, id)
+
+    async def settle(self, receipt: str, actual: int) -> Settlement:
+        return read_settlement(await self._post("/v1/settle", receipt_body(receipt, actual=actual)))
+
+    async def release(self, receipt: str) -> Settlement:
+        return read_settlement(await self._post("/v1/release", receipt_body(receipt)))
+
+    async def extend(self, receipt: str, lease: float | None = None) -> Settlement:
+        return read_settlement(await self._post("/v1/extend", receipt_body(receipt, lease=lease)))
+
+    async def report(self, query: Query, *, id: str | None = None) -> Settlement:
+        """Charges what was used, the query's cost, whatever is left. Without an id it is sent once only."""
+        return read_settlement(await self._post("/v1/report", query.encoded(id=id), may_repeat=id is not None))
+
+    async def close(self) -> None:
+        kept, self._kept = self._kept, []
+        if self._loop is asyncio.get_running_loop():
+            for connection in kept:
+                connection.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def refuse(self, detail: str) -> Verdict:
+        """The verdict on a request that cannot be asked about."""
+        return self._settings.verdict_without_answer(Refused(0, detail))
+
+    async def _judge(self, body: bytes) -> tuple[Verdict, Receipt]:
+        try:
+            return read_verdict(await self._post("/v1/check", body))
+        except WeirError as error:
+            return self._settings.verdict_without_answer(error), Receipt()
+
+    async def _post(self, path: str, body: bytes, may_repeat: bool = True) -> Answer:
+        request = self._settings.request(path, body)
+        deadline = asyncio.get_running_loop().time() + self._settings.timeout
+        try:
+            try:
+                answer = await self._exchange(self._take(), request, deadline)
+            except _Stale as stale:
+                await self.close()
+                if not may_repeat:
+                    raise Unavailable("Weir closed the connection, and what was sent must not be repeated") from stale
+                answer = await self._exchange(None, request, deadline)
+        except TimeoutError as error:
+            raise Unavailable(f"Weir did not answer within {self._settings.timeout:g} s") from error
+        except (OSError, ProtocolError) as error:
+            raise Unavailable(f"Weir does not answer: {error}") from error
+        self._settings.answered()
+        return answer
+
+    def _take(self) -> _Connection | None:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._kept = loop, []
+        while self._kept:
+            connection = self._kept.pop()
+            if connection.is_open():
+                return connection
+        return None
+
+    async def _exchange(self, connection: _Connection | None, request: bytes, deadline: float) -> Answer:
+        connection = connection or await _connect(self._settings.place, deadline)
+        keep = False
+        try:
+            answer, keep = await connection.exchange(request, deadline)
+            if answer.status == 408 and connection.is_kept:  # said before this request came
+                keep = False
+                raise _Stale
+            return answer
+        finally:
+            if keep and len(self._kept) < MOST_KEPT:
+                connection.is_kept = True
+                self._kept.append(connection)
+            else:
+                connection.close()
+
+
+class AsyncReservation:
+    """What an `async with` took, until it is settled or released. At its end it is settled with the cost that was
+    reserved, or after an exception released, unless that was done before."""
+
+    def __init__(self, client: AsyncClient, query: Query, lease: float | None, id: str | None) -> None:
+        self._client = client
+        self._reserved = 1 if query.cost is None else query.cost
+        self._body = query.encoded(reserve=True, lease=lease, id=id or new_id())
+        self._is_over = False
+        self.verdict = Verdict(False, "not_asked", 0)
+        self.receipt: str | None = None
+        self.receipt_ends: float | None = None
+        self.not_kept: tuple[str, ...] = ()
+
+    async def settle(self, actual: int) -> Settlement:
+        settlement = await self._client.settle(self.receipt, actual) if self.receipt else Settlement()
+        self._is_over = True
+        return settlement
+
+    async def release(self) -> Settlement:
+        settlement = await self._client.release(self.receipt) if self.receipt else Settlement()
+        self._is_over = True
+        return settlement
+
+    async def extend(self, lease: float | None = None) -> Settlement:
+        return await self._client.extend(self.receipt, lease) if self.receipt else Settlement()
+
+    async def finish(self) -> None:
+        """Settles what was reserved, unless it was settled or released before. Never fails."""
+        await self._end(is_failed=False)
+
+    async def _end(self, is_failed: bool) -> None:
+        if self._is_over:
+            return
+        try:
+            if is_failed:
+                await self.release()
+            else:
+                await self.settle(self._reserved)
+        except WeirError as error:  # the receipt ends by itself
+            self._is_over = True
+            self._client._settings.tell(error)
+
+    async def __aenter__(self) -> AsyncReservation:
+        self.verdict, receipt = await self._client._judge(self._body)
+        if not self.verdict.admitted:
+            raise Denied(self.verdict)
+        self.receipt, self.receipt_ends, self.not_kept = receipt.text, receipt.ends, receipt.not_kept
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        await self._end(is_failed=kind is not None)

@@ -1,0 +1,278 @@
+"""The client for programs that wait: one connection for each thread that asks at a time."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from ._http import Answer, AnswerReader, Place, ProtocolError
+from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable, Verdict, WeirError, read_settlement,
+                        read_verdict, receipt_body)
+from ._settings import Fail, OnError, Settings, new_id
+
+MOST_KEPT = 64  # connections
+
+
+class _Stale(Exception):
+    """A kept connection was closed before any byte of an answer."""
+
+
+def _connect(place: Place, deadline: float) -> socket.socket:
+    if place.path is not None:
+        return _connected(socket.AF_UNIX, place.path, deadline)
+    failed: OSError | None = None
+    for family, _, _, _, address in socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM):
+        try:
+            made = _connected(family, address, deadline)
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return made
+        except OSError as error:
+            failed = error
+    raise failed or OSError("there is no address")
+
+
+def _connected(family: int, address: Any, deadline: float) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.settimeout(_left(deadline))
+        made.connect(address)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+class _Connection:
+    def __init__(self, place: Place, deadline: float) -> None:
+        self._socket = _connect(place, deadline)
+        if place.tls:
+            self._socket.settimeout(_left(deadline))
+            self._socket = place.tls.wrap_socket(self._socket, server_hostname=place.host)
+        self.is_kept = False
+
+    def is_open(self) -> bool:
+        """Nothing comes of a kept connection but its end."""
+        if isinstance(self._socket, ssl.SSLSocket):
+            return True
+        self._socket.settimeout(0)
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    def exchange(self, request: bytes, deadline: float) -> tuple[Answer, bool]:
+        """The answer, and whether the connection can be kept."""
+        reader = AnswerReader()
+        try:
+            self._socket.settimeout(_left(deadline))
+            self._socket.sendall(request)
+            while True:
+                self._socket.settimeout(_left(deadline))
+                data = self._socket.recv(65536)
+                answer = reader.feed(data) if data else reader.end()
+                if answer:
+                    return answer, reader.can_go_on
+                if not data:
+                    raise ConnectionError("the connection was closed without an answer")
+        except TimeoutError:
+            raise
+        except OSError as error:
+            if self.is_kept and not reader.has_begun:
+                raise _Stale from error
+            raise
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+class _Pool:
+    """Of kept connections. Those of a process are not used by what it forked."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: list[_Connection] = []
+        self._process = os.getpid()
+
+    def take(self) -> _Connection | None:
+        while True:
+            with self._lock:
+                if self._process != os.getpid():
+                    self._process, self._kept = os.getpid(), []
+                if not self._kept:
+                    return None
+                connection = self._kept.pop()
+            if connection.is_open():
+                return connection
+            connection.close()
+
+    def keep(self, connection: _Connection) -> None:
+        connection.is_kept = True
+        with self._lock:
+            if len(self._kept) < MOST_KEPT and self._process == os.getpid():
+                self._kept.append(connection)
+                return
+        connection.close()
+
+    def clear(self) -> None:
+        with self._lock:
+            kept, self._kept = self._kept, []
+        for connection in kept:
+            connection.close()
+
+
+class Client:
+    """Asks Weir. Threads may share it.
+
+    `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
+    `fail` says. What Weir refuses to judge is denied.
+    """
+
+    def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = 0.1, fail: Fail = "open",
+                 token: str | None = None, tls: ssl.SSLContext | None = None,
+                 on_error: OnError | None = None) -> None:
+        self._settings = Settings(url, timeout, fail, token, tls, on_error)
+        self._pool = _Pool()
+
+    def check(self, query: Query) -> Verdict:
+        return self._judge(query.encoded())[0]
+
+    def peek(self, query: Query) -> Verdict:
+        """What a check would say. Charges nothing."""
+        return self._judge(query.encoded(peek=True))[0]
+
+    def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> Reservation:
+        """Takes the query's cost, for a `with`, or raises Denied. Never take the id from what a client sends."""
+        verdict, receipt = self._judge(query.encoded(reserve=True, lease=lease, id=id or new_id()))
+        if not verdict.admitted:
+            raise Denied(verdict)
+        return Reservation(self, query, verdict, receipt)
+
+    def settle(self, receipt: str, actual: int) -> Settlement:
+        return read_settlement(self._post("/v1/settle", receipt_body(receipt, actual=actual)))
+
+    def release(self, receipt: str) -> Settlement:
+        return read_settlement(self._post("/v1/release", receipt_body(receipt)))
+
+    def extend(self, receipt: str, lease: float | None = None) -> Settlement:
+        return read_settlement(self._post("/v1/extend", receipt_body(receipt, lease=lease)))
+
+    def report(self, query: Query, *, id: str | None = None) -> Settlement:
+        """Charges what was used, the query's cost, whatever is left. Without an id it is sent once only."""
+        return read_settlement(self._post("/v1/report", query.encoded(id=id), may_repeat=id is not None))
+
+    def close(self) -> None:
+        self._pool.clear()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def refuse(self, detail: str) -> Verdict:
+        """The verdict on a request that cannot be asked about."""
+        return self._settings.verdict_without_answer(Refused(0, detail))
+
+    def _judge(self, body: bytes) -> tuple[Verdict, Receipt]:
+        try:
+            return read_verdict(self._post("/v1/check", body))
+        except WeirError as error:
+            return self._settings.verdict_without_answer(error), Receipt()
+
+    def _post(self, path: str, body: bytes, may_repeat: bool = True) -> Answer:
+        request = self._settings.request(path, body)
+        deadline = time.monotonic() + self._settings.timeout
+        try:
+            try:
+                answer = self._exchange(self._pool.take(), request, deadline)
+            except _Stale as stale:
+                self._pool.clear()
+                if not may_repeat:
+                    raise Unavailable("Weir closed the connection, and what was sent must not be repeated") from stale
+                answer = self._exchange(None, request, deadline)
+        except TimeoutError as error:
+            raise Unavailable(f"Weir did not answer within {self._settings.timeout:g} s") from error
+        except (OSError, ProtocolError) as error:
+            raise Unavailable(f"Weir does not answer: {error}") from error
+        self._settings.answered()
+        return answer
+
+    def _exchange(self, connection: _Connection | None, request: bytes, deadline: float) -> Answer:
+        connection = connection or _Connection(self._settings.place, deadline)
+        keep = False
+        try:
+            answer, keep = connection.exchange(request, deadline)
+            if answer.status == 408 and connection.is_kept:  # said before this request came
+                keep = False
+                raise _Stale
+            return answer
+        finally:
+            if keep:
+                self._pool.keep(connection)
+            else:
+                connection.close()
+
+
+class Reservation:
+    """What was taken, until it is settled or released. At the end of a `with` it is settled with the cost that was
+    reserved, or after an exception released, unless that was done before."""
+
+    def __init__(self, client: Client, query: Query, verdict: Verdict, receipt: Receipt) -> None:
+        self._client = client
+        self._reserved = 1 if query.cost is None else query.cost
+        self._is_over = False
+        self.verdict = verdict
+        self.receipt = receipt.text
+        self.receipt_ends = receipt.ends
+        self.not_kept = receipt.not_kept
+
+    def settle(self, actual: int) -> Settlement:
+        settlement = self._client.settle(self.receipt, actual) if self.receipt else Settlement()
+        self._is_over = True
+        return settlement
+
+    def release(self) -> Settlement:
+        settlement = self._client.release(self.receipt) if self.receipt else Settlement()
+        self._is_over = True
+        return settlement
+
+    def extend(self, lease: float | None = None) -> Settlement:
+        return self._client.extend(self.receipt, lease) if self.receipt else Settlement()
+
+    def finish(self) -> None:
+        """Settles what was reserved, unless it was settled or released before. Never fails."""
+        self._end(is_failed=False)
+
+    def _end(self, is_failed: bool) -> None:
+        if self._is_over:
+            return
+        try:
+            if is_failed:
+                self.release()
+            else:
+                self.settle(self._reserved)
+        except WeirError as error:  # the receipt ends by itself
+            self._is_over = True
+            self._client._settings.tell(error)
+
+    def __enter__(self) -> Reservation:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._end(is_failed=kind is not None)

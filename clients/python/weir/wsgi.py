@@ -1,0 +1,124 @@
+"""Middleware for WSGI: Flask, Django, or a plain function."""
+
+from __future__ import annotations
+
+import time
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
+from urllib.parse import quote
+
+from ._messages import PROBLEM_TYPE, Denied, Query, Verdict
+from ._peer import LOCAL, UNKNOWN, address, as_utf8, chosen
+from .client import Client, Reservation
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+    QueryOf = Callable[[WSGIEnvironment, Query], Query]
+
+_SAFE_IN_PATHS = "/!$&'()*+,;=:@~"
+_AT_A_UNIX_SOCKET = ("", "localhost", "<local>")  # what servers say there instead of an address
+
+
+class WsgiMiddleware:
+    """Asks `client` about every request before `app` gets it. Admitted, the answer has the rate limit fields; denied,
+    it is 429 or 403 with the server's problem as its body.
+
+    `query` may change what is asked: say who is calling, or what it costs. `headers` names those that are sent, by
+    default all. A request that a queue makes wait does so for at most `max_wait` seconds. With `reserve` the cost is
+    reserved, as limits on concurrency need it; environ["weir.reservation"] settles it, or the end of the response.
+    """
+
+    def __init__(self, app: WSGIApplication, client: Client | None = None, *, query: QueryOf | None = None,
+                 headers: Iterable[str] | None = None, max_wait: float = 5.0, reserve: bool = False) -> None:
+        self._app = app
+        self._client = client or Client()
+        self._query = query
+        self._sends = chosen(headers)
+        self._max_wait = max_wait
+        self._reserve = reserve
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        query = self._query_of(environ)
+        reservation: Reservation | None = None
+        if query.ip is None:
+            verdict = self._client.refuse(UNKNOWN)
+        elif self._reserve:
+            try:
+                reservation = self._client.reserve(query)
+                verdict = reservation.verdict
+            except Denied as denied:
+                verdict = denied.verdict
+        else:
+            verdict = self._client.check(query)
+        if not verdict.admitted:
+            return _deny(environ, verdict, start_response)
+        environ["weir.verdict"] = verdict
+        if verdict.delay > 0:
+            time.sleep(verdict.delay)
+        answer = _with_fields(verdict, start_response)
+        if reservation is None:
+            return self._app(environ, answer)
+        environ["weir.reservation"] = reservation
+        try:
+            return _Reserved(self._app(environ, answer), reservation)
+        except BaseException:
+            reservation.finish()
+            raise
+
+    def _query_of(self, environ: WSGIEnvironment) -> Query:
+        path = (environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")).encode("latin-1", "replace")
+        target = quote(path, _SAFE_IN_PATHS) or "/"
+        if environ.get("QUERY_STRING"):
+            target += "?" + as_utf8(environ["QUERY_STRING"])
+        query = Query(environ.get("REQUEST_METHOD", "GET"), target, ip=_peer_of(environ),
+                      headers=[pair for pair in _headers_of(environ) if self._sends(pair[0])], max_wait=self._max_wait)
+        return self._query(environ, query) if self._query else query
+
+
+def _peer_of(environ: WSGIEnvironment) -> str | None:
+    peer = environ.get("REMOTE_ADDR", "")
+    return LOCAL if peer in _AT_A_UNIX_SOCKET else address(peer)
+
+
+def _headers_of(environ: WSGIEnvironment) -> Iterator[tuple[str, str]]:
+    for key, value in environ.items():
+        if key.startswith("HTTP_"):
+            yield key[5:].replace("_", "-").title(), as_utf8(value)
+        elif key in ("CONTENT_TYPE", "CONTENT_LENGTH") and value:
+            yield key.replace("_", "-").title(), as_utf8(value)
+
+
+def _with_fields(verdict: Verdict, start_response: StartResponse) -> StartResponse:
+    def start(status: str, headers: list[tuple[str, str]], *further: Any) -> Callable[[bytes], object]:
+        own = {name.lower() for name, _ in headers}
+        return start_response(status, [*headers, *(field for field in verdict.fields if field[0].lower() not in own)],
+                              *further)
+
+    return start
+
+
+def _deny(environ: WSGIEnvironment, verdict: Verdict, start_response: StartResponse) -> Iterable[bytes]:
+    headers = [*verdict.fields, ("Content-Type", PROBLEM_TYPE), ("Content-Length", str(len(verdict.problem)))]
+    start_response(f"{verdict.status} {HTTPStatus(verdict.status).phrase}", headers)
+    return [] if environ.get("REQUEST_METHOD") == "HEAD" else [verdict.problem]
+
+
+class _Reserved:
+    """The body of an answer, which settles what was reserved when it is over. However it ended: a client that hangs up
+    gets nothing back."""
+
+    def __init__(self, body: Iterable[bytes], reservation: Reservation) -> None:
+        self._body = body
+        self._reservation = reservation
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._body)
+
+    def close(self) -> None:
+        try:
+            close = getattr(self._body, "close", None)
+            if close:
+                close()
+        finally:
+            self._reservation.finish()
