@@ -51,6 +51,8 @@ type Client struct {
 	base      string
 	transport *http.Transport
 	isAway    atomic.Bool
+	// toldOfRefusal is the second in which the log last told of one.
+	toldOfRefusal atomic.Int64
 }
 
 // New fails if an option makes no sense. It does not connect.
@@ -174,8 +176,11 @@ func (c *Client) tell(err error) {
 	switch {
 	case c.options.OnError != nil:
 		c.options.OnError(err)
-	case isRefusal:
-		log.Printf("weir: %v", err)
+	case isRefusal: // clients can cause it, so once a second is enough
+		now := time.Now().Unix()
+		if c.toldOfRefusal.Swap(now) != now {
+			log.Printf("weir: %v", err)
+		}
 	case !wasAway && c.options.Fail == Open:
 		log.Printf("weir: %v; until it answers, requests pass", err)
 	case !wasAway:

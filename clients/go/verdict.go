@@ -118,7 +118,7 @@ type settlementJSON struct {
 func readVerdict(from answer) (Verdict, verdictJSON, error) {
 	var said verdictJSON
 	err := json.Unmarshal(from.body, &said)
-	if err != nil || said.Admitted == nil || *said.Admitted != (from.status == http.StatusOK) {
+	if err != nil || said.Admitted == nil || !fits(*said.Admitted, from.status) {
 		return Verdict{}, said, notAResult(from)
 	}
 	verdict := Verdict{
@@ -128,12 +128,19 @@ func readVerdict(from answer) (Verdict, verdictJSON, error) {
 		Header: fieldsForTheClient(from.header),
 	}
 	if !verdict.Admitted {
-		verdict.Problem = problem("Too many requests.")
+		verdict.Problem = problem(from.status, "This request is denied.")
 		if server := from.header.Get("X-Weir-Problem"); server != "" {
 			verdict.Problem = []byte(server)
 		}
 	}
 	return verdict, said, nil
+}
+
+func fits(admitted bool, status int) bool {
+	if admitted {
+		return status == http.StatusOK
+	}
+	return status == http.StatusTooManyRequests || status == http.StatusForbidden
 }
 
 func readSettlement(from answer) (Settlement, error) {
@@ -188,9 +195,11 @@ func refusedVerdict() Verdict {
 }
 
 func denied(reason, detail string) Verdict {
-	return Verdict{Reason: reason, Status: http.StatusTooManyRequests, Problem: problem(detail)}
+	status := http.StatusTooManyRequests
+	return Verdict{Reason: reason, Status: status, Problem: problem(status, detail)}
 }
 
-func problem(detail string) []byte {
-	return []byte(`{"type":"about:blank","title":"Too Many Requests","status":429,"detail":` + jsonText(detail) + `}`)
+func problem(status int, detail string) []byte {
+	return []byte(fmt.Sprintf(`{"type":"about:blank","title":%s,"status":%d,"detail":%s}`,
+		jsonText(http.StatusText(status)), status, jsonText(detail)))
 }

@@ -2,7 +2,7 @@
 // Middleware for Express, Connect, and whatever else takes (request, response, next).
 
 const { Client } = require('./lib/client.js');
-const { MAX_WAIT_MS, PROBLEM_TYPE, judge, lowerCase, queryOf, sleep } = require('./lib/request.js');
+const { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, judge, lowerCase, queryOf, sleep } = require('./lib/request.js');
 
 /**
  * @param {import('./express.js').MiddlewareOptions} [options]
@@ -24,7 +24,7 @@ function middleware({ client = new Client(), query: change, headers, maxWaitMs =
       return false;
     }
     request.weir = { verdict, reservation };
-    if (reservation) whenOver(response, reservation);
+    if (reservation) finishWith(response, reservation);
     if (verdict.delayMs > 0) await sleep(verdict.delayMs);
     return true;
   }
@@ -34,13 +34,6 @@ function middleware({ client = new Client(), query: change, headers, maxWaitMs =
       if (admitted) next();
     }, next);
   };
-}
-
-/** @param {import('node:http').ServerResponse} response @param {import('./index.js').Reservation} reservation */
-function whenOver(response, reservation) {
-  const finish = () => void reservation.finish();
-  if (response.closed) finish();
-  else response.once('close', finish);
 }
 
 module.exports = { middleware };

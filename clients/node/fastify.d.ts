@@ -23,11 +23,10 @@ declare namespace weir {
     /** When to ask; by default 'onRequest'. In 'preHandler' the query function sees what earlier hooks found out. */
     hook?: 'onRequest' | 'preHandler' | undefined;
   }
-  export { weir as default };
 }
 
 /** Asks about every request before its handler gets it. Admitted, the answer has the rate limit fields; denied, it is
  * 429 or 403 with the server's problem as its body. */
-declare const weir: FastifyPluginAsync<weir.WeirOptions>;
+declare const weir: FastifyPluginAsync<weir.WeirOptions> & { default: FastifyPluginAsync<weir.WeirOptions> };
 
 export = weir;

@@ -2,9 +2,9 @@
 // Plugin for Fastify 4 and 5.
 
 const { Client } = require('./lib/client.js');
-const { MAX_WAIT_MS, PROBLEM_TYPE, judge, lowerCase, queryOf, sleep } = require('./lib/request.js');
+const { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, judge, lowerCase, queryOf, sleep } = require('./lib/request.js');
 
-/** @type {import('./fastify.js').default} */
+/** @type {import('fastify').FastifyPluginAsync<import('./fastify.js').WeirOptions>} */
 const plugin = async function weir(fastify, options = {}) {
   const { client = new Client(), query: change, maxWaitMs = MAX_WAIT_MS, reserve = false, hook = 'onRequest' } = options;
   const names = lowerCase(options.headers);
@@ -14,14 +14,10 @@ const plugin = async function weir(fastify, options = {}) {
     const { verdict, reservation } = await judge(client, change ? await change(request, own) : own, reserve);
     for (const [name, value] of verdict.fields) reply.header(name, value);
     if (!verdict.admitted) {
-      return reply.code(verdict.status).type(PROBLEM_TYPE).send(verdict.problem);
+      return reply.code(verdict.status).header('Content-Type', PROBLEM_TYPE).send(Buffer.from(verdict.problem));
     }
     request.weir = { verdict, reservation };
-    if (reservation) {
-      const finish = () => void reservation.finish();
-      if (reply.raw.closed) finish();
-      else reply.raw.once('close', finish);
-    }
+    if (reservation) finishWith(reply.raw, reservation);
     if (verdict.delayMs > 0) await sleep(verdict.delayMs);
     return undefined;
   });

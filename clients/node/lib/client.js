@@ -11,6 +11,7 @@ const { Transport } = require('./transport.js');
  * @typedef {import('../index.js').Settlement} Settlement
  * @typedef {import('../index.js').ReserveOptions} ReserveOptions
  * @typedef {import('./messages.js').Receipt} Receipt
+ * @typedef {InstanceType<typeof RefusedError> | InstanceType<typeof UnavailableError>} Failure
  */
 
 const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
@@ -24,6 +25,7 @@ class Client {
   #fail;
   #onError;
   #isAway = false;
+  #toldOfRefusal = -Infinity;
 
   /** @param {import('../index.js').ClientOptions} [options] */
   constructor({ url = 'http://127.0.0.1:8080', timeoutMs = 100, fail = 'open', token, tls, onError } = {}) {
@@ -93,13 +95,15 @@ class Client {
     return this.#withoutAnswer(new RefusedError(0, detail));
   }
 
-  /** Of each failure to the callback; without one a warning, but of Weir's being away only when that begins.
-   * @param {Error} error */
+  /** Of each failure to the callback; without one a warning, but of Weir's being away only when that begins, and of
+   * refusals, which clients can cause, once a second. @param {Error} error */
   tell(error) {
     const isRefusal = error instanceof RefusedError;
     if (this.#onError) {
       this.#onError(error);
     } else if (isRefusal) {
+      if (performance.now() - this.#toldOfRefusal < 1000) return;
+      this.#toldOfRefusal = performance.now();
       process.emitWarning(error.message, 'WeirWarning');
     } else if (!this.#isAway) {
       const then = this.#fail === 'open' ? 'pass' : 'are denied';
@@ -119,7 +123,7 @@ class Client {
     }
   }
 
-  /** A refusal is a denial. Only where Weir is away does `fail` count. @param {RefusedError | UnavailableError} error */
+  /** A refusal is a denial. Only where Weir is away does `fail` count. @param {Failure} error */
   #withoutAnswer(error) {
     this.tell(error);
     if (error instanceof RefusedError) {

@@ -1,6 +1,7 @@
 'use strict';
 // What is asked and answered, without a socket: queries and receipts as JSON, verdicts, settlements.
 
+const { STATUS_CODES } = require('node:http');
 const { RefusedError, UnavailableError } = require('./errors.js');
 
 /**
@@ -84,11 +85,18 @@ function notAResult(answer, said) {
   return new UnavailableError(`Weir answers ${answer.status}: ${detail}`);
 }
 
+/** @param {Answer} answer */
+function problemOf(answer) {
+  const field = answer.fields.find(([name]) => name.toLowerCase() === 'x-weir-problem');
+  return field ? Buffer.from(field[1], 'latin1').toString() : problemText(answer.status, 'This request is denied.');
+}
+
 /** Throws if the answer is no verdict. @param {Answer} answer @returns {{ verdict: Verdict, receipt: Receipt }} */
 function readVerdict(answer) {
   const said = read(answer);
-  if (typeof said.admitted !== 'boolean' || said.admitted !== (answer.status === 200)) throw notAResult(answer, said);
-  const problem = answer.fields.find(([name]) => name.toLowerCase() === 'x-weir-problem');
+  if (typeof said.admitted !== 'boolean' || !(said.admitted ? [200] : [429, 403]).includes(answer.status)) {
+    throw notAResult(answer, said);
+  }
   /** @type {Verdict} */
   const verdict = {
     admitted: said.admitted,
@@ -104,7 +112,7 @@ function readVerdict(answer) {
     tier: said.tier ?? null,
     missing: said.missing ?? null,
     fields: answer.fields.filter(([name]) => /^(ratelimit|x-ratelimit-|retry-after$)/i.test(name)),
-    problem: said.admitted ? '' : problem ? Buffer.from(problem[1], 'latin1').toString() : problemText('Too many requests.'),
+    problem: said.admitted ? '' : problemOf(answer),
   };
   const receipt = {
     receipt: said.receipt ?? null,
@@ -129,16 +137,16 @@ function readSettlement(answer) {
   return { limits, receiptEndsMs: milliseconds(said.receipt_ends) };
 }
 
-/** @param {string} detail */
-const problemText = (detail) =>
-  JSON.stringify({ type: 'about:blank', title: 'Too Many Requests', status: 429, detail });
+/** @param {number} status @param {string} detail */
+const problemText = (status, detail) =>
+  JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail });
 
 /** @param {string} reason @param {boolean} admitted @param {string} detail @returns {Verdict} */
 function verdictWithoutAnswer(reason, admitted, detail) {
   return {
     admitted, reason, status: admitted ? 200 : 429, limit: null, quota: null, remaining: null, retryAfterMs: null,
     resetAfterMs: null, delayMs: 0, route: null, tier: null, missing: null, fields: [],
-    problem: admitted ? '' : problemText(detail),
+    problem: admitted ? '' : problemText(429, detail),
   };
 }
 

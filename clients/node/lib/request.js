@@ -71,7 +71,18 @@ async function judge(client, query, reserve) {
   }
 }
 
+/**
+ * However the response ends: a client that hangs up gets nothing back.
+ * @param {import('node:http').ServerResponse} response
+ * @param {import('../index.js').Reservation} reservation
+ */
+function finishWith(response, reservation) {
+  const finish = () => void reservation.finish();
+  if (response.destroyed) finish(); // it hung up meanwhile
+  else response.once('close', finish);
+}
+
 /** @param {number} ms @returns {Promise<void>} */
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, Math.ceil(ms)));
 
-module.exports = { MAX_WAIT_MS, PROBLEM_TYPE, judge, lowerCase, queryOf, sleep };
+module.exports = { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, judge, lowerCase, queryOf, sleep };

@@ -67,7 +67,12 @@ class Transport {
       if (!mayRepeat) {
         throw new UnavailableError('Weir closed the connection, and what was sent must not be repeated', error);
       }
+    }
+    try {
       return await this.#exchange(path, body, deadline);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      throw new UnavailableError('Weir closes connections without an answer', error);
     }
   }
 
@@ -125,9 +130,6 @@ class Transport {
         response.on('error', closed);
         response.on('end', () => {
           if (!response.complete) return closed();
-          if (response.statusCode === 408 && request.reusedSocket) { // said before this request came
-            return fail(new StaleConnection('stale'));
-          }
           isOver = true;
           clearTimeout(timer);
           resolve({ status: response.statusCode ?? 0, fields: fieldsOf(response.rawHeaders),

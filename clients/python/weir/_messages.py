@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Iterable, Mapping, Tuple, Union
 
 from ._http import Answer
@@ -120,7 +121,9 @@ def read_verdict(answer: Answer) -> tuple[Verdict, Receipt]:
     """Raises Refused or Unavailable if the answer is no verdict."""
     said = _read(answer)
     admitted, reason = said.get("admitted"), said.get("reason")
-    if not isinstance(admitted, bool) or not isinstance(reason, str) or admitted != (answer.status == 200):
+    if not isinstance(admitted, bool) or not isinstance(reason, str):
+        raise _not_a_result(answer, said)
+    if answer.status not in ((200,) if admitted else (429, 403)):
         raise _not_a_result(answer, said)
     verdict = Verdict(
         admitted=admitted, reason=reason, status=answer.status, limit=said.get("limit"), quota=said.get("quota"),
@@ -154,8 +157,12 @@ def refused_verdict() -> Verdict:
 
 
 def _denied(reason: str, detail: str) -> Verdict:
-    problem = {"type": "about:blank", "title": "Too Many Requests", "status": 429, "detail": detail}
-    return Verdict(False, reason, 429, problem=json.dumps(problem, separators=(",", ":")).encode())
+    return Verdict(False, reason, 429, problem=_problem(429, detail))
+
+
+def _problem(status: int, detail: str) -> bytes:
+    said = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    return json.dumps(said, separators=(",", ":")).encode()
 
 
 def _is_for_the_client(name: str) -> bool:
@@ -166,7 +173,7 @@ def _problem_of(answer: Answer) -> bytes:
     for name, value in answer.fields:
         if name.lower() == "x-weir-problem":
             return value.encode("latin-1")
-    return _denied("", "Too many requests.").problem
+    return _problem(answer.status, "This request is denied.")
 
 
 def _read(answer: Answer) -> dict[str, Any]:

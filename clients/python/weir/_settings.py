@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import ssl
+import time
 from typing import Callable, Literal
 
 from ._http import Place, head_of, request
@@ -34,6 +35,7 @@ class Settings:
         self._on_error = on_error
         self._head = head_of(self.place, token)
         self._is_away = False
+        self._told_of_refusal = float("-inf")
 
     def request(self, path: str, body: bytes) -> bytes:
         if len(body) > LONGEST_BODY:
@@ -51,11 +53,14 @@ class Settings:
         return refused_verdict() if isinstance(error, Refused) else away_verdict(self._fail)
 
     def tell(self, error: WeirError) -> None:
-        """Of each failure to the callback; without one to the log, but of Weir's being away only when that begins."""
+        """Of each failure to the callback; without one to the log, but of Weir's being away only when that begins, and of
+        refusals, which clients can cause, once a second."""
         if self._on_error:
             self._on_error(error)
         elif isinstance(error, Refused):
-            _log.warning("%s", error)
+            if time.monotonic() - self._told_of_refusal >= 1.0:
+                self._told_of_refusal = time.monotonic()
+                _log.warning("%s", error)
         elif not self._is_away:
             _log.warning("%s; until it answers, requests %s", error, "pass" if self._fail == "open" else "are denied")
         self._is_away = self._is_away or not isinstance(error, Refused)

@@ -28,7 +28,7 @@ class _Connection(asyncio.Protocol):
     async def exchange(self, request: bytes, deadline: float) -> tuple[Answer, bool]:
         """The answer, and whether the connection can be kept."""
         if self._transport is None:
-            raise _Stale
+            raise _Stale if self.is_kept else ConnectionError("the connection was closed at once")
         loop = asyncio.get_running_loop()
         self._reader = AnswerReader()
         self._answer = loop.create_future()
@@ -189,9 +189,6 @@ class AsyncClient:
         keep = False
         try:
             answer, keep = await connection.exchange(request, deadline)
-            if answer.status == 408 and connection.is_kept:  # said before this request came
-                keep = False
-                raise _Stale
             return answer
         finally:
             if keep and len(self._kept) < MOST_KEPT:

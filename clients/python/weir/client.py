@@ -75,8 +75,7 @@ class _Connection:
             self._socket.settimeout(_left(deadline))
             self._socket.sendall(request)
             while True:
-                self._socket.settimeout(_left(deadline))
-                data = self._socket.recv(65536)
+                data = self._receive(deadline)
                 answer = reader.feed(data) if data else reader.end()
                 if answer:
                     return answer, reader.can_go_on
@@ -88,6 +87,14 @@ class _Connection:
             if self.is_kept and not reader.has_begun:
                 raise _Stale from error
             raise
+
+    def _receive(self, deadline: float) -> bytes:
+        """What has come by now is read, however late it is: this thread may have had to wait for others."""
+        self._socket.settimeout(max(deadline - time.monotonic(), 0.0))
+        try:
+            return self._socket.recv(65536)
+        except (BlockingIOError, ssl.SSLWantReadError) as error:
+            raise TimeoutError from error
 
     def close(self) -> None:
         self._socket.close()
@@ -109,10 +116,11 @@ class _Pool:
         self._process = os.getpid()
 
     def take(self) -> _Connection | None:
+        if self._process != os.getpid():  # the lock may be held by a thread that this process does not have
+            self._lock, self._process = threading.Lock(), os.getpid()
+            self.clear()
         while True:
             with self._lock:
-                if self._process != os.getpid():
-                    self._process, self._kept = os.getpid(), []
                 if not self._kept:
                     return None
                 connection = self._kept.pop()
@@ -217,9 +225,6 @@ class Client:
         keep = False
         try:
             answer, keep = connection.exchange(request, deadline)
-            if answer.status == 408 and connection.is_kept:  # said before this request came
-                keep = False
-                raise _Stale
             return answer
         finally:
             if keep:
