@@ -1,9 +1,12 @@
 # A folder of src: one target, and the folders it may see. docs/architecture.md has the table.
 
+# Of what is compiled here, and of nobody who links it.
 add_library(weir_warnings INTERFACE)
-target_compile_options(weir_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
-  -Wcast-align -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough -Werror)
+if(WEIR_WARNINGS)
+  target_compile_options(weir_warnings INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+    -Wcast-align -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough -Werror)
+endif()
 
 # The public headers and what they need.
 add_library(weir_api INTERFACE)

@@ -1,14 +1,22 @@
-# What `cmake --install` puts where: headers, library, program, and how other projects find them
-# (find_package(weir) and pkg-config). tests/package builds two such projects.
+# What `cmake --install` puts where: headers, libraries, program, and how other projects find them
+# (find_package(weir COMPONENTS engine) and pkg-config). tests/package builds such projects.
 
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weir)
 
 install(TARGETS weir EXPORT weirTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS weir_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(WEIR_PROGRAM)
+  install(TARGETS weir_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# A component of its own: what it is linked with is looked for only where it is asked for.
+if(WEIR_ENGINE)
+  install(TARGETS weir_engine_library EXPORT weirEngineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT weirEngineTargets NAMESPACE weir:: DESTINATION ${package_dir})
+endif()
 
 install(EXPORT weirTargets NAMESPACE weir:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/weirConfig.cmake.in ${PROJECT_BINARY_DIR}/weirConfig.cmake
@@ -18,5 +26,11 @@ install(FILES ${PROJECT_BINARY_DIR}/weirConfig.cmake ${PROJECT_BINARY_DIR}/weirC
   DESTINATION ${package_dir})
 
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/weir.pc.in ${PROJECT_BINARY_DIR}/weir.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/weir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(pc_names weir)
+if(WEIR_ENGINE)
+  list(APPEND pc_names weir-engine)
+endif()
+foreach(name IN LISTS pc_names)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

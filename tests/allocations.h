@@ -1,5 +1,5 @@
-// Counts every operator new of a test program. It replaces them, so one file of a program may include this, and no
-// more.
+// Counts every operator new of a test program, and makes one of them fail. It replaces them, so one file of a program
+// may include this, and no more.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,20 @@
 namespace {
 std::atomic<std::uint64_t> allocations{0};
 
-void* counted(std::size_t bytes) noexcept {
+// After so many more, one allocation fails. On one thread.
+constexpr std::uint64_t no_failure = ~std::uint64_t{0};
+[[maybe_unused]] std::atomic<std::uint64_t> fail_in{no_failure};
+
+bool counts_down_to_failure() noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(bytes == 0 ? 1 : bytes);
+  const std::uint64_t left = fail_in.load(std::memory_order_relaxed);
+  if (left == no_failure) return false;
+  fail_in.store(left == 0 ? no_failure : left - 1, std::memory_order_relaxed);
+  return left == 0;
+}
+
+void* counted(std::size_t bytes) noexcept {
+  return counts_down_to_failure() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }
 }  // namespace
 
@@ -27,7 +38,7 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return counted(bytes);
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (counts_down_to_failure()) throw std::bad_alloc();
   const auto align = static_cast<std::size_t>(alignment);
   if (void* memory = std::aligned_alloc(align, (bytes + align - 1) / align * align)) return memory;
   throw std::bad_alloc();

@@ -1,4 +1,5 @@
-// Weir, a rate limiter to embed: everything in one include.
+// Weir, a rate limiter to embed: everything of weir::weir in one include. The policy engine is a library of its own
+// (weir::engine), and has weir/engine.h.
 #pragma once
 
 #include "weir/backoff.h"

@@ -75,6 +75,8 @@ class Bindings {
                                                   store::SavedStates* saved = nullptr);
 
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return *matcher_; }
+  // For names that are needed longer than the states.
+  [[nodiscard]] const std::shared_ptr<const match::Matcher>& shared_matcher() const noexcept { return matcher_; }
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return matcher_->ruleset(); }
   [[nodiscard]] const std::vector<BoundLimit>& limits() const noexcept { return limits_; }
   [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }

@@ -30,6 +30,7 @@ Result<void> Engine::save(const std::filesystem::path& directory, Instant now) {
 
 std::unique_ptr<Evaluator> Engine::new_evaluator(const EvaluatorOptions& options) {
   const std::lock_guard guard(mutex_);
+  evaluators_.reserve(evaluators_.size() + 1);  // one that is made is in the list: it takes itself out, under the lock
   std::unique_ptr<Evaluator> evaluator(new Evaluator(*this, bindings_, options));
   evaluators_.push_back(evaluator.get());
   return evaluator;

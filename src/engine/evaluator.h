@@ -50,6 +50,8 @@ class Evaluator {
   // While it is held no reload takes place. Short: a reload waits for it.
   using Hold = std::unique_lock<std::recursive_mutex>;
   [[nodiscard]] Hold hold() { return Hold(busy_); }
+  // The same if nobody else holds it; otherwise it owns nothing.
+  [[nodiscard]] Hold try_hold() { return Hold(busy_, std::try_to_lock); }
 
   // Whether other processes share the states.
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }

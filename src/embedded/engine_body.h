@@ -1,0 +1,69 @@
+// What an Engine holds, and how a call of it is done.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "embedded/evaluators.h"
+#include "embedded/guarded.h"
+#include "embedded/verdict_access.h"
+#include "engine/engine.h"
+#include "engine/receipt.h"
+#include "match/query.h"
+#include "weir/clock.h"
+#include "weir/engine.h"
+
+namespace weir {
+
+struct Engine::Body {
+  Body(std::shared_ptr<const Clock> time, std::unique_ptr<engine::Engine> policy_engine)
+      : clock(std::move(time)), engine(std::move(policy_engine)), evaluators(*engine) {}
+
+  std::shared_ptr<const Clock> clock;
+  std::unique_ptr<engine::Engine> engine;
+  embedded::Evaluators evaluators;  // gone before the engine
+
+  // add(batch) says what to evaluate, read(batch, names) takes the results. `otherwise` is the result if memory is out.
+  template <class Add, class Read, class Otherwise>
+  auto evaluate(Add&& add, Read&& read, Otherwise&& otherwise) noexcept {
+    using Value =
+        decltype(read(std::declval<engine::EvaluationBatch&>(), std::declval<const embedded::VerdictAccess::Names&>()));
+    return embedded::guarded(
+        [&]() -> Value {
+          auto use = evaluators.take();
+          try {
+            engine::EvaluationBatch& batch = use.batch();
+            add(batch);
+            (void)batch.submit(clock->now());
+            return read(batch, use.names());
+          } catch (...) {
+            use.drop_batch();
+            throw;
+          }
+        },
+        std::forward<Otherwise>(otherwise));
+  }
+
+  Reservation reserve(const Query& query, const engine::ReceiptAsk& ask);
+  Settlement settle(const Receipt& receipt, const engine::ReceiptAsk& ask);
+};
+
+namespace embedded {
+
+// With what the header fields need.
+[[nodiscard]] inline match::Query query_of(const Query& query) noexcept {
+  return {.method = query.method,
+          .target = query.path,
+          .ip = query.ip,
+          .headers = query.headers,
+          .user = query.user,
+          .api_key = query.api_key,
+          .tier = query.tier,
+          .cost = query.cost,
+          .max_wait = query.max_wait,
+          .peek = query.peek,
+          .wants_more_after = true};
+}
+
+}  // namespace embedded
+}  // namespace weir

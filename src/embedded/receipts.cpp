@@ -1,0 +1,108 @@
+// Engine: what is reserved, and what comes of it.
+#include <algorithm>
+#include <utility>
+
+#include "embedded/engine_body.h"
+#include "engine/receipt.h"
+#include "limiter/receipt_ids.h"
+#include "weir/engine.h"
+
+namespace weir {
+namespace {
+
+using engine::ReceiptAsk;
+
+core::ReceiptId id_of(std::string_view id) noexcept {
+  return id.empty() ? core::ReceiptId{} : engine::receipt_id_of(id);
+}
+
+const std::string& name_of(const policy::Ruleset& ruleset, const engine::ReceiptOutcome& outcome) noexcept {
+  return ruleset.limits[*outcome.limit].name;
+}
+
+void read_outcomes(Engine::Reservation& reservation, std::span<const engine::ReceiptOutcome> outcomes,
+                   const policy::Ruleset& ruleset) {
+  for (const engine::ReceiptOutcome& outcome : outcomes) {
+    if (limiter::is_kept(outcome.result)) {
+      reservation.ends = std::min(reservation.ends.value_or(outcome.ends), outcome.ends);
+    } else if (outcome.decision.admitted) {  // not so a shadow limit that denies
+      reservation.not_kept.push_back(name_of(ruleset, outcome));
+    }
+  }
+}
+
+Engine::Settlement settlement_of(std::span<const engine::ReceiptOutcome> outcomes, const policy::Ruleset& ruleset) {
+  Engine::Settlement settlement;
+  for (const engine::ReceiptOutcome& outcome : outcomes) {
+    settlement.limits.push_back({.limit = outcome.limit ? name_of(ruleset, outcome) : std::string(),
+                                 .result = limiter::result_of(outcome.result),
+                                 .decision = outcome.decision,
+                                 .lost = outcome.lost,
+                                 .ends = outcome.ends});
+  }
+  return settlement;
+}
+
+}  // namespace
+
+Engine::Settlement::operator bool() const noexcept {
+  const auto is_done = [](const LimitResult& each) { return each.result == ReceiptResult::done; };
+  return !limits.empty() && std::ranges::all_of(limits, is_done);
+}
+
+Engine::Reservation Engine::Body::reserve(const Query& query, const ReceiptAsk& ask) {
+  Reservation failed;
+  failed.verdict = embedded::VerdictAccess::no_memory();
+  return evaluate([&](auto& batch) { batch.add(embedded::query_of(query), ask); },
+                  [](const auto& batch, const auto& names) {
+                    Reservation reservation;
+                    embedded::VerdictAccess::fill(reservation.verdict, batch, 0, names);
+                    if (const engine::Receipt* const receipt = batch.receipt(0)) {
+                      receipt->append_to(reservation.receipt.bytes_);
+                    }
+                    if (reservation) read_outcomes(reservation, batch.receipt_outcomes(0), names->ruleset());
+                    return reservation;
+                  },
+                  std::move(failed));
+}
+
+Engine::Settlement Engine::Body::settle(const Receipt& receipt, const ReceiptAsk& ask) {
+  const auto opened = engine::Receipt::read(receipt.bytes_);
+  if (!opened) return {};
+  return evaluate(
+      [&](auto& batch) { batch.add(*opened, ask); },
+      [](const auto& batch, const auto& names) { return settlement_of(batch.receipt_outcomes(0), names->ruleset()); },
+      Settlement());
+}
+
+Engine::Reservation Engine::reserve(const Query& query, Duration lasts, std::string_view id) {
+  return body_->reserve(
+      query, {.what = ReceiptAsk::What::reserve, .id = id_of(id), .lasts = std::max(lasts, Duration::zero())});
+}
+
+Engine::Reservation Engine::hold(const Query& query) {
+  return body_->reserve(query, {.what = ReceiptAsk::What::hold});
+}
+
+Engine::Settlement Engine::settle(const Receipt& receipt, Cost actual) {
+  return body_->settle(receipt, {.what = ReceiptAsk::What::settle, .actual = actual});
+}
+
+Engine::Settlement Engine::release(const Receipt& receipt) {
+  return body_->settle(receipt, {.what = ReceiptAsk::What::release});
+}
+
+Engine::Settlement Engine::extend(const Receipt& receipt, Duration lasts) {
+  return body_->settle(receipt, {.what = ReceiptAsk::What::extend, .lasts = std::max(lasts, Duration::zero())});
+}
+
+Engine::Settlement Engine::report(const Query& query, std::string_view id) {
+  return body_->evaluate(
+      [&](auto& batch) {
+        batch.add(embedded::query_of(query), ReceiptAsk{.what = ReceiptAsk::What::report, .id = id_of(id)});
+      },
+      [](const auto& batch, const auto& names) { return settlement_of(batch.receipt_outcomes(0), names->ruleset()); },
+      Settlement());
+}
+
+}  // namespace weir

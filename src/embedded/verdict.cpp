@@ -1,0 +1,193 @@
+#include "weir/verdict.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "answer/answer.h"
+#include "embedded/guarded.h"
+#include "embedded/verdict_access.h"
+#include "policy/ruleset.h"
+#include "wire/fields/answer_fields.h"
+#include "wire/problem.h"
+
+namespace weir {
+namespace {
+
+constexpr std::array reasons{
+    std::pair{Reason::uncovered, engine::Reason::uncovered},
+    std::pair{Reason::within, engine::Reason::within},
+    std::pair{Reason::warned, engine::Reason::warned},
+    std::pair{Reason::exceeded, engine::Reason::exceeded},
+    std::pair{Reason::blocked, engine::Reason::blocked},
+    std::pair{Reason::key_missing, engine::Reason::key_missing},
+    std::pair{Reason::banned, engine::Reason::banned},
+    std::pair{Reason::too_many_limits, engine::Reason::too_many_limits},
+    std::pair{Reason::needs_receipt, engine::Reason::needs_receipt},
+};
+
+// Others are of stores that are shared.
+Reason reason_of(engine::Reason reason) noexcept {
+  const auto found = std::ranges::find(reasons, reason, &decltype(reasons)::value_type::second);
+  return found == reasons.end() ? Reason::not_judged : found->first;
+}
+
+// None: no engine has judged it.
+std::optional<engine::Reason> engine_reason_of(Reason reason) noexcept {
+  const auto found = std::ranges::find(reasons, reason, &decltype(reasons)::value_type::first);
+  return found == reasons.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string unjudged_problem() {
+  std::string body;
+  wire::append_problem(body, {.type = wire::ProblemType::temporary_reduced_capacity,
+                              .detail = "This request could not be judged, and is not let through."});
+  return body;
+}
+
+}  // namespace
+
+std::string_view name_of(Reason reason) noexcept {
+  if (const auto judged = engine_reason_of(reason)) return engine::name_of(*judged);
+  return reason == Reason::no_memory ? "no_memory" : "not_judged";
+}
+
+unsigned Verdict::status() const noexcept {
+  if (admitted) return 200;
+  const auto judged = engine_reason_of(reason);
+  if (!judged) return 503;
+  return engine::is_outright(*judged) ? 403 : 429;
+}
+
+std::string Verdict::problem() const {
+  if (admitted) return {};
+  return embedded::guarded(
+      [&]() -> std::string {
+        const auto judged = engine_reason_of(reason);
+        if (!judged) return unjudged_problem();
+        std::vector<std::string_view> denying;
+        denying.reserve(1 + also_denying_.size());
+        if (!limit.empty()) denying.push_back(limit);
+        denying.insert(denying.end(), also_denying_.begin(), also_denying_.end());
+        std::string missing;
+        if (reason == Reason::key_missing) {
+          engine::Verdict lacking;
+          lacking.limit = number_;
+          missing = answer::missing_identity(static_cast<const match::Matcher*>(names_.get())->ruleset(), lacking);
+        }
+        std::string body;
+        answer::append_denial(body, answer::Denial{.reason = *judged,
+                                                   .limits = denying,
+                                                   .decision = decision,
+                                                   .retry_after = retry_after,
+                                                   .at = at,
+                                                   .missing = missing});
+        return body;
+      },
+      std::string());
+}
+
+namespace embedded {
+
+void VerdictAccess::fill(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i, const Names& names) {
+  const engine::Verdict& judged = batch.verdict(i);
+  const policy::Ruleset& ruleset = names->ruleset();
+  verdict.admitted = judged.admitted;
+  verdict.reason = reason_of(judged.reason);
+  verdict.limit = answer::limit_name(ruleset, judged);
+  verdict.decision = judged.decision;
+  verdict.retry_after = judged.retry_after;
+  verdict.delay = judged.delay;
+  verdict.route = judged.route;
+  verdict.tier = judged.tier < ruleset.tiers.names.size() ? std::string_view(ruleset.tiers.names[judged.tier])
+                                                          : std::string_view();
+  verdict.at = judged.at;
+  verdict.number_ = judged.limit;
+  const auto fields = answer::answer_fields(ruleset, judged);
+  verdict.has_fields_ = fields.has_value();
+  verdict.at_once_ = fields && fields->at_once;
+  verdict.window_ = fields ? fields->window : Duration::zero();
+  verdict.also_denying_.clear();
+  verdict.names_ = names;
+  if (judged.admitted) return;
+  for (const engine::Outcome& outcome : judged.outcomes) {
+    const bool denies = outcome.standing == engine::Standing::live && !outcome.decision.admitted;
+    if (denies && outcome.limit != judged.limit) verdict.also_denying_.push_back(ruleset.limits[outcome.limit].name);
+  }
+}
+
+void VerdictAccess::fill_descriptors(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i,
+                                     const Names& names) {
+  const policy::Ruleset& ruleset = names->ruleset();
+  answer::DescriptorVerdict judged(batch, i);
+  // Under the policy's own name, which stays longer than the caller's.
+  const auto domain = std::ranges::find(ruleset.domains, judged.domain, &policy::Domain::name);
+  judged.domain = domain == ruleset.domains.end() ? std::string_view() : std::string_view(domain->name);
+  verdict = Verdict();
+  verdict.admitted = judged.admitted;
+  verdict.reason = Reason::uncovered;
+  verdict.at = judged.at;
+  verdict.names_ = names;
+  const engine::DescriptorStatus* const tightest = judged.tightest();
+  if (tightest == nullptr) {
+    if (!judged.admitted) verdict.reason = Reason::too_many_limits;
+    return;
+  }
+  verdict.reason = judged.admitted ? Reason::within : reason_of(answer::reason_of(*tightest));
+  verdict.limit = judged.limit_name(*tightest);
+  verdict.decision = tightest->decision;
+  if (!judged.admitted) verdict.retry_after = tightest->decision.retry_after;
+  const auto fields = answer::answer_fields(judged);
+  verdict.has_fields_ = fields.has_value();
+  if (fields) {
+    verdict.window_ = fields->window;
+    verdict.decision.more_after = fields->until_more;
+  }
+  for (const engine::DescriptorStatus& status : judged.statuses) {
+    const std::string_view name = judged.limit_name(status);
+    if (status.admitted || name == verdict.limit) continue;
+    if (std::ranges::find(verdict.also_denying_, name) == verdict.also_denying_.end()) {
+      verdict.also_denying_.push_back(name);
+    }
+  }
+}
+
+Verdict VerdictAccess::no_memory() noexcept {
+  Verdict verdict;
+  verdict.reason = Reason::no_memory;
+  return verdict;
+}
+
+}  // namespace embedded
+
+HeaderFields::HeaderFields(const Verdict& verdict, const FieldChoice& choice) noexcept {
+  if (!verdict.has_fields_) return;
+  wire::AnswerFields answer{.policy = verdict.limit,
+                            .quota = verdict.decision.limit,
+                            .at_once = verdict.at_once_,
+                            .window = verdict.window_,
+                            .remaining = verdict.decision.remaining};
+  if (!verdict.at_once_) {
+    answer.until_more = verdict.decision.more_after;
+    answer.reset_after = verdict.decision.reset_after;
+  }
+  if (!verdict.admitted && verdict.retry_after) answer.retry_after = *verdict.retry_after + choice.more_retry_after;
+  const wire::FieldChoice fields{.current = choice.rate_limit,
+                                 .x_rate_limit = choice.x_rate_limit,
+                                 .x_reset = choice.x_reset_as_epoch ? wire::ResetForm::epoch : wire::ResetForm::delta,
+                                 .older_triple = choice.older_triple};
+  wire::for_each_field(answer, fields, verdict.at,
+                       [this](std::string_view name, std::string_view value) { add(name, value); });
+  if (verdict.reason == Reason::warned) add(answer::warning_field, verdict.limit);
+}
+
+// What is written is bounded, and there is room for it.
+void HeaderFields::add(std::string_view name, std::string_view value) noexcept {
+  if (count_ == fields_.size() || value.size() > text_.size() - used_) return;
+  char* const place = text_.data() + used_;
+  if (!value.empty()) std::memcpy(place, value.data(), value.size());
+  used_ += value.size();
+  fields_[count_++] = {name, {place, value.size()}};
+}
+
+}  // namespace weir

@@ -1,0 +1,7 @@
+// A copy would count for itself.
+// expect: use of deleted function 'weir::Engine::Engine\(const weir::Engine&\)'
+#include "weir/engine.h"
+
+weir::Engine twice_the_limits(const weir::Engine& engine) {
+  return engine;
+}

@@ -1,0 +1,14 @@
+// What the other files get wrong, done right.
+// expect: compiles
+#include "weir/engine.h"
+
+unsigned judge(weir::Engine& engine, const weir::Policy& policy) {
+  if (const auto reloaded = engine.reload(policy); !reloaded) return 500;
+  const weir::Verdict verdict = engine.judge({.method = "POST", .path = "/", .ip = "203.0.113.7"});
+  for (const auto& [name, value] : verdict.fields()) {
+    if (name.empty() || value.empty()) return 500;
+  }
+  const auto held = engine.hold({.path = "/", .user = "alice"});
+  if (held) engine.release(held.receipt);
+  return verdict.status();
+}
