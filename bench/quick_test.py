@@ -68,7 +68,8 @@ class Quick(unittest.TestCase):
     def test_instructions(self):
         self.figures("instructions", *(f"{name} #" for name in (
             "auth", "auth, 64 at once", "check", "rls by query", "rls by query, 64 at once", "CL.THROTTLE",
-            "CL.THROTTLE, 64 at once", "rls by descriptors", "rls by descriptors, 64 at once", "batch of 64 in memory")))
+            "CL.THROTTLE, 64 at once", "rls by descriptors", "rls by descriptors, 64 at once", "batch of 64 in memory",
+            "query by the evaluator", "query by weir/engine.h")))
 
 
 folder = sys.argv.pop()

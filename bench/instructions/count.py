@@ -1,11 +1,11 @@
 """Counts the instructions that a request takes, by callgrind: those of the program and its libraries, not the kernel's.
 
-    count.py [--quick] WEIR [BATCH]
+    count.py [--quick] WEIR [BATCH [JUDGE]]
 
 WEIR serves on loopback. For each kind of request, so many are sent, and twice as many: the difference is free of all
 that does not belong to a request. Nothing else can differ: time stands still, the hash key is always the same, and
 a request is not sent before the server has come to rest after the last. BATCH does the same in one process, without
-a protocol. docs/benchmarks.md says what the kinds are.
+a protocol; JUDGE too, by the public API and by what is beneath it. docs/benchmarks.md says what the kinds are.
 """
 
 import argparse
@@ -77,12 +77,13 @@ def count_kinds(program, policy, kinds, users, rounds, library):
                 count(name, server, client(ports[listener]), at_once, users, rounds)
 
 
-def count_batch(program, rounds, library):
+def count_process(name, command, requests, library):
+    """A program that ends by itself. The command: the program, how much it does once, and its other arguments."""
+    program, unit, *words = command
     with tempfile.TemporaryDirectory(prefix="weir-instructions-") as folder:
-        folder = pathlib.Path(folder)
-        once, twice = (watched.run([program, POLICIES / "policy.yaml", str(batches)], folder, library)
-                       for batches in (rounds * 4, rounds * 8))
-        report("batch of 64 in memory", twice, once, rounds * 4 * 64)
+        once, twice = (watched.run([program, POLICIES / "policy.yaml", str(units), *words], pathlib.Path(folder), library)
+                       for units in (unit, 2 * unit))
+    report(name, twice, once, requests)
 
 
 def main():
@@ -90,6 +91,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("weir")
     parser.add_argument("batch", nargs="?")
+    parser.add_argument("judge", nargs="?", type=pathlib.Path)
     options = parser.parse_args()
     users, rounds = (64, 1) if options.quick else (256, 4)
     print("instructions per request\n")
@@ -98,7 +100,10 @@ def main():
         count_kinds(options.weir, "policy.yaml", BY_POLICY, users, rounds, library)
         count_kinds(options.weir, "ratelimit.yaml", BY_DESCRIPTORS, users, rounds, library)
         if options.batch:
-            count_batch(options.batch, rounds, library)
+            count_process("batch of 64 in memory", [options.batch, rounds * 4], rounds * 4 * 64, library)
+        if options.judge and options.judge.exists():  # not so in an older build
+            for name, way in (("query by the evaluator", "evaluator"), ("query by weir/engine.h", "engine")):
+                count_process(name, [options.judge, rounds * 256, way], rounds * 256, library)
 
 
 main()
