@@ -6,6 +6,11 @@ if(WEIR_WARNINGS)
   target_compile_options(weir_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
     -Wcast-align -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough -Werror)
+  # Clang sees names of other files of a folder as hidden, since they are compiled together, and reports what g++'s
+  # library uses of its own.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    target_compile_options(weir_warnings INTERFACE -Wno-shadow -Wno-deprecated-declarations)
+  endif()
 endif()
 
 # The public headers and what they need.

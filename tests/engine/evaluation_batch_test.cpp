@@ -166,7 +166,9 @@ TEST(EvaluationBatch, IsKeptForTheNextWhateverItsSize) {
   WaitingEngine shared;
   shared.store.holds = false;
   const Asked asked(Request::to("GET /").only_looking());
-  const EvaluationBatch* const first = shared.evaluator->new_batch().get();
+  EvaluationBatchPtr given_back = shared.evaluator->new_batch();
+  const EvaluationBatch* const first = given_back.get();
+  given_back.reset();
   for (int round = 0; round < 2; ++round) {
     const EvaluationBatchPtr batch = shared.evaluator->new_batch();
     EXPECT_EQ(batch.get(), first);

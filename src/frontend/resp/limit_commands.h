@@ -86,7 +86,7 @@ class ThrottleLimits {
     Read read;
   };
   [[nodiscard]] static std::size_t place_of(std::span<const std::string_view> numbers) noexcept {
-    const std::size_t count = numbers[1].empty() ? 0U : numbers[1].front() & 0xFU;
+    const std::size_t count = numbers[1].empty() ? 0U : static_cast<unsigned char>(numbers[1].front()) & 0xFU;
     return (numbers[0].size() + 3 * numbers[1].size() + 5 * numbers[2].size() + 7 * count) % remembered;
   }
   [[nodiscard]] const Read* read_into(Written& written, std::span<const std::string_view> arguments);
