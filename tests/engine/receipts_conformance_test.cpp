@@ -26,6 +26,7 @@ limits:
   - { name: at-once, routes: [GET /stream], consumer_key: user, algorithm: concurrency, limit: 2, lease: 30s }
   - { name: tried, routes: [GET /try], consumer_key: user, algorithm: fixed_window, rate: 50/day, mode: shadow }
   - { name: next, routes: [GET /try], consumer_key: user, algorithm: fixed_window, rate: 100/day, candidate: { rate: 30/day } }
+  - { name: calls, routes: [GET /log], consumer_key: user, algorithm: sliding_window_log, rate: 100/day }
 )";
 
 class ReceiptsTest : public StoreTest {
@@ -238,6 +239,37 @@ TEST_P(AnsweredReceiptsTest, ACandidateIsSettledByTheSameReceipt) {
   const Told again = reserve(tries, 20);
   EXPECT_TRUE(candidate_of(again)) << "20 of 30 are left to it";
   EXPECT_FALSE(candidate_of(reserve(tries, 1)));
+}
+
+// Redis keeps its receipts in a value of their own.
+TEST_P(ReceiptsTest, ALogHasReceiptsAsEveryOther) {
+  const Request call = Request::to("GET /log").by("ada");
+  const Told down = reserve(call, 60);
+  EXPECT_EQ(down.results, "calls done");
+  advance(1s);
+  const Told up = reserve(call, 30);
+  EXPECT_EQ(left("calls"), 10U);
+  EXPECT_EQ(extend(*down.receipt, 1h).results, "calls done");
+  EXPECT_EQ(settle(*down.receipt, 20).left, (std::vector<std::uint64_t>{50}));
+  EXPECT_EQ(settle(*down.receipt, 0).results, not_open("calls"));
+  const Told owed = settle(*up.receipt, 30 + 50 + 100 + 7);
+  EXPECT_EQ(owed.results, "calls done");
+  EXPECT_EQ(owed.lost, (std::vector<std::uint64_t>{7}));
+  EXPECT_EQ(left("calls"), 0U);
+  advance(24h);
+  EXPECT_EQ(left("calls"), 100U) << "what was settled upward counts from its own instant";
+  EXPECT_EQ(ask(call, {.what = What::report, .id = {1, 2}}, 5).results, "calls done");
+  EXPECT_EQ(ask(call, {.what = What::report, .id = {1, 2}}, 5).results, "calls repeated");
+  const Told released = reserve(call, 10);
+  EXPECT_EQ(release(*released.receipt).left, (std::vector<std::uint64_t>{95}));
+}
+
+TEST_P(AnsweredReceiptsTest, AResetForgetsTheReceiptsOfALog) {
+  const Request call = Request::to("GET /log").by("ada");
+  const Told reserved = reserve(call, 60);
+  ASSERT_TRUE(reset({.limit = "calls", .consumer = "ada"}));
+  EXPECT_EQ(settle(*reserved.receipt, 90).results, "calls ended");
+  EXPECT_EQ(left("calls"), 100U);
 }
 
 TEST_P(ReceiptsTest, ALimitThatAReloadRemovedIsUnknown) {

@@ -24,6 +24,7 @@ limits:
   - {{name: tokens, routes: [/chat], consumer_key: user, algorithm: fixed_window, rate: {LIMIT}/365day}}
   - {{name: team, routes: [/chat], consumer_key: global, algorithm: fixed_window, rate: {LIMIT}/365day}}
   - {{name: streams, routes: [/stream], consumer_key: user, algorithm: concurrency, limit: 1, lease: 60s}}
+  - {{name: calls, routes: [/log], consumer_key: user, algorithm: sliding_window_log, rate: {LIMIT}/365day}}
 """
 
 
@@ -33,8 +34,8 @@ def post(node, path, body):
     return status, json.loads(text)
 
 
-def reserve(node, cost, user="ada", **more):
-    return post(node, "check", {"path": "/chat", "user": user, "cost": cost, "reserve": True, **more})[1]
+def reserve(node, cost, user="ada", path="/chat", **more):
+    return post(node, "check", {"path": path, "user": user, "cost": cost, "reserve": True, **more})[1]
 
 
 def results(answer):
@@ -243,6 +244,93 @@ class Shared(SharedTest):
             self.assertIn("receipts.key_file", text)
             self.assertEqual(node.ask("GET", "/v1/auth/stream", headers={"X-User-Id": "ada"})[0], 403)
             self.assert_left(node, LIMIT)
+
+
+class ALog(unittest.TestCase):
+    """Its receipts lie in a value of their own. Two nodes and a Redis for all tests, of which each has its user."""
+
+    @classmethod
+    def setUpClass(cls):
+        keys = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory())) / "receipts.keys"
+        keys.touch(mode=0o600)
+        keys.write_text(KEY)
+        cls.redis = cls.enterClassContext(Redis("--appendonly", "yes", "--appendfsync", "always"))
+        sections = f"receipts: {{ key_file: {keys} }}\n"
+        cls.nodes = cls.enterClassContext(Nodes(POLICY, [cls.redis.url], count=2, sections=sections))
+
+    def setUp(self):
+        self.user = self._testMethodName[:40]
+
+    def reserve(self, node, cost, **more):
+        return reserve(self.nodes[node], cost, user=self.user, path="/log", **more)["receipt"]
+
+    def settle(self, node, receipt, actual):
+        return settle(self.nodes[node], receipt, actual)["calls"]
+
+    def report(self, node, cost, **more):
+        return post(self.nodes[node], "report", {"path": "/log", "user": self.user, "cost": cost, **more})[1]["limits"][0]
+
+    def ask_admin(self, node, method, what=""):
+        token = (self.nodes[node].state_dir / "admin.token").read_text().strip()
+        status, _, text = self.nodes[node].ask(method, f"/v1/limits/calls/consumers/user={self.user}{what}",
+                                               headers={"X-Weir-Token": token}, listener="admin")
+        self.assertEqual(status, 200, text)
+        return json.loads(text)
+
+    def assert_left(self, count):
+        self.assertEqual([self.report(node, 0)["remaining"] for node in (0, 1)], [count, count])
+
+    def test_what_one_node_reserves_the_other_settles_once(self):
+        receipt = self.reserve(0, 400)
+        self.assert_left(LIMIT - 400)
+        self.assertEqual(self.settle(1, receipt, 30), "done")
+        self.assert_left(LIMIT - 30)
+        self.assertEqual([self.settle(node, receipt, 0) for node in (0, 1)], ["ended", "ended"])
+        released = self.reserve(1, 100)
+        self.assertEqual(results(post(self.nodes[0], "release", {"receipt": released})), {"calls": "done"})
+        self.assert_left(LIMIT - 30)
+
+    def test_more_than_there_is_is_owed_and_the_rest_is_told(self):
+        receipt = self.reserve(0, LIMIT)
+        told = post(self.nodes[1], "settle", {"receipt": receipt, "actual": 2 * LIMIT + 7})[1]["limits"][0]
+        self.assertEqual((told["result"], told["remaining"], told["lost"]), ("done", 0, 7))
+        self.assertEqual(self.report(0, 5)["lost"], 5)
+
+    def test_an_id_counts_once_on_both_nodes(self):
+        first, second = (self.reserve(node, 400, id="call-1") for node in (0, 1))
+        self.assert_left(LIMIT - 400)
+        self.assertEqual([self.settle(1, second, 10), self.settle(0, first, 10)], ["done", "ended"])
+        self.assertEqual([self.report(node, 20, id="job-1")["result"] for node in (0, 1)], ["done", "repeated"])
+        self.assert_left(LIMIT - 30)
+
+    def test_one_that_has_ended_stays_charged(self):
+        kept = self.reserve(0, 100)
+        ended = self.reserve(0, 100, lease=0.001)
+        self.assertEqual(results(post(self.nodes[1], "extend", {"receipt": kept, "lease": 900})), {"calls": "done"})
+        eventually(lambda: self.ask_admin(1, "GET")["open"] == 1, "the end of one receipt")
+        self.assertEqual(self.settle(1, ended, 0), "ended")
+        self.assertEqual(self.settle(1, kept, 0), "done")
+        self.assert_left(LIMIT - 100)
+
+    def test_a_reset_forgets_them(self):
+        receipt = self.reserve(0, 400)
+        told = self.ask_admin(1, "GET")
+        self.assertEqual((told["used"], told["open"], told["open_units"]), (400, 1, 400))
+        self.ask_admin(1, "POST", "/reset")
+        self.assertEqual(self.redis.ask("KEYS", f"weir:{{calls:*{self.user}*"), [])
+        self.assertEqual(self.settle(0, receipt, 500), "ended")
+        self.assert_left(LIMIT)
+
+    def test_a_redis_that_kept_its_data_has_them_again_and_one_that_lost_it_none(self):
+        receipt = self.reserve(0, 400)
+        self.redis.restart()
+        self.nodes.await_connected()
+        self.assertEqual([self.settle(1, receipt, 30), self.settle(0, receipt, 30)], ["done", "ended"])
+        self.assert_left(LIMIT - 30)
+        lost = self.reserve(1, 400)
+        self.redis.ask("FLUSHALL")
+        self.assertEqual(self.settle(0, lost, 900), "ended")
+        self.assert_left(LIMIT)
 
 
 class InACluster(SharedTest):

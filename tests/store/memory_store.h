@@ -29,7 +29,8 @@ namespace weir::store {
   return check;
 }
 
-// States by the key of their check. One whose time is over is removed.
+// States by the key of their check. One whose time is over is removed; of a log, what it counts and its receipts each
+// by itself, as a store may keep them.
 class CoreStates {
  public:
   // Fills in the answer.
@@ -90,7 +91,7 @@ class CoreStates {
       if constexpr (core::can_be_leased<A>) {
         at = std::max(at, found->second.ledger.template forget_at<A>(of.limit, state_of<A>(found->second)));
       }
-      at = std::max(at, found->second.receipts.forget_at());
+      if constexpr (!is_log<A>) at = std::max(at, found->second.receipts.forget_at());
       return at <= 0 ? 0 : (at + 999) / 1000;
     });
   }
@@ -117,6 +118,9 @@ class CoreStates {
     core::Receipts receipts;
   };
   using States = std::map<std::string, State>;
+
+  template <class A>
+  static constexpr bool is_log = std::is_same_v<A, core::SlidingWindowLog>;
 
   template <class A>
   [[nodiscard]] static typename A::State& state_of(State& state) noexcept {
@@ -326,6 +330,10 @@ class CoreStates {
         whole.receipts.template settle<A>(of.limit, state, *group.settlement, core::micros(now));
       }
       const bool is_over = A::forget_at(of.limit, state) <= now;
+      if constexpr (is_log<A>) {
+        if (is_over && numbers_of(whole) != before) state = {};
+        return;
+      }
       if (!is_over || (numbers_of(whole) == before && whole.receipts == receipts_before)) return;
       whole.receipts.drop_ended(core::micros(now));
       if (whole.ledger.slices.empty() && whole.receipts.empty()) {
@@ -341,8 +349,15 @@ class CoreStates {
                              return std::is_same_v<typename A::State, core::ArrivalState>;
                            });
     if (is_bucket && !states_[check.key].ledger.slices.empty()) return;
-    const std::int64_t over = forgotten_at(check);
-    if (over > 0 && now.time_since_epoch().count() / 1000 > over) states_.erase(check.key);
+    const auto is_over = [&](std::int64_t millis) { return millis > 0 && core::micros(now) / 1000 > millis; };
+    const bool is_forgotten = is_over(forgotten_at(check));
+    if (check.rule != nullptr && std::holds_alternative<core::RuleOf<core::SlidingWindowLog>>(*check.rule)) {
+      State& state = states_[check.key];
+      if (is_forgotten) state_of<core::SlidingWindowLog>(state) = {};
+      if (!state.receipts.empty() && is_over((state.receipts.forget_at() + 999) / 1000)) state.receipts = {};
+    } else if (is_forgotten) {
+      states_.erase(check.key);
+    }
   }
 
   States states_;

@@ -21,7 +21,9 @@ namespace weir::store {
 
 class ReceiptSuite {
  public:
-  explicit ReceiptSuite(std::uint64_t seed) : random_(seed) {
+  // From `start` on, by the clock of the store.
+  explicit ReceiptSuite(std::uint64_t seed, Instant start = Instant{std::chrono::seconds(1'700'000'000)})
+      : random_(seed), now_(start) {
     const Rate rate{3, Duration(std::chrono::seconds(2))};
     const WindowNumbers window{12, Duration(std::chrono::seconds(5))};
     for (const auto& limit :
@@ -148,7 +150,7 @@ class ReceiptSuite {
 
   std::mt19937_64 random_;
   std::deque<BoundStates> limits_;
-  Instant now_{std::chrono::seconds(1'700'000'000)};
+  Instant now_;
   std::deque<core::ReceiptUse> uses_;
   std::deque<Reserved> reserved_;
 };

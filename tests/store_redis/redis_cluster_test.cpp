@@ -110,6 +110,35 @@ TEST_F(RedisClusterStore, KeysOfSeveralServersAreAllOrNothing) {
   EXPECT_EQ(denied.checks[1].key, global);
 }
 
+TEST_F(RedisClusterStore, TheReceiptsOfALogLieInItsSlot) {
+  StoreVisitor visitor(patient_options_for((*cluster)[0].endpoint()));
+  ASSERT_TRUE(eventually([&] { return visitor.counts().connected.value() == 3; }));
+  const core::Rule rule = core::compile(*Limit::sliding_window_log({10, std::chrono::hours(1)}));
+  const core::Rule full = slow_rule(1);
+  const std::string log = key_of(1);
+  const auto has_receipts = [&] { return (*cluster)[1].ask({"EXISTS", log + ":r"}) == "1"; };
+  core::ReceiptUse use{.id = {0, 1}, .lasts = std::chrono::minutes(1), .actual = Cost{1}};
+  store::Check check = check_of(log, rule, 4);
+  check.receipt = &use;
+  visitor.submit({check});
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_TRUE(has_receipts());
+  const auto& settled = visitor.submit({check}, store::Operation::settle);
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_EQ(settled.checks[0].decision.remaining, 9U);
+  EXPECT_FALSE(has_receipts());
+
+  const auto& denied = visitor.submit({check, check_of(key_of(2), full, 2)});
+  ASSERT_TRUE(visitor.all_answered());
+  EXPECT_FALSE(denied.admitted);
+  EXPECT_TRUE(eventually([&] {
+    const auto& look = visitor.submit({check_of(log, rule, 0)}, store::Operation::look);
+    return visitor.all_answered() && look.checks.at(0).decision.remaining == 9 && !has_receipts();
+  })) << "what was reserved for nothing is released by its receipt";
+}
+
 TEST_F(RedisClusterStore, AGlobalLimitIsNeverExceededAcrossServers) {
   StoreVisitor visitor(patient_options_for((*cluster)[0].endpoint()));
   ASSERT_TRUE(eventually([&] { return visitor.counts().connected.value() == 3; }));

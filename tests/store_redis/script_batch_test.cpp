@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -202,6 +203,34 @@ TEST(ScriptBatch, AReplyThatIsNotTheScriptsLeavesTheGroupsAsTheyWere) {
     EXPECT_FALSE(filled[0].decided);
     for (const Check& check : filled[0].checks) EXPECT_EQ(check.decision, Decision{});
   }
+}
+
+// A log that is settled is told as it is afterwards, and what it was charged for each check.
+TEST(ScriptBatch, WhatALogWasChargedHasToBeToldForEachCheck) {
+  const std::string head = "*4\r\n:1700000000000000\r\n*2\r\n$-1\r\n*2\r\n:3\r\n:1700000000000000\r\n*1\r\n:1\r\n";
+  const std::string without = "*3" + head.substr(2);
+  core::ReceiptUse use{.id = {0, 1}};
+  const auto read = [&](const std::string& reply) {
+    Filled filled;
+    Group group = group_for({"l"}, log_rule, Cost{5});
+    group.operation = store::Operation::report;
+    group.checks[0].receipt = &use;
+    EXPECT_TRUE(filled.add(group));
+    return filled.read(reply) ? std::optional(filled[0].failure) : std::nullopt;
+  };
+  EXPECT_EQ(read(head + "*1\r\n:3\r\n"), Failure::none);
+  EXPECT_EQ(use.lost, 2U);
+  EXPECT_EQ(read(head + "*1\r\n:6\r\n"), Failure::disagreement) << "more than was asked for";
+  for (const std::string& reply : {without, head + "*0\r\n", head + "*2\r\n:3\r\n:3\r\n", head + "*1\r\n:-1\r\n",
+                                   head + "*1\r\n$1\r\n3\r\n", head + ":3\r\n"}) {
+    EXPECT_EQ(read(reply), std::nullopt) << reply;
+  }
+}
+
+TEST(ScriptBatch, ChargesThatNoLogHadAreNotTheScripts) {
+  Filled filled;
+  ASSERT_TRUE(filled.add(group_for({"a"})));
+  EXPECT_FALSE(filled.read("*4\r\n:1700000000000000\r\n*1\r\n$-1\r\n*1\r\n:1\r\n*1\r\n:1\r\n"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "store/redis/script.h"
 #include "store/redis/script_batch.h"
+#include "store/redis/script_plan.h"
 #include "store/store.h"
 #include "tests/redis_process.h"
 #include "wire/resp/reply_parser.h"
@@ -57,16 +59,22 @@ class ScriptServer {
   // own clock; but for buckets with slices: how long those matter depends on the rule that wrote them last.
   void set_clock(const ScriptBatch& batch, Instant now) {
     std::vector<std::string_view> words{"EVALSHA", digest_of_expiry_, ""};
+    std::vector<std::string_view> kinds;
+    std::deque<std::string> beside;  // logs
     for (const Group* const group : batch.members()) {
-      for (const store::Check& check : group->checks) words.push_back(check.key);
+      for (const store::Check& check : group->checks) {
+        words.push_back(check.key);
+        kinds.push_back(is_bucket(check) ? "bucket" : "");
+        if (check.rule == nullptr || !is_log(*check.rule)) continue;
+        words.push_back(beside.emplace_back(check.key + ":r"));
+        kinds.push_back("");
+      }
     }
     const std::string keys = std::to_string(words.size() - 3);
     const std::string micros = std::to_string(now.time_since_epoch().count());
     words[2] = keys;
     words.push_back(micros);
-    for (const Group* const group : batch.members()) {
-      for (const store::Check& check : group->checks) words.push_back(is_bucket(check) ? "bucket" : "");
-    }
+    words.insert(words.end(), kinds.begin(), kinds.end());
     connection_.ask(words);
   }
 

@@ -207,6 +207,166 @@ TEST_F(ScriptState, TheDigestIsTheOneThatTheServerKnowsTheScriptBy) {
   EXPECT_EQ(group.checks[0].decision.remaining, 8U);
 }
 
+// The receipts of a log lie beside it.
+class ScriptLogReceipts : public ScriptState {
+ protected:
+  bool reserve(std::uint64_t id, std::uint64_t cost, Duration lasts = seconds(600)) {
+    return use_receipt(store::Operation::decide, {.id = {0, id}, .lasts = lasts}, cost);
+  }
+  bool settle(std::uint64_t id, std::uint64_t actual) {
+    return use_receipt(store::Operation::settle, {.id = {0, id}, .actual = Cost{actual}});
+  }
+  bool report(std::uint64_t id, std::uint64_t cost) {
+    return use_receipt(store::Operation::report, {.id = {0, id}}, cost);
+  }
+  bool exists(const std::string& name) { return number({"EXISTS", name}) == 1; }
+  [[nodiscard]] std::uint64_t left() const { return group.checks[0].decision.remaining; }
+
+  const std::string key = "weir:{api:alice}:swl60s";
+  const std::string beside = "weir:{api:alice}:swl60s:r";
+  const core::Rule rule = core::compile(*Limit::sliding_window_log({10, seconds(60)}));
+  core::ReceiptUse use;
+
+ private:
+  bool use_receipt(store::Operation operation, const core::ReceiptUse& its_use, std::uint64_t cost = 1) {
+    use = its_use;
+    group = {};
+    group.operation = operation;
+    group.checks.assign(1, check_of(key, rule, cost));
+    group.checks[0].receipt = &use;
+    batch.clear();
+    EXPECT_TRUE(batch.add(group));
+    return server.run(batch) && group.failure == Failure::none;
+  }
+};
+
+TEST_F(ScriptLogReceipts, TheLogIsWrittenAsWithoutThem) {
+  ASSERT_TRUE(reserve(1, 3));
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_EQ(number({"STRLEN", key}), 8 + 12);
+  EXPECT_EQ(number({"PEXPIRETIME", key}), (core::micros(group.now + seconds(60)) + 999) / 1000);
+  EXPECT_EQ(number({"STRLEN", beside}), 2 + 12 + 48);
+  EXPECT_EQ(number({"PEXPIRETIME", beside}), (core::micros(group.now + seconds(600)) + 999) / 1000);
+}
+
+TEST_F(ScriptLogReceipts, WhatIsSettledLeavesNothingBesideTheLog) {
+  ASSERT_TRUE(reserve(1, 3) && settle(1, 1));
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_EQ(left(), 9U);
+  EXPECT_TRUE(exists(key));
+  EXPECT_FALSE(exists(beside));
+  ASSERT_TRUE(settle(1, 1));
+  EXPECT_EQ(use.result, core::ReceiptResult::ended);
+  ASSERT_TRUE(reserve(2, 4) && settle(2, 0));
+  EXPECT_EQ(left(), 9U);
+}
+
+TEST_F(ScriptLogReceipts, WhatEvenADebtHasNoRoomForIsTold) {
+  ASSERT_TRUE(reserve(1, 10) && settle(1, 27));
+  EXPECT_EQ(use.lost, 7U);
+  ASSERT_TRUE(report(2, 5));
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_EQ(use.lost, 5U);
+  ASSERT_TRUE(report(0, 6));
+  EXPECT_EQ(use.lost, 6U) << "without an id";
+}
+
+TEST_F(ScriptLogReceipts, AReportCountsOnceByItsId) {
+  ASSERT_TRUE(report(1, 3) && report(1, 3));
+  EXPECT_EQ(use.result, core::ReceiptResult::repeated);
+  EXPECT_EQ(left(), 7U);
+}
+
+TEST_F(ScriptLogReceipts, APlainQuestionDoesNotNameThem) {
+  ASSERT_TRUE(reserve(1, 3));
+  server.ask({"SET", beside, "hello"});
+  for (const store::Operation operation : {store::Operation::decide, store::Operation::look}) {
+    ASSERT_TRUE(run(operation, rule, Cost{1}, key));
+    std::string bytes;
+    batch.write(bytes);
+    EXPECT_EQ(bytes.find(beside), std::string::npos);
+  }
+  group.settlement = core::Settlement{Cost{1}, Cost{0}, core::charged_by(group.checks[0].decision)};
+  ASSERT_TRUE(run(store::Operation::settle, rule, Cost{1}, key));
+  EXPECT_EQ(text({"GET", beside}), "hello");
+}
+
+TEST_F(ScriptLogReceipts, OneOfTheTwoMayBeLost) {
+  ASSERT_TRUE(reserve(1, 3) && reserve(2, 3));
+  server.ask({"DEL", key});
+  ASSERT_TRUE(settle(1, 0));
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  EXPECT_EQ(left(), 10U) << "there is nothing to give back";
+  ASSERT_TRUE(run(store::Operation::decide, rule, Cost{4}, key));
+  ASSERT_TRUE(settle(2, 0));
+  EXPECT_EQ(left(), 6U) << "what another charged stays";
+  ASSERT_TRUE(reserve(3, 2));
+  server.ask({"DEL", beside});
+  ASSERT_TRUE(settle(3, 0));
+  EXPECT_EQ(use.result, core::ReceiptResult::ended);
+  EXPECT_EQ(left(), 4U);
+}
+
+TEST_F(ScriptLogReceipts, ToForgetTakesBoth) {
+  ASSERT_TRUE(reserve(1, 3));
+  for (const std::string& value : {std::string("hello"), text({"GET", beside})}) {
+    server.ask({"SET", beside, value});
+    ASSERT_TRUE(run(store::Operation::forget, rule, Cost{1}, key));
+    EXPECT_FALSE(exists(key));
+    EXPECT_FALSE(exists(beside));
+    ASSERT_TRUE(settle(1, 0));
+    EXPECT_EQ(use.result, core::ReceiptResult::ended);
+    ASSERT_TRUE(reserve(1, 3));
+  }
+}
+
+TEST_F(ScriptLogReceipts, AForeignValueIsRefusedAndLeftAlone) {
+  ASSERT_TRUE(reserve(1, 3));
+  const std::string sound = text({"GET", beside});
+  const std::string log = text({"GET", key});
+  for (const std::string& value : {std::string(), std::string("0"), std::string("0#"), std::string("hello"),
+                                   sound.substr(0, sound.size() - 1), sound + "|", "1" + sound.substr(1)}) {
+    server.ask({"SET", beside, value});
+    EXPECT_FALSE(reserve(2, 1)) << value;
+    EXPECT_FALSE(settle(1, 1)) << value;
+    EXPECT_EQ(text({"GET", beside}), value);
+    EXPECT_EQ(text({"GET", key}), log);
+  }
+  server.ask({"DEL", beside});
+  server.ask({"RPUSH", beside, "of another type"});
+  EXPECT_FALSE(reserve(2, 1));
+  EXPECT_EQ(text({"GET", key}), log);
+}
+
+TEST_F(ScriptLogReceipts, WhoAsksWhatIsHeldIsToldThem) {
+  ASSERT_TRUE(reserve(1, 3) && reserve(2, 4));
+  Holdings holdings;
+  Group first;
+  first.operation = store::Operation::look;
+  first.checks.assign(1, check_of(key, rule, 0));
+  Group second = first;
+  second.checks[0].holdings = &holdings;
+  batch.clear();
+  ASSERT_TRUE(batch.add(first) && batch.add(second));
+  ASSERT_TRUE(server.run(batch));
+  EXPECT_EQ(holdings.used, 7U);
+  ASSERT_EQ(holdings.open.size(), 2U);
+  EXPECT_EQ(holdings.open[1].cost, 4U);
+}
+
+TEST_F(ScriptLogReceipts, NoMoreThan1024AreKept) {
+  ASSERT_TRUE(reserve(1, 1));
+  const std::string one = text({"GET", beside}).substr(2 + 12);
+  std::string many("0#\xff\x03\0\0\0\0\0\0\0\0\0\0", 14);  // 1,023 of them
+  for (int i = 0; i < 1'023; ++i) many += one;
+  server.ask({"SET", beside, many});
+  ASSERT_TRUE(reserve(2, 1));
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  ASSERT_TRUE(reserve(3, 1));
+  EXPECT_EQ(use.result, core::ReceiptResult::not_kept);
+  EXPECT_EQ(left(), 7U) << "it is charged all the same";
+}
+
 // An hour each, about.
 class ScriptCalendar : public ScriptState {
  protected:

@@ -8,11 +8,13 @@
 -- so that a double has it exactly; where a product could pass that, a comment says why it does not, or it is taken in
 -- limbs.
 --
--- KEYS      first those of buckets, then those of windows and what is only forgotten, then those of logs; each once
+-- KEYS      first those of buckets, then those of windows and what is only forgotten, then those of the receipts of
+--           logs, then those of logs; each once
 -- ARGV[1]   a MessagePack array of numbers:
---             how many keys are of buckets, how many of buckets or windows, where the first evaluation begins,
+--             how many keys are of buckets, how many are not of logs, where the first evaluation begins,
 --             and which operations there are: 0 only the two short ones, 1 also DECIDE and LOOK, 2 any
---             for each key that is not of a bucket, where in this array a term for it begins; 0 if it is only forgotten
+--             for each key that is not of a bucket, where in this array a term for it begins; 0 if it is only
+--             forgotten; of the receipts of a log, the number of the log's key, negative
 --             the terms, then the evaluations
 --
 -- A term is a rule and what is asked of it. The first number is the algorithm, by which the others are read:
@@ -55,18 +57,21 @@
 --   log              binary: how many entries at the front no longer count, and the running total before those that do
 --                    (4 bytes each); then the entries, 12 bytes each: time (8), running total mod 2^32 (4)
 -- Where a bucket or a window has receipts, `#` comes behind, how many are open (2 bytes), how many ids of reports there
--- are (2), the number of the window (8; of a bucket 0); then for each receipt 48 bytes: id (16), cost (8), the arrival
--- time right after the charge or the number of its window, of a calendar its end (8), its nths (8), when it ends (8); for each id 24: id (16),
--- when it ends (8). A log has none.
+-- are (2), the number of the window (8; of a bucket or a log 0); then for each receipt 48 bytes: id (16), cost (8), the
+-- arrival time right after the charge or the number of its window, of a calendar its end, of a log the time of its
+-- entry (8), its nths (8), when it ends (8); for each id 24: id (16), when it ends (8).
+-- A log is never read whole, so its receipts lie apart, in the form of holds, under the key of the log and `:r`. Only
+-- what is about receipts names that key. Either value may be gone without the other.
 -- Where slices of a bucket or a window are out, `|` and 40 bytes for each come behind: holder (8), number (8), units (4),
 -- demand (4), when it ends (8), the number of its window (8). Who knows of neither takes that for no state.
 -- Every key ends when its state is as good as never seen.
 --
--- Answers {now, states, admitted}. The states are the texts as they were, or nil; a log is {used, newest, and pairs:
--- a cost, when the oldest entries that come to it are over}: its first entry, and those that a denial waits for.
+-- Answers {now, states, admitted, charges}. The states are the texts as they were, or nil; a log is {used, newest, and
+-- pairs: a cost, when the oldest entries that come to it are over}: its first entry, and those that a denial waits for.
 -- `admitted` has a number for each evaluation: how many of its copies; of REPORT, whether the message was taken; of
 -- GRANT, the units of the slice; of RESERVE, one more than the receipts that were opened, or 0; of the others, how many
--- checks something was done for.
+-- checks something was done for. A log that was settled is told as it is afterwards. So `charges` has a number for each
+-- check of SETTLE_RECEIPT and USED on a log: the units that were charged. Where there is no such check, it is left out.
 
 local call, format, floor, tonumber = redis.call, string.format, math.floor, tonumber
 
@@ -103,6 +108,8 @@ local states = {}   -- the texts
 local ledgers       -- by key: the slices that are out; nil where no key has any
 local ledger_terms = {}  -- of those that were looked at
 local receipts      -- by key: {open, reported, number of the window}; nil where no key has any
+local beside        -- by the key of a log: that of its receipts; nil where none is named
+local charges       -- what checks on logs were charged without being asked; nil where there was none
 
 ----------------------------------------------------------------------------------------------------------------- read
 
@@ -237,6 +244,18 @@ for key = buckets + 1, plain do
     else
       absent = absent + 1
       missing[absent] = KEYS[key]
+    end
+  elseif term < 0 then
+    local log = -term
+    beside = beside or {}
+    beside[log] = key
+    if input[4 + log - buckets] > 0 then
+      if not text then
+        absent = absent + 1
+        missing[absent] = KEYS[key]
+      elseif string.sub(text, 1, 2) ~= '0#' or read_receipts(log, text, 2) ~= #text + 1 then
+        return fail(key)
+      end
     end
   end
 end
@@ -555,6 +574,7 @@ end
 
 if needs > 1 then
   -- Settling upward is never denied, and ends in a debt of at most one capacity. Twice a capacity is all that fits.
+  -- Of a log, answers what was charged.
   owe_units = function(key, term, more)
     local of = input[term]
     if of == HOLDS then return end
@@ -597,7 +617,7 @@ if needs > 1 then
       local used = first[key] + second[key]
       if used > most then used = most end
       if more > most - used then more = most - used end
-      if more == 0 then return end
+      if more == 0 then return 0 end
       -- With as many entries as the limit allows, the newest takes the charge and moves to its time.
       local log = logs[key]
       if log.live < log.entries and log.entries - log.live >= input[term + 2] then
@@ -607,6 +627,7 @@ if needs > 1 then
       log.settled = true
     end
     changed[key] = true
+    return more
   end
 
   -- What was charged behind an arrival time lies nearer by what was given back.
@@ -638,17 +659,35 @@ if needs > 1 then
     return back, back_nths
   end
 
+  -- The whole of a log, with what this batch added to it as an entry, and then without what is over.
+  local function whole_log(key, log)
+    local bytes = log.bytes
+    if #bytes < HEAD + log.entries * ENTRY then bytes = call('GET', log.key) end
+    if second[key] == 0 then return bytes end
+    local at = log.newest > now and log.newest or now
+    local stays = log.entries
+    if log.live < log.entries and (log.newest == at or log.moved) then stays = stays - 1 end
+    local total = (log.total + second[key]) % TOTALS
+    bytes = struct.pack('<I4I4', 0, log.before) .. string.sub(bytes, HEAD + log.live * ENTRY + 1, HEAD + stays * ENTRY)
+      .. struct.pack('<I8I4', at, total)
+    log.bytes, log.rewritten = bytes, bytes
+    log.entries, log.dropped, log.live = stays - log.live + 1, 0, 0
+    log.newest, log.total, log.moved = at, total, nil
+    first[key], second[key] = first[key] + second[key], 0
+    return bytes
+  end
+
   -- Takes a cost off the entry of a log that was charged, if it still counts, and writes the log as it is then.
   -- Whichever side of the entry is the shorter is counted anew.
-  refund_log = function(key, term)
-    local log, units, charged = logs[key], input[term + 4], input[term + 5]
+  refund_log = function(key, units, charged)
+    local log = logs[key]
+    if second[key] > 0 then whole_log(key, log) end
     if log.entries == 0 or charged <= now - window[key] then return end
     local index = first_later(log, charged - 1)
     if index == log.entries then return end
     local at, total = entry_at(log, index)
     if at ~= charged then return end
-    local bytes = log.bytes
-    if #bytes < HEAD + log.entries * ENTRY then bytes = call('GET', log.key) end
+    local bytes = whole_log(key, log)
     local dropped, before = struct.unpack('<I4I4', bytes)
     local previous = before
     if index > dropped then
@@ -720,7 +759,7 @@ if needs > 1 then
       if of == BUCKET then lower(key, term, input[term + 12] - 1, 0, back, back_nths) end
       if whole ~= first[key] or nths ~= second[key] then changed[key] = true end
     elseif of == LOG then
-      refund_log(key, term)
+      refund_log(key, input[term + 4], input[term + 5])
     elseif input[term + 3] == 0 then
       local units = input[term + 8]
       if second[key] == 0 or first[key] <= input[term + 9] or first[key] > input[term + 10] then return end
@@ -784,6 +823,11 @@ if needs > 1 then
     return all
   end
 
+  -- The receipts of a key are to be written.
+  local function touch_receipts(key)
+    changed[beside and beside[key] or key] = true
+  end
+
   -- The receipts of a key, without those that have ended.
   local function receipts_of(key)
     local of = receipts and receipts[key]
@@ -795,7 +839,7 @@ if needs > 1 then
     for _, one in ipairs(of.reported) do
       if one[2] > now then reported[#reported + 1] = one end
     end
-    if #open < #of.open or #reported < #of.reported then changed[key] = true end
+    if #open < #of.open or #reported < #of.reported then touch_receipts(key) end
     of.open, of.reported = open, reported
     return of
   end
@@ -835,6 +879,7 @@ if needs > 1 then
       changed[key] = false
       if ledgers then ledgers[key] = nil end
       if receipts then receipts[key] = nil end
+      if beside and beside[key] then changed[beside[key]] = false end
     end
   end
 
@@ -847,7 +892,7 @@ if needs > 1 then
   local function keep_receipts(key, of)
     receipts = receipts or {}
     receipts[key] = of
-    changed[key] = true
+    touch_receipts(key)
   end
 
   local function find_open(of, id)
@@ -913,6 +958,8 @@ if needs > 1 then
           receipt[COST] = receipt[COST] + input[term + 1]
           if input[term] == HOLDS then
             second[key] = 0
+          elseif input[term] == LOG then
+            receipt[AT] = logs[key].newest > now and logs[key].newest or now
           elseif input[term] <= QUEUE or window[key] == 0 then
             local mark = marks[at]
             receipt[AT], receipt[NTHS] = mark[1] > 0 and mark[1] or 0, input[term] <= QUEUE and mark[2] or 0
@@ -930,6 +977,7 @@ if needs > 1 then
   local function give_back(key, term, receipt, units)
     local of = input[term]
     if of == HOLDS then return end
+    if of == LOG then return refund_log(key, units, receipt[AT]) end
     if of > QUEUE then
       local counts = receipt[AT] == first[key] and second or (of == COUNTER and receipt[AT] == first[key] - 1 and third)
       if counts then counts[key] = units < counts[key] and counts[key] - units or 0 end
@@ -944,7 +992,7 @@ if needs > 1 then
     lower(key, term, receipt[AT], receipt[NTHS], back, back_nths)
   end
 
-  -- Each does something for one check. Answers 1 if it did.
+  -- Each does something for one check. Answers 1 if it did, and of a log the units that were charged.
 
   settle_receipt = function(key, term, id, actual)
     if ledgers then lapse(key, term) end
@@ -955,7 +1003,7 @@ if needs > 1 then
     keep_receipts(key, of)
     if actual < 0 then actual = receipt[COST] end
     if actual < receipt[COST] then give_back(key, term, receipt, receipt[COST] - actual) end
-    if actual > receipt[COST] then owe_units(key, term, actual - receipt[COST]) end
+    if actual > receipt[COST] then return 1, owe_units(key, term, actual - receipt[COST]) end
     return 1
   end
 
@@ -966,7 +1014,7 @@ if needs > 1 then
     if not receipt then return 0 end
     if now + lasts > receipt[UNTIL] then
       receipt[UNTIL] = now + lasts
-      changed[key] = true
+      touch_receipts(key)
     end
     return 1
   end
@@ -974,7 +1022,6 @@ if needs > 1 then
   used = function(key, term, id)
     if ledgers then lapse(key, term) end
     if id ~= NO_ID then
-      if input[term] == LOG then return 0 end
       local of = receipts_of(key)
       for _, one in ipairs(of.reported) do
         if one[1] == id then return 0 end
@@ -983,7 +1030,7 @@ if needs > 1 then
       of.reported[#of.reported + 1] = {id, now + 3600000000}
       keep_receipts(key, of)
     end
-    if input[term + 1] > 0 then owe_units(key, term, input[term + 1]) end
+    if input[term + 1] > 0 then return 1, owe_units(key, term, input[term + 1]) end
     return 1
   end
 
@@ -1285,7 +1332,8 @@ while at < last do
         local key, term = input[check], input[check + 1]
         local was_changed = changed[key]
         changed[key] = nil
-        n = n + work(key, term, id_at(check), input[check + 6])
+        local done, units = work(key, term, id_at(check), input[check + 6])
+        n = n + done
         if changed[key] == nil then
           changed[key] = was_changed
         elseif input[term] ~= LOG then
@@ -1294,6 +1342,10 @@ while at < last do
         if logs and logs[key] then
           logs[key].settled = true
           note_waits(key, term, false)
+          if operation ~= EXTEND then
+            charges = charges or {}
+            charges[#charges + 1] = units or 0
+          end
         end
       end
     end
@@ -1418,14 +1470,23 @@ for key = 1, buckets do
 end
 
 for key = buckets + 1, plain do
-  local keep = changed[key]
-  if keep ~= nil then
+  local keep, term = changed[key], input[4 + key - buckets]
+  if keep ~= nil and term < 0 then
+    local held, over = '', 0
+    if keep then held, over = receipts_text(-term, 0) end
+    if held ~= '' then
+      over = over + 999
+      call('SET', KEYS[key], '0' .. held, 'PXAT', format('%d', (over - over % 1000) / 1000))
+    else
+      call('UNLINK', KEYS[key])
+    end
+  elseif keep ~= nil then
     local number, count, previous, over, slices, held = first[key], second[key], third[key], 0, '', ''
     local is_calendar = window[key] == 0
     if keep and is_calendar then
       if count > 0 then over = number end
     elseif keep then
-      local is_counter = input[input[4 + key - buckets]] == COUNTER
+      local is_counter = input[term] == COUNTER
       if count > 0 then
         over = (number + (is_counter and 2 or 1)) * window[key]
       elseif previous > 0 and is_counter then
@@ -1508,4 +1569,4 @@ if plain < keys then
   end
 end
 
-return {now, states, admitted}
+return {now, states, admitted, charges}

@@ -233,6 +233,13 @@ bool Replay::place_text(std::size_t key, const core::Rule& rule, std::string_vie
   });
 }
 
+bool Replay::place_receipts(std::size_t key, std::string_view text) {
+  if (!text.starts_with("0#")) return false;
+  text.remove_prefix(2);
+  std::int64_t number = 0;
+  return read_receipts(text, 0, number, states_[key].receipts) && text.empty();
+}
+
 void Replay::place_slices(std::size_t key, std::string_view text) {
   core::Ledger& of = ledger(static_cast<std::uint32_t>(key));
   std::string_view rest = text.substr(std::min(text.size(), text.find_first_of("#|")));
@@ -493,10 +500,6 @@ std::uint64_t Replay::reserve(Group& group, std::span<const std::uint32_t> keys)
   for (std::size_t i = 0; i < keys.size(); ++i) {
     store::Check& check = group.checks[i];
     if (check.receipt == nullptr || check.role != store::Check::Role::charge) continue;
-    if (is_log(*check.rule)) {
-      check.receipt->result = core::ReceiptResult::not_kept;
-      continue;
-    }
     core::Receipts& beside = receipts(keys[i]);
     beside.drop_ended(now);
     const std::size_t before = beside.open.size();
@@ -506,41 +509,70 @@ std::uint64_t Replay::reserve(Group& group, std::span<const std::uint32_t> keys)
   return opened;
 }
 
-std::uint64_t Replay::correct(Group& group, std::span<const std::uint32_t> keys) {
+namespace {
+
+// In the place of a log that is placed as it is afterwards: what the script says was charged is all that is not known.
+struct CorrectedLog {
+  using Limit = core::SlidingWindowLog::Limit;
+  struct State {
+    std::uint64_t charged;
+  };
+
+  static void refund(const Limit& /*limit*/, State& /*state*/, Cost /*cost*/, const core::Charged& /*made*/,
+                     Instant /*now*/) noexcept {}
+  static std::uint64_t owe(const Limit& /*limit*/, State& state, Cost cost, Instant /*now*/) noexcept {
+    const std::uint64_t charged = std::min(state.charged, cost.units());
+    state.charged -= charged;
+    return cost.units() - charged;
+  }
+};
+
+}  // namespace
+
+std::uint64_t Replay::correct(Group& group, std::span<const std::uint32_t> keys,
+                              std::span<const std::uint64_t> charges) {
   std::uint64_t done = 0;
+  bool is_possible = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     store::Check& check = group.checks[i];
     lapse(*check.rule, keys[i]);
-    if (correct(group, check, keys[i])) ++done;
+    const auto is_done = correct(group, check, keys[i], charges[i]);
+    is_possible = is_possible && is_done.has_value();
+    if (is_done.value_or(false)) ++done;
     check.decision = peek(check, keys[i], Cost{0});
     tell_when_more(check, keys[i]);
   }
   group.admitted = true;
-  return done;
+  return is_possible ? done : UINT64_MAX;
 }
 
-bool Replay::correct(const Group& group, const store::Check& check, std::uint32_t key) {
+std::optional<bool> Replay::correct(const Group& group, const store::Check& check, std::uint32_t key,
+                                    std::uint64_t charged) {
   core::ReceiptUse without_id;
   core::ReceiptUse& use = check.receipt == nullptr ? without_id : *check.receipt;
   const std::int64_t now = core::micros(now_);
+  bool is_possible = true;
   core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-    if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-      const bool is_report = group.operation == store::Operation::report;
-      use.result = is_report ? core::ReceiptResult::not_kept : core::ReceiptResult::ended;
-      if (is_report && !use.id) use.result = core::ReceiptResult::done;
-      use.cost = check.cost;
-    } else {
-      auto& its_state = state<A>(key);
+    const auto correct_state = [&]<class B>(typename B::State& its_state) {
       if (group.operation == store::Operation::extend) {
         receipts(key).extend(use, now);
       } else if (group.operation == store::Operation::report) {
-        receipts(key).template report<A>(of.limit, its_state, check.cost, use, now);
+        receipts(key).template report<B>(of.limit, its_state, check.cost, use, now);
       } else {
-        receipts(key).template settle<A>(of.limit, its_state, use, now);
+        receipts(key).template settle<B>(of.limit, its_state, use, now);
       }
+    };
+    if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+      CorrectedLog::State log{charged};
+      correct_state.template operator()<CorrectedLog>(log);
+      is_possible = log.charged == 0;
+    } else {
+      auto& its_state = state<A>(key);
+      correct_state.template operator()<A>(its_state);
       if (A::forget_at(of.limit, its_state) <= now_) its_state = {};
     }
   });
+  if (!is_possible) return {};
   return use.result == core::ReceiptResult::done;
 }
 
@@ -610,21 +642,27 @@ bool is_log_state(const Reply& reply) noexcept {
 
 }  // namespace
 
-std::optional<ScriptReply> parse_script_reply(const Reply& reply, std::size_t plain_keys, std::size_t keys,
-                                              std::size_t evaluations) noexcept {
-  if (!reply.is(ReplyType::array) || reply.size() != 3) return {};
+std::optional<ScriptReply> parse_script_reply(const Reply& reply, const ScriptReplySizes& sizes) noexcept {
+  if (!reply.is(ReplyType::array) || reply.size() != (sizes.charges > 0 ? 4U : 3U)) return {};
   auto part = reply.begin();
   const Reply now = *part;
   const Reply states = *++part;
   const Reply admitted = *++part;
   if (!is_number(now) || !states.is(ReplyType::array) || !admitted.is(ReplyType::array)) return {};
-  if (states.size() != keys || admitted.size() != evaluations) return {};
+  if (states.size() != sizes.keys || admitted.size() != sizes.evaluations) return {};
   std::size_t key = 0;
   for (const Reply state : states) {
-    if (!(key++ < plain_keys ? is_plain_state(state) : is_log_state(state))) return {};
+    if (!(key++ < sizes.plain_keys ? is_plain_state(state) : is_log_state(state))) return {};
   }
   if (!are_numbers(admitted)) return {};
-  return ScriptReply{Instant{Duration{now.integer()}}, states, admitted};
+  ScriptReply parsed{Instant{Duration{now.integer()}}, states, admitted, {}};
+  if (sizes.charges == 0) return parsed;
+  parsed.charges = *++part;
+  if (!parsed.charges->is(ReplyType::array) || parsed.charges->size() != sizes.charges ||
+      !are_numbers(*parsed.charges)) {
+    return {};
+  }
+  return parsed;
 }
 
 std::optional<LogExcerpt> parse_log(const Reply& reply, std::vector<LogExcerpt::Point>& points) {

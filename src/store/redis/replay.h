@@ -59,6 +59,8 @@ class Replay {
   // Before the groups. A key for which neither is called was never used.
   [[nodiscard]] bool place_text(std::size_t key, const core::Rule& rule, std::string_view text);
   void place_log(std::size_t key, const LogExcerpt& log);
+  // Those of a log. False: they are none.
+  [[nodiscard]] bool place_receipts(std::size_t key, std::string_view text);
   // Of a key that is only forgotten, by whatever rule: the slices that are out. What is not a state has none.
   void place_slices(std::size_t key, std::string_view text);
 
@@ -72,8 +74,9 @@ class Replay {
 
   // A group with receipts: one more than were opened, or 0 where it denies.
   std::uint64_t reserve(Group& group, std::span<const std::uint32_t> keys);
-  // Settles, extends or reports: for how many checks something was done.
-  std::uint64_t correct(Group& group, std::span<const std::uint32_t> keys);
+  // Settles, extends or reports: for how many checks something was done. A log is placed as it is afterwards; `charges`
+  // has what each check charged to it. Where that cannot be, a number that no script answers.
+  std::uint64_t correct(Group& group, std::span<const std::uint32_t> keys, std::span<const std::uint64_t> charges);
 
   // A message: whether it was taken, and then the units of the slice.
   bool report(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key);
@@ -101,7 +104,8 @@ class Replay {
   [[nodiscard]] core::Receipts& receipts(std::uint32_t key) noexcept { return states_[key].receipts; }
   void save_states(std::span<const std::uint32_t> keys);
   void restore_states(std::span<const std::uint32_t> keys) noexcept;
-  bool correct(const Group& group, const store::Check& check, std::uint32_t key);
+  // Whether something was done. None: the check cannot have charged so much.
+  std::optional<bool> correct(const Group& group, const store::Check& check, std::uint32_t key, std::uint64_t charged);
   void lapse(const core::Rule& rule, std::uint32_t key);
   void add_holdings(const store::Check& check, std::uint32_t key);
   void add_forgotten(const store::Check& check, std::uint32_t key);
@@ -131,13 +135,22 @@ class Replay {
 
 struct ScriptReply {
   Instant now;
-  wire::resp::Reply states;    // one for each key: plain ones first, then logs
-  wire::resp::Reply admitted;  // a number for each evaluation
+  wire::resp::Reply states;                  // one for each key: plain ones first, then logs
+  wire::resp::Reply admitted;                // a number for each evaluation
+  std::optional<wire::resp::Reply> charges;  // a number for each check that is to say what it charged
+};
+
+// How much of everything there has to be.
+struct ScriptReplySizes {
+  std::size_t plain_keys = 0;
+  std::size_t keys = 0;
+  std::size_t evaluations = 0;
+  std::size_t charges = 0;
 };
 
 // Nothing if it is not of this form. An error of the server is not.
-[[nodiscard]] std::optional<ScriptReply> parse_script_reply(const wire::resp::Reply& reply, std::size_t plain_keys,
-                                                            std::size_t keys, std::size_t evaluations) noexcept;
+[[nodiscard]] std::optional<ScriptReply> parse_script_reply(const wire::resp::Reply& reply,
+                                                            const ScriptReplySizes& sizes) noexcept;
 
 // A log of the reply, not null. `points` is room for it. Nothing if it is not sound.
 [[nodiscard]] std::optional<LogExcerpt> parse_log(const wire::resp::Reply& reply,

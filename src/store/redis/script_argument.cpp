@@ -45,6 +45,7 @@ namespace {
 
 // Of decide.lua.
 enum class Section : std::uint8_t { buckets, windows, logs };
+constexpr std::string_view beside_a_log = ":r";
 enum : std::int64_t { decide_one = 1, decide_alike };
 enum : std::int64_t { only_short = 0, decide_and_look, any };
 
@@ -58,14 +59,31 @@ Section section_of(const ScriptPlan::KeyUse& use) noexcept {
 void ScriptArgument::prepare(const ScriptPlan& plan) {
   order_.clear();
   places_.resize(plan.keys());
-  for (const Section section : {Section::buckets, Section::windows, Section::logs}) {
+  bool has_logs = false;
+  for (const Section section : {Section::buckets, Section::windows}) {
     if (section == Section::windows) bucket_keys_ = order_.size();
-    if (section == Section::logs) plain_keys_ = order_.size();
     for (std::uint32_t key = 0; key < plan.keys(); ++key) {
-      if (section_of(plan.use(key)) != section) continue;
+      if (section_of(plan.use(key)) != section) {
+        has_logs |= plan.use(key).is_log;
+        continue;
+      }
       places_[key] = static_cast<std::uint32_t>(order_.size());
-      order_.push_back(key);
+      order_.push_back({key, false});
     }
+  }
+  plain_keys_ = order_.size();
+  if (has_logs) place_logs(plan);
+}
+
+void ScriptArgument::place_logs(const ScriptPlan& plan) {
+  for (std::uint32_t key = 0; key < plan.keys(); ++key) {
+    if (plan.use(key).has_receipts) order_.push_back({key, true});
+  }
+  plain_keys_ = order_.size();
+  for (std::uint32_t key = 0; key < plan.keys(); ++key) {
+    if (!plan.use(key).is_log) continue;
+    places_[key] = static_cast<std::uint32_t>(order_.size());
+    order_.push_back({key, false});
   }
 }
 
@@ -75,8 +93,20 @@ void ScriptArgument::write(std::string& out, std::string_view name, std::string_
   command.argument(name);
   command.argument(script);
   command.argument(static_cast<std::int64_t>(order_.size()));
-  for (const std::uint32_t key : order_) command.argument(plan.key(key));
+  for (const Place place : order_) {
+    if (!place.is_receipts) {
+      command.argument(plan.key(place.key));
+      continue;
+    }
+    // In the same slot of a cluster: what is between the braces is the same.
+    receipts_key_.assign(plan.key(place.key)).append(beside_a_log);
+    command.argument(receipts_key_);
+  }
   command.argument(packed_);
+}
+
+std::int64_t ScriptArgument::term_at(const ScriptPlan& plan, Place place) const noexcept {
+  return place.is_receipts ? -number_of(place.key) : place_of_term(plan.use(place.key).term);
 }
 
 void ScriptArgument::write_numbers(const ScriptPlan& plan) {
@@ -88,7 +118,7 @@ void ScriptArgument::write_numbers(const ScriptPlan& plan) {
   numbers_[1] = static_cast<std::int64_t>(plain_keys_);
   numbers_[2] = static_cast<std::int64_t>(numbers_.size() + 1);
   for (std::size_t i = 0; i < with_term; ++i) {
-    numbers_[head + i] = place_of_term(plan.use(order_[bucket_keys_ + i]).term);
+    numbers_[head + i] = term_at(plan, order_[bucket_keys_ + i]);
   }
   needs_ = only_short;
   for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) add_evaluation(plan, evaluation);
@@ -134,7 +164,7 @@ void ScriptArgument::add_evaluation(const ScriptPlan& plan, const ScriptPlan::Ev
         std::max<std::int64_t>(needs_, evaluation.operation <= ScriptPlan::Operation::look ? decide_and_look : any);
   }
   for (const ScriptPlan::Check& check : checks) {
-    const std::int64_t key = std::int64_t{places_[check.key]} + 1;
+    const std::int64_t key = number_of(check.key);
     numbers_.push_back(check.is_guard ? -key : key);
     numbers_.push_back(place_of_term(check.term));
   }
@@ -149,13 +179,10 @@ void ScriptArgument::add_receipts(const ScriptPlan& plan, const ScriptPlan::Eval
   for (const ScriptPlan::Check& check : checks) {
     static constexpr core::ReceiptUse none;
     const core::ReceiptUse& use = check.receipt == nullptr || check.is_guard ? none : *check.receipt;
-    const std::int64_t key = std::int64_t{places_[check.key]} + 1;
-    // A log has no receipts there.
-    const bool is_kept = evaluation.operation != ScriptPlan::Operation::reserve || !plan.use(check.key).is_log;
-    const core::ReceiptId id = is_kept ? use.id : core::ReceiptId{};
+    const std::int64_t key = number_of(check.key);
     numbers_.push_back(check.is_guard ? -key : key);
     numbers_.push_back(place_of_term(check.term));
-    for (const std::uint64_t half : {id.low, id.high}) {
+    for (const std::uint64_t half : {use.id.low, use.id.high}) {
       numbers_.push_back(static_cast<std::int64_t>(half & 0xffff'ffff));
       numbers_.push_back(static_cast<std::int64_t>(half >> 32));
     }
@@ -173,7 +200,7 @@ void ScriptArgument::add_message(const ScriptPlan::Evaluation& evaluation, const
     numbers_.push_back(static_cast<std::int64_t>(std::min(number, most)));
   };
   numbers_.push_back(static_cast<std::int64_t>(evaluation.operation));
-  numbers_.push_back(std::int64_t{places_[check.key]} + 1);
+  numbers_.push_back(number_of(check.key));
   numbers_.push_back(place_of_term(check.term));
   add(message.holder & 0xffff'ffff);
   add(message.holder >> 32);

@@ -20,11 +20,16 @@ struct ScriptBatch::Contents {
   std::vector<std::uint64_t> admitted;  // of each evaluation, by the replay
   std::vector<bool> doubtful;           // of each key: what the script made of it is not what the replay did
   std::vector<std::uint32_t> keys;      // of the checks of one group
+  std::vector<std::uint64_t> charges;   // that the script told, in the order of the checks
+  std::size_t charges_read = 0;
+  std::vector<std::uint64_t> charged;  // by the checks of one group
 
+  [[nodiscard]] ScriptReplySizes sizes() const;
   bool place_states(const ScriptReply& reply);
-  bool place_state(std::uint32_t key, const wire::resp::Reply& state);
+  bool place_state(ScriptArgument::Place place, const wire::resp::Reply& state);
   void replay_all();
   void replay_member(const ScriptPlan::Member& member);
+  void read_charges(const ScriptPlan::Evaluation& evaluation);
   void replay_charges_back(const ScriptPlan::Member& member);
   void replay_exchange(const ScriptPlan::Evaluation& evaluation, std::uint64_t& number);
   void find_doubtful(const ScriptReply& reply);
@@ -77,12 +82,23 @@ void ScriptBatch::write(std::string& out, Form form) const {
 bool ScriptBatch::read(const wire::resp::Reply& reply) {
   Contents& contents = *contents_;
   contents.argument.prepare(contents.plan);
-  const auto parsed = parse_script_reply(reply, contents.argument.plain_keys(), keys(), evaluations());
+  const auto parsed = parse_script_reply(reply, contents.sizes());
   if (!parsed || !contents.place_states(*parsed)) return false;
   contents.replay_all();
   contents.find_doubtful(*parsed);
   contents.conclude(parsed->now);
   return true;
+}
+
+ScriptReplySizes ScriptBatch::Contents::sizes() const {
+  ScriptReplySizes sizes{
+      .plain_keys = argument.plain_keys(), .keys = argument.keys(), .evaluations = plan.evaluations().size()};
+  for (const ScriptPlan::Evaluation& evaluation : plan.evaluations()) {
+    if (!evaluation.has_receipts()) continue;
+    sizes.charges += static_cast<std::size_t>(std::ranges::count_if(
+        plan.checks_of(evaluation), [&](const auto& check) { return plan.tells_charge(evaluation, check); }));
+  }
+  return sizes;
 }
 
 // False if the reply tells of a log what cannot be.
@@ -91,14 +107,23 @@ bool ScriptBatch::Contents::place_states(const ScriptReply& reply) {
   doubtful.assign(plan.keys(), false);
   std::size_t place = 0;
   for (const wire::resp::Reply state : reply.states) {
-    if (!place_state(argument.key_at(place++), state)) return false;
+    if (!place_state(argument.at(place++), state)) return false;
   }
+  charges.clear();
+  charges_read = 0;
+  if (!reply.charges) return true;
+  for (const wire::resp::Reply number : *reply.charges) charges.push_back(static_cast<std::uint64_t>(number.integer()));
   return true;
 }
 
-bool ScriptBatch::Contents::place_state(std::uint32_t key, const wire::resp::Reply& state) {
+bool ScriptBatch::Contents::place_state(ScriptArgument::Place place, const wire::resp::Reply& state) {
+  const std::uint32_t key = place.key;
   const ScriptPlan::KeyUse& use = plan.use(key);
   if (state.is(wire::resp::ReplyType::null)) return true;
+  if (place.is_receipts) {
+    if (use.rule != nullptr && !replay.place_receipts(key, state.text())) doubtful[key] = true;
+    return true;
+  }
   if (use.rule == nullptr) {
     if (state.is(wire::resp::ReplyType::bulk)) replay.place_slices(key, state.text());
     return true;
@@ -115,6 +140,13 @@ bool ScriptBatch::Contents::place_state(std::uint32_t key, const wire::resp::Rep
 void ScriptBatch::Contents::replay_all() {
   admitted.assign(plan.evaluations().size(), 0);
   for (const ScriptPlan::Member& member : plan.members()) replay_member(member);
+}
+
+void ScriptBatch::Contents::read_charges(const ScriptPlan::Evaluation& evaluation) {
+  charged.clear();
+  for (const ScriptPlan::Check& check : plan.checks_of(evaluation)) {
+    charged.push_back(plan.tells_charge(evaluation, check) ? charges[charges_read++] : 0);
+  }
 }
 
 void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
@@ -148,7 +180,8 @@ void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
     case ScriptPlan::Operation::settle_receipt:
     case ScriptPlan::Operation::extend:
     case ScriptPlan::Operation::used:
-      admitted[member.evaluation] = replay.correct(group, keys);
+      read_charges(evaluation);
+      admitted[member.evaluation] = replay.correct(group, keys, charged);
       break;
     case ScriptPlan::Operation::report:
     case ScriptPlan::Operation::grant:

@@ -177,9 +177,16 @@ bool has_receipts(const Group& group) noexcept {
   return std::ranges::any_of(group.checks, [](const store::Check& check) { return check.receipt != nullptr; });
 }
 
+// Whether a check needs what lies beside a log.
+bool is_about_receipts(const store::Check& check, store::Operation operation) noexcept {
+  return operation == store::Operation::forget || check.holdings != nullptr ||
+         (check.receipt != nullptr && check.receipt->id);
+}
+
 bool can_be_folded(const Group& group) noexcept {
+  const auto has_holdings = [](const store::Check& check) { return check.holdings != nullptr; };
   return group.operation <= store::Operation::look && !charges_back(group) && !has_exchange(group) &&
-         !has_receipts(group);
+         !has_receipts(group) && std::ranges::none_of(group.checks, has_holdings);
 }
 
 // The forms of states: those of one form may stand for each other.
@@ -298,10 +305,10 @@ std::uint32_t ScriptPlan::add_exchanges(const Group& group, Operation operation)
 }
 
 void ScriptPlan::add_evaluation(const Group& group) {
-  const bool is_about_receipts = has_receipts(group);
-  const bool is_plain_settlement = group.operation == store::Operation::settle && !is_about_receipts;
+  const bool uses_receipts = has_receipts(group);
+  const bool is_plain_settlement = group.operation == store::Operation::settle && !uses_receipts;
   const std::size_t checks = is_plain_settlement ? 1 : group.checks.size();
-  evaluations_.push_back({.operation = operation_of(group.operation, is_about_receipts),
+  evaluations_.push_back({.operation = operation_of(group.operation, uses_receipts),
                           .first_check = static_cast<std::uint32_t>(checks_.size()),
                           .checks = static_cast<std::uint32_t>(checks),
                           .model = can_be_folded(group) ? &group : nullptr,
@@ -316,7 +323,7 @@ void ScriptPlan::add_evaluation(const Group& group) {
     checks_.back().receipt = check.receipt;
   }
   Evaluation& evaluation = evaluations_.back();
-  if (!repeats || group.operation > store::Operation::look || is_about_receipts) return;
+  if (!repeats || group.operation > store::Operation::look || uses_receipts) return;
   const bool is_look = evaluation.operation == Operation::look;
   evaluation.operation = is_look ? Operation::look_in_steps : Operation::decide_in_steps;
   evaluation.model = nullptr;
@@ -332,6 +339,7 @@ bool ScriptPlan::add_check(const store::Check& check, std::uint32_t term, bool i
   use.last = evaluation;
   use.is_log = is_log(*check.rule);
   use.keeps_alone = use.is_log && operation >= store::Operation::settle;
+  use.has_receipts = use.has_receipts || (use.is_log && is_about_receipts(check, operation));
   if (use.rule == nullptr && term != no_term) {
     use.rule = check.rule;
     use.is_bucket = form_of(*check.rule) == 0;

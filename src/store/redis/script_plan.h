@@ -113,7 +113,8 @@ class KeySet {
 // Invariants:
 //  1. Evaluations are in the order of the groups. A group is folded into an earlier one that is equal, if since then no
 //     other came on any of its keys: the order on each key stays.
-//  2. A log that is settled or forgotten has no other evaluation: what the script tells of it is as it is then.
+//  2. A log that is settled or forgotten has no other evaluation: what the script tells of it is as it is then. What it
+//     was charged by that, the script says for each check.
 //  3. A key has states of one form.
 //
 // Views the groups: they stay, unchanged, until clear().
@@ -168,7 +169,8 @@ class ScriptPlan {
     std::uint32_t last = 0;  // evaluation
     bool is_bucket = false;  // where there is a rule
     bool is_log = false;
-    bool keeps_alone = false;  // a log that is settled or forgotten
+    bool keeps_alone = false;   // a log that is settled or forgotten
+    bool has_receipts = false;  // of a log: the value with its receipts is needed too
   };
 
   struct Member {
@@ -192,6 +194,12 @@ class ScriptPlan {
   [[nodiscard]] std::size_t keys() const noexcept { return keys_.size(); }
   [[nodiscard]] std::string_view key(std::size_t number) const noexcept { return keys_[number]; }
   [[nodiscard]] const KeyUse& use(std::size_t number) const noexcept { return uses_[number]; }
+
+  // Whether the script says what a check of the evaluation charged: the node is told the log as it is then.
+  [[nodiscard]] bool tells_charge(const Evaluation& evaluation, const Check& check) const noexcept {
+    return (evaluation.operation == Operation::settle_receipt || evaluation.operation == Operation::used) &&
+           use(check.key).is_log;
+  }
 
  private:
   [[nodiscard]] bool has_room_for(const Group& group) const noexcept;
