@@ -449,6 +449,55 @@ TEST(Leased, MoreKeysThanThereIsRoomForAreDecidedByTheStore) {
   }
 }
 
+// A group that the store still decides has spent 3, and a renewal is sent meanwhile, which keeps them.
+class LeasedBeside : public testing::Test {
+ protected:
+  // What is left when all is over and given back. Nothing comes back with time.
+  std::uint64_t left_with_beside(const Limit& limit, std::uint64_t beside, int renewals) {
+    MemoryStore shared;
+    Node node(shared, limit, 1);
+    admitted = node.admitted_of(100);
+    EXPECT_EQ(admitted, 100U);
+    shared.holds = true;
+    node.ask(3, beside);
+    for (int i = 0; i < renewals; ++i) {
+      const std::uint64_t before = node.counts().renewals;
+      while (node.counts().renewals == before && node.rest() > 0) admitted += node.ask() ? 1U : 0U;
+      EXPECT_GT(node.counts().renewals, before);
+      shared.deliver_last();
+    }
+    const std::uint64_t rest = node.rest();
+    shared.holds = false;
+    shared.deliver_all();
+    is_admitted = node.last.admitted;
+    EXPECT_EQ(node.rest(), rest + (is_admitted ? 0 : 3));
+    node.store().give_back_all();
+    node.ask(0, 0, Operation::look);
+    return node.last.checks[0].decision.remaining;
+  }
+
+  std::uint64_t admitted = 0;
+  bool is_admitted = false;
+};
+
+TEST_F(LeasedBeside, WhatIsPutBackIsNotLostToARenewal) {
+  for (const Limit& limit : {bucket(1, 1'000), *Limit::fixed_window({1'000, 1h})}) {
+    for (const int renewals : {0, 1, 3}) {
+      const std::uint64_t left = left_with_beside(limit, 5'000, renewals);
+      EXPECT_EQ(left, 1'000U - admitted) << renewals;
+      EXPECT_FALSE(is_admitted);
+    }
+  }
+}
+
+TEST_F(LeasedBeside, WhatIsUsedIsReportedWithTheNextMessage) {
+  for (const int renewals : {0, 1, 3}) {
+    const std::uint64_t left = left_with_beside(bucket(1, 1'000), 1, renewals);
+    EXPECT_EQ(left, 1'000U - admitted - 3) << renewals;
+    EXPECT_TRUE(is_admitted);
+  }
+}
+
 // Granted, and then reported, given back, lapsed, or still there.
 TEST(Leased, UnitsAreConserved) {
   MemoryStore shared;

@@ -160,7 +160,7 @@ void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
     if (decision.remaining == decision.limit) decision.more_after.reset();
     SliceTable& table = *check.states->slices;
-    if (!table.put_back(check.hash, one.on, one.number, decision.charged_at, check.cost)) {
+    if (!table.put_back(check.hash, one.on, one.number, one.slice, decision.charged_at, check.cost)) {
       refund(check, now);
     } else if (table.retired()) {
       remember(table);  // it may have given back all it had by now
@@ -181,6 +181,12 @@ Group& LeasedStore::forward(Group& group, Ticks now) {
   request.whole = &group;
   request.callback = group.callback;
   request.sent_at = now;
+  for (Spent& one : spent_) {
+    const Check& check = group.checks[one.place];
+    if (one.on == SliceTable::On::slice) {
+      one.slice = check.states->slices->suspend(check.hash, one.number, check.cost);
+    }
+  }
   request.spent.assign(spent_.begin(), spent_.end());
   request.places.clear();
   const auto is_covered = [&](std::size_t i) { return taken_[i].answer == SliceTable::Answer::spent; };
@@ -226,6 +232,10 @@ void LeasedStore::conclude(Forwarded& request, Group& answered) {
   read_answers(request, answered, now);
   if (!request.places.empty()) merge(request);
   if (!whole.decided || !whole.admitted) put_back(whole, request.spent, now);
+  for (const Spent& one : request.spent) {
+    const Check& check = whole.checks[one.place];
+    if (one.slice != 0) check.states->slices->use_pending(check.hash, one.slice, check.cost);
+  }
   const bool tells_what_is_left = whole.operation == Operation::look || whole.operation == Operation::settle;
   if (tells_what_is_left && whole.failure == Failure::none) add_rest(whole, now);
   whole.callback = request.callback;

@@ -50,11 +50,12 @@ class LeasedStore final : public Store {
   struct Forwarded;
   struct Background;
 
-  // A check that was spent.
+  // A check that was spent. Where the store still decides others of its group, it is pending.
   struct Spent {
     std::size_t place;
     std::uint64_t number;
     SliceTable::On on;
+    std::uint64_t slice = 0;  // of what is pending
   };
   struct Renewal {
     SliceTable* table;

@@ -143,7 +143,25 @@ SliceTable::Taken SliceTable::look(table::KeyHash key, Cost cost, Ticks now) {
   return {.answer = Answer::spent, .decision = admitted(found->second, now)};
 }
 
-bool SliceTable::put_back(table::KeyHash key, On on, std::uint64_t number, Instant charged_at, Cost cost) {
+std::uint64_t SliceTable::suspend(table::KeyHash key, std::uint64_t number, Cost cost) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || found->second.number != number) return 0;
+  found->second.pending += cost.units();
+  return found->second.slice;
+}
+
+void SliceTable::use_pending(table::KeyHash key, std::uint64_t slice, Cost cost) {
+  Part& part = part_of(key);
+  const std::scoped_lock lock(part.mutex);
+  const auto found = part.records.find(key);
+  if (found == part.records.end() || found->second.slice != slice) return;
+  found->second.pending -= cost.units();
+}
+
+bool SliceTable::put_back(table::KeyHash key, On on, std::uint64_t number, std::uint64_t slice, Instant charged_at,
+                          Cost cost) {
   Part& part = part_of(key);
   const std::scoped_lock lock(part.mutex);
   const auto found = part.records.find(key);
@@ -151,6 +169,12 @@ bool SliceTable::put_back(table::KeyHash key, On on, std::uint64_t number, Insta
   Record& record = found->second;
   if (on == On::share) {
     put_back_on_share(record, charged_at, cost);
+    return true;
+  }
+  if (slice != 0) {
+    if (record.slice != slice) return false;
+    record.pending -= cost.units();
+    record.rest += cost.units();
     return true;
   }
   if (record.number != number) return false;
@@ -165,16 +189,17 @@ bool SliceTable::put_back(table::KeyHash key, On on, std::uint64_t number, Insta
 
 core::SliceMessage SliceTable::message(Record& record, std::string_view shared_key, std::uint64_t keep,
                                        std::uint64_t back, std::uint64_t want) {
+  const std::uint64_t kept = keep + record.pending;
   SliceCounts::raise(counts().messages);
-  SliceCounts::raise(counts().reported, record.total - std::min(record.total, keep + back));
+  SliceCounts::raise(counts().reported, record.total - std::min(record.total, kept + back));
   SliceCounts::raise(counts().returned, back);
   if (record.shared_key.empty()) record.shared_key = shared_key;
-  record.total = keep;
   record.number = options_.holder->last_message.fetch_add(1, std::memory_order_relaxed) + 1;
   record.in_flight = true;
-  record.rest = record.kept = keep;
+  record.rest = keep;
+  record.total = record.kept = kept;
   record.wanted = want;
-  return {.holder = holder_, .number = record.number, .keep = keep, .back = back, .want = want, .hold = options_.lease};
+  return {.holder = holder_, .number = record.number, .keep = kept, .back = back, .want = want, .hold = options_.lease};
 }
 
 std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::string_view shared_key, Ticks now) {
@@ -213,12 +238,15 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   const auto found = part.records.find(key);
   if (found == part.records.end() || found->second.number != number) return;
   Record& record = found->second;
-  const std::uint64_t spent = record.kept - std::min(record.kept, record.rest);
+  const std::uint64_t spent = record.spent();
+  // What the store did not keep, it has charged. Then it is another slice, as it is where nothing was kept.
+  if (answer.units < record.kept) record.pending = 0;
+  if (answer.units < record.kept || record.kept == 0) record.slice = number;
   SliceCounts::raise(counts().granted, answer.units - std::min(answer.units, record.kept));
   SliceCounts::raise(counts().lapsed, answer.lapsed);
   record.in_flight = false;
   record.total = answer.units;
-  record.rest = answer.units - std::min(answer.units, spent);
+  record.rest = answer.units - std::min(answer.units, spent + record.pending);
   record.left = answer.left;
   record.begins = sent_at;
   record.ends = sent_at + answer.lasts.count() / 4 * 3;
@@ -280,7 +308,8 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
       } else if (is_approximate() && exchange_is_due(record, now)) {
         due.push_back({entry->first, record.shared_key, exchange(record, {}, now)});
       }
-      if (record.in_flight || idle < 2 * lease || (is_approximate() && !may_be_dropped(record, now))) {
+      if (record.in_flight || record.pending > 0 || idle < 2 * lease ||
+          (is_approximate() && !may_be_dropped(record, now))) {
         ++entry;
       } else {
         entry = part.records.erase(entry);

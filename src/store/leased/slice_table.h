@@ -5,7 +5,8 @@
 //     is left is the total less what was spent since. An answer to any but the last message is dropped.
 //  2. A slice is spent for three quarters of the time for which the store holds it, counted from before the message was
 //     sent. Times are microseconds of a clock that never stops (CLOCK_BOOTTIME); the caller reads it before it asks.
-//  3. What is put back goes into the slice only if no message was sent since it was taken.
+//  3. What is put back goes into the slice only if no message has reported it as used. What was spent for a group that
+//     the store still decides is pending: messages keep it.
 //
 // Of an approximate limit nobody waits for the store (approximate.cpp): messages are sent every `sync`, and what is not
 // covered is denied at once. Two things can be spent that the store has not granted:
@@ -20,6 +21,7 @@
 // Thread-safe: locked by parts, each for the time of a few instructions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -129,8 +131,15 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] Taken take(table::KeyHash key, Cost cost, Ticks now);
   [[nodiscard]] Taken look(table::KeyHash key, Cost cost, Ticks now);
 
-  // Of what was spent and is not used after all. False: the slice is not the same any more.
-  [[nodiscard]] bool put_back(table::KeyHash key, On on, std::uint64_t number, Instant charged_at, Cost cost);
+  // What was spent on the slice is pending until it is put back or used. Gives the slice by which either names it then;
+  // 0: it has been reported as used already.
+  [[nodiscard]] std::uint64_t suspend(table::KeyHash key, std::uint64_t number, Cost cost);
+  void use_pending(table::KeyHash key, std::uint64_t slice, Cost cost);
+
+  // Of what was spent and is not used after all; `slice`: of what is pending, otherwise 0. False: it has been reported
+  // as used.
+  [[nodiscard]] bool put_back(table::KeyHash key, On on, std::uint64_t number, std::uint64_t slice, Instant charged_at,
+                              Cost cost);
 
   // A message to go with a question that the slice cannot answer: all of the slice is given back, and a new one asked
   // for. Nothing: one is in flight, or there is no use in it.
@@ -212,8 +221,10 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::string shared_key;    // empty until a message was sent
     std::uint64_t number = 0;  // of the last message
     bool in_flight = false;
-    std::uint64_t rest = 0;  // may be spent
-    std::uint64_t kept = 0;  // by the last message
+    std::uint64_t slice = 0;    // the message that it begins with
+    std::uint64_t rest = 0;     // may be spent
+    std::uint64_t pending = 0;  // was spent, and may be put back
+    std::uint64_t kept = 0;     // by the last message, with what was pending
     std::uint64_t wanted = 0;
     std::uint64_t total = 0;  // of the last answer
     std::uint64_t left = 0;   // what the store had left then
@@ -250,6 +261,8 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::unique_ptr<Share> share;
 
     [[nodiscard]] bool is_live(Ticks now) const noexcept { return rest > 0 && now < ends; }
+    // For good, since the last message.
+    [[nodiscard]] std::uint64_t spent() const noexcept { return kept - std::min(kept, rest + pending); }
   };
 
   struct Hash {
