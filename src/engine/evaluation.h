@@ -114,6 +114,11 @@ class Evaluation final : private store::Callback {
     bool banned = false;
     bool was_open = false;    // not asked, the store being away
     bool was_closed = false;  // the same
+
+    [[nodiscard]] bool is_on_holds() const noexcept {
+      return (states != nullptr && core::is_concurrency(states->rule)) ||
+             (candidate != nullptr && core::is_concurrency(candidate->rule));
+    }
   };
   // `charge`: a descriptor of a call that is denied, or one that does not fit; charged without asking.
   enum class FollowerKind : std::uint8_t { shadow, give_back, candidate, candidate_give_back, charge };
@@ -149,6 +154,11 @@ class Evaluation final : private store::Callback {
   void read_blocks();
   void conclude(bool admits);
   [[nodiscard]] Verdict store_away_verdict() const noexcept;
+  void read_reset();
+  void finish();
+  void fill_statuses();
+
+  // evaluation_followers.cpp
   [[nodiscard]] bool is_charged_unasked(std::size_t i, bool admits) const noexcept;
   void ask_followers(bool admits);
   void follow(std::size_t i, FollowerKind kind, store::Operation operation);
@@ -158,7 +168,8 @@ class Evaluation final : private store::Callback {
   void charge_shadow(std::size_t i, const store::Group& asked);
   void read_corrections();
   void tell_given_back();
-  void read_reset();
+
+  // evaluation_receipts.cpp
   void prepare_receipts();
   [[nodiscard]] core::ReceiptUse* use_of(std::size_t i, const store::States& states, const core::Rule& rule);
   void add_receipt_check(store::Group& group, const store::States& states, std::size_t part, core::ReceiptUse& use);
@@ -168,8 +179,6 @@ class Evaluation final : private store::Callback {
   void read_report();
   void read_receipt();
   void tell_receipts();
-  void finish();
-  void fill_statuses();
 
   // Of a query.
   [[nodiscard]] const BoundLimit& limit_of(std::size_t i) const noexcept {
