@@ -51,6 +51,7 @@ class Quick(unittest.TestCase):
                                 for name in ("redis-exact", "redis-two", "redis-hot")),
                      "redis-cost: # us of Redis for a decision, # us for one of a hot key",
                      "redis-slices: # us of Redis for a message about a key with 1 slices",
+                     *(f"redis-receipts: {on} # us of Redis for a reserve or a settlement with 1 open" for on in ("bucket", "log")),
                      "redis-latency: weir p50 # us p99 # us, raw round trip p50 # us p99 # us")
 
     def test_scale(self):

@@ -21,6 +21,7 @@
 #include "redis/leased_load.h"
 #include "redis/load.h"
 #include "redis/plain_load.h"
+#include "redis/receipt_load.h"
 #include "redis/slice_load.h"
 #include "redis/weir_load.h"
 #include "store/redis/redis_store.h"
@@ -262,6 +263,22 @@ int main(int count, char** arguments) {
   }
   std::printf("\n");
   std::fflush(stdout);
+  for (const ReceiptLoad::On on : {ReceiptLoad::On::bucket, ReceiptLoad::On::log}) {
+    std::printf("redis-receipts: %s", on == ReceiptLoad::On::bucket ? "bucket" : "log");
+    for (const std::uint64_t open :
+         is_quick ? std::vector<std::uint64_t>{1} : std::vector<std::uint64_t>{1, 100, 1'000}) {
+      ReceiptLoad receipts(*store, on, open);
+      loop.run([&] { receipts.begin(Work::distinct_keys, ReceiptLoad::keys); });
+      wait_for([&] { return receipts.is_filled(); }, "receipts are not opened");
+      loop.run([&] { receipts.end(); });
+      wait_for([&] { return receipts.idle(); }, "reserves are not answered");
+      const double cost = processor.cost(extent, loop, receipts, Work::distinct_keys, ReceiptLoad::keys);
+      std::printf("%s %.2f us of Redis for a reserve or a settlement with %llu open", open == 1 ? "" : ",", cost,
+                  static_cast<unsigned long long>(open));
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
 
   LowLoad low(*store, *plain);
   loop.run([&] { low.submit_next(); });

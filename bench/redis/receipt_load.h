@@ -1,0 +1,48 @@
+// Reserves and their settlements, in turn, on each of some keys that have so many receipts open meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "core/receipts.h"
+#include "core/rule.h"
+#include "redis/load.h"
+#include "store/redis/redis_store.h"
+#include "store/store.h"
+
+namespace weir::bench {
+
+class ReceiptLoad final : public Load, private store::Callback {
+ public:
+  static constexpr std::size_t keys = 4;
+
+  enum class On : std::uint8_t { bucket, log };
+
+  ReceiptLoad(store::redis::RedisStore& store, On on, std::uint64_t open);
+
+  // Of one key for each that is under way, whatever the work is.
+  void begin(Work work, std::size_t under_way) override;
+  void end() override { ending_ = true; }
+
+  // Every key has as many open as it is to have.
+  [[nodiscard]] bool is_filled() const noexcept { return Load::answered() >= keys * open_; }
+
+ private:
+  struct Question final : store::Group {
+    core::ReceiptUse use;
+  };
+
+  void answered(store::Group& group) override;
+  void submit(Question& question);
+
+  store::redis::RedisStore& store_;
+  const On on_;
+  const std::uint64_t open_;
+  core::Rule rule_;
+  bool ending_ = false;
+  std::uint64_t last_id_ = 0;
+  std::deque<Question> questions_;
+};
+
+}  // namespace weir::bench
