@@ -46,6 +46,15 @@ frontend::AdminOptions admin_options(const FrontendOptions& from) {
           .admin_token = from.admin_token};
 }
 
+// As the admin listener tells of its own.
+void tell(frontend::AdminBackend& backend, const frontend::MadeReset& reset) {
+  constexpr std::array outcomes{"done", "failed", "unanswered"};  // in the order of Outcome
+  backend.changed({.what = "reset",
+                   .limit = std::string(reset.limit),
+                   .consumer = reset.consumer.empty() ? std::string() : backend.consumer_name(reset.consumer),
+                   .outcome = outcomes[static_cast<std::size_t>(reset.outcome)]});
+}
+
 class HttpProtocol final : public Protocol {
  public:
   using Protocol::Protocol;
@@ -143,7 +152,8 @@ class RespProtocol final : public Protocol {
 
  private:
   std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
-    return std::make_unique<frontend::RespFrontend>(with.context, resp_options(options));
+    const auto on_reset = [&backend = with.backend](const frontend::MadeReset& reset) { tell(backend, reset); };
+    return std::make_unique<frontend::RespFrontend>(with.context, resp_options(options), on_reset);
   }
 
   [[nodiscard]] static std::filesystem::path file_in(const std::filesystem::path& folder) {

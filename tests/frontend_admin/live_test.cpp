@@ -190,6 +190,7 @@ TEST_F(AdminFrontendTest, ResetByPathIsToldAsWellAndOneThatFails) {
   ASSERT_EQ(backend_.changes.size(), 2U);
   EXPECT_EQ(backend_.changes[0].outcome, "done");
   EXPECT_EQ(backend_.changes[1].outcome, "failed");
+  EXPECT_EQ(backend_.changes[1].limit, "") << "a name that the policy does not have may be anybody's";
   EXPECT_EQ(backend_.changes[1].consumer, "");
 }
 

@@ -86,6 +86,17 @@ TEST(SharedAdmin, ConsumerIsInspectedWhenTheStoreHasAnswered) {
   EXPECT_TRUE(admin.talk.idle());
 }
 
+TEST(SharedAdmin, ResetThatNobodyWaitsForIsToldAllTheSame) {
+  SharedAdmin admin;
+  EXPECT_EQ(admin.talk.say(reset), "");
+  ASSERT_TRUE(admin.talk.paused());
+  EXPECT_TRUE(admin.backend.changes.empty());
+  admin.talk.hang_up();
+  ASSERT_EQ(admin.backend.changes.size(), 1U);
+  EXPECT_EQ(admin.backend.changes[0].outcome, "unanswered");
+  EXPECT_EQ(admin.backend.changes[0].consumer, "named:user=alice");
+}
+
 TEST(SharedAdmin, AnswersAreThoseOfAStoreOfOnesOwn) {
   for (const std::string& asked : std::vector<std::string>{
            inspect,

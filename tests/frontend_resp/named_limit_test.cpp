@@ -111,6 +111,20 @@ TEST(RespNamedLimit, ConsumerThatCouldBeTwoIsJudgedButNeitherLookedAtNorReset) {
   EXPECT_TRUE(talk.say("WEIR.CHECK all user=127.0.0.1\r\n").starts_with("*8\r\n:0\r\n"));
 }
 
+// Whoever keeps account of what operators change learns of each, by the consumer's key. Words that fit nothing may be
+// anybody's name, and are not repeated.
+TEST(RespNamedLimit, EveryResetIsTold) {
+  RespServer server(asking_for_tokens());
+  Talk talk(server);
+  (void)talk.say("AUTH secret\r\nWEIR.RESET api alice\r\n");
+  EXPECT_TRUE(server.resets.empty()) << "it may not reset";
+  (void)talk.say(
+      "AUTH \"key of the admin\"\r\nCL.THROTTLE k 1 1 1\r\nWEIR.CHECK api alice\r\nWEIR.RESET api alice\r\n"
+      "WEIR.RESET alice api\r\nWEIR.RESET api user=\r\nMULTI\r\nWEIR.RESET mail bob\r\nEXEC\r\n");
+  EXPECT_EQ(server.resets,
+            (std::vector<std::string>{"done: api user=alice", "failed: ", "failed: api", "done: mail user=bob"}));
+}
+
 TEST(RespNamedLimit, ResetOfAStateThatOthersShareIsAnError) {
   const policy::Loaded loaded = policy::load_text(
       "version: 1\nlimits:\n  - { name: all, consumer_key: user, algorithm: sliding_window_log, rate: 60000/h }\n",
@@ -125,6 +139,7 @@ TEST(RespNamedLimit, ResetOfAStateThatOthersShareIsAnError) {
   const std::string name = "user=" + std::to_string(last - 1);
   EXPECT_TRUE(talk.say("AUTH key\r\nWEIR.RESET all " + name + "\r\n")
                   .starts_with("+OK\r\n-ERR consumer: shares a state with others for want of memory"));
+  EXPECT_EQ(server.resets, std::vector<std::string>{"failed: all " + name});
 }
 
 }  // namespace

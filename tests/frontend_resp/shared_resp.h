@@ -16,7 +16,8 @@ namespace weir::frontend {
 
 struct SharedResp : SharedContext {
   explicit SharedResp(Store kept = Store::shared, RespOptions options = {}, std::string_view policy = policy_of_tests)
-      : SharedContext(policy, kept), frontend(context, std::move(options)) {}
+      : SharedContext(policy, kept),
+        frontend(context, std::move(options), [this](const MadeReset& reset) { resets.push_back(text_of(reset)); }) {}
 
   [[nodiscard]] Conversation connect() {
     net::Peer peer;
@@ -35,6 +36,7 @@ struct SharedResp : SharedContext {
     return heard;
   }
 
+  std::vector<std::string> resets;  // that were told
   RespFrontend frontend;
 };
 

@@ -109,6 +109,17 @@ TEST(SharedResp, ResetForgetsInTheStore) {
   std::string heard = talk.say(command({"AUTH", "key of the admin"}) + check + reset + check);
   heard += resp.let_store_answer(talk);
   EXPECT_EQ(heard, "+OK\r\n" + passed + "+OK\r\n" + passed);
+  EXPECT_EQ(resp.resets, std::vector<std::string>{"done: api user=alice"});
+}
+
+TEST(SharedResp, ResetThatNobodyWaitsForIsToldAllTheSame) {
+  SharedResp resp(SharedContext::Store::shared, asking_for_tokens());
+  Conversation talk = resp.connect();
+  (void)talk.say(command({"AUTH", "key of the admin"}) + command({"WEIR.RESET", "api", "alice"}));
+  ASSERT_TRUE(talk.paused());
+  EXPECT_TRUE(resp.resets.empty());
+  talk.hang_up();
+  EXPECT_EQ(resp.resets, std::vector<std::string>{"unanswered: api user=alice"});
 }
 
 TEST(SharedResp, ProtocolErrorComesBehindTheReplies) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "frontend/resp/resp_frontend.h"
+#include "match/consumer.h"
 #include "policy/load.h"
 #include "weir/clock.h"
 #include "wire/resp/writer.h"
@@ -59,12 +60,23 @@ inline std::unique_ptr<store::ThrottleTable> throttles_of_tests() {
   return std::move(*made);
 }
 
+// `done: api user=alice`
+inline std::string text_of(const MadeReset& reset) {
+  constexpr std::array<std::string_view, 3> outcomes{"done", "failed", "unanswered"};
+  std::string text(outcomes.at(static_cast<std::size_t>(reset.outcome)));
+  text += ": " + std::string(reset.limit);
+  if (!reset.consumer.empty()) text += " " + match::describe_consumer(reset.consumer);
+  return text;
+}
+
 // A server of one loop, on a clock that stands still.
 struct RespServer {
   static constexpr std::array<ReceiptKey, 1> receipt_keys{{{1, 2, 3}}};
 
-  explicit RespServer(RespOptions options = {}) : frontend(context, std::move(options)) {}
+  explicit RespServer(RespOptions options = {})
+      : frontend(context, std::move(options), [this](const MadeReset& reset) { resets.push_back(text_of(reset)); }) {}
 
+  std::vector<std::string> resets;  // that were told
   ManualClock clock{Instant(std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h)};
   std::unique_ptr<engine::Engine> engine = engine_of_tests();
   std::unique_ptr<store::ThrottleTable> throttles = throttles_of_tests();

@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+import resp_client
 import server
 from redis_servers import Redis
 from server import Server, eventually
@@ -224,6 +225,16 @@ class Changing(LiveTest):
         self.assertEqual(self.post("/v1/consumer", {"consumer": "user=alice"})["limits"][0]["remaining"], 3)
         self.server.await_log('"event":"change","what":"reset","limit":"by-user","consumer":"' + found["hash"] + '"')
         self.assertEqual(self.get("/v1/events")["events"][0]["kind"], "change")
+        self.assertNotIn("alice", self.server.log)
+
+    def test_a_reset_over_the_redis_protocol_leaves_the_same_line(self):
+        self.check(5, user="alice")
+        with resp_client.connect(self.server.resp, server.PATIENCE) as client:
+            client.ask("AUTH", self.admin_token)
+            self.assertEqual(client.ask("WEIR.RESET", "by-user", "alice"), "OK")
+        hashed = self.post("/v1/consumer", {"consumer": "user=alice"})["hash"]
+        self.server.await_log(f'"event":"change","what":"reset","limit":"by-user","consumer":"{hashed}","outcome":"done"')
+        self.assertEqual(self.get("/v1/events")["events"][0]["consumer"], hashed)
         self.assertNotIn("alice", self.server.log)
 
     def test_a_reload_leaves_a_line(self):

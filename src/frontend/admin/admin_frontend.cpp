@@ -93,6 +93,7 @@ class AdminFrontend::Session final : public HttpSession {
  public:
   Session(AdminFrontend& frontend, const net::Link& link)
       : HttpSession(link, frontend.options_.limits, frontend.shared_), frontend_(frontend) {}
+  ~Session() override { tell_unanswered(); }
 
  private:
   struct Answer {
@@ -135,7 +136,8 @@ class AdminFrontend::Session final : public HttpSession {
 
   void ask_counter(const Endpoint& endpoint, const Request& request, const Target& target, net::Output& out);
   [[nodiscard]] Result<Pending> pending_of(const Endpoint& endpoint, const Request& request, const Target& target);
-  void tell_reset(const Pending& pending, unsigned status);
+  void tell_reset(const Pending& pending, std::optional<unsigned> status);
+  void tell_unanswered();
 
   void start_reload(const RequestTraits& traits, net::Output& out);
   void finish_reload(Ticket ticket, const RequestTraits& traits, const Result<AdminBackend::Reload>& reloaded);
@@ -368,11 +370,13 @@ void AdminFrontend::Session::answer_done(net::Output& /*out*/) {
   pending_.clear();
 }
 
-// Why a reset failed may have the consumer in it, and the log names nobody. Of words that fit no limit there is no key.
-void AdminFrontend::Session::tell_reset(const Pending& pending, unsigned status) {
-  const bool is_done = status == 200;
-  const bool has_key = is_done || status == 409 || status == 503;
-  observe::MadeChange change{.what = "reset", .limit = *pending.resets, .outcome = is_done ? "done" : "failed"};
+// Why a reset failed may have the consumer in it, and the log names nobody. Of words that fit no limit there is no key,
+// and a name that the policy does not have may be anything. Without a status the store has not answered.
+void AdminFrontend::Session::tell_reset(const Pending& pending, std::optional<unsigned> status) {
+  const bool is_done = status == 200U;
+  const bool has_key = !status || is_done || status == 409U || status == 503U;
+  observe::MadeChange change{.what = "reset", .outcome = !status ? "unanswered" : is_done ? "done" : "failed"};
+  if (status != 404U) change.limit = *pending.resets;
   if (!pending.entries.empty()) {
     std::vector<match::DescriptorEntry> entries;
     for (const auto& [key, value] : pending.entries) entries.push_back({key, value});
@@ -381,6 +385,13 @@ void AdminFrontend::Session::tell_reset(const Pending& pending, unsigned status)
     change.consumer = frontend_.backend_.consumer_name(batch_->consumer(pending.request->first()));
   }
   frontend_.backend_.changed(change);
+}
+
+// The client leaves before the store has answered.
+void AdminFrontend::Session::tell_unanswered() {
+  for (const Pending& pending : pending_) {
+    if (pending.resets) tell_reset(pending, {});
+  }
 }
 
 // On a connection of its own, from here on. Whatever waits for its answer comes before it.

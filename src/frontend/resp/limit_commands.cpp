@@ -112,7 +112,9 @@ void CommandBatch::add(LoopContext& context, const match::NamedQuery& ask, Reply
 }
 
 void CommandBatch::add_reset(LoopContext& context, const match::NamedQuery& ask, Reply reply) {
-  next(context, Kind::reset, reply).add_reset(ask);
+  engine::EvaluationBatch& evaluation = next(context, Kind::reset, reply);
+  resets_.push_back({evaluation.size(), std::string(ask.limit)});
+  evaluation.add_reset(ask);
 }
 
 void CommandBatch::add(LoopContext& context, const ReceiptQuestion& question, Reply reply) {
@@ -158,8 +160,28 @@ void CommandBatch::write(const Command& command, std::size_t number, wire::resp:
   if (reserves) write_receipt(*evaluation_, number, is_map, texts, reply);
 }
 
+void CommandBatch::tell_resets(const OnReset& told) const {
+  using Outcome = MadeReset::Outcome;
+  if (!told || !submitted_) return;
+  for (const Reset& reset : resets_) {
+    const match::Matcher& matcher = evaluation_->bindings().matcher();
+    const bool has_error = evaluation_->error(reset.number) != nullptr;
+    bool has_key = !has_error;
+    if (has_error && !evaluation_->in_flight()) {
+      std::string unused;
+      has_key = match::read_named(matcher, evaluation_->named(reset.number), unused).has_value();
+    }
+    told({.limit = matcher.find_limit(reset.limit) ? std::string_view(reset.limit) : std::string_view(),
+          .consumer = has_key ? evaluation_->consumer(reset.number) : std::string_view(),
+          .outcome = has_error                  ? Outcome::failed
+                     : evaluation_->in_flight() ? Outcome::unanswered
+                                                : Outcome::done});
+  }
+}
+
 void CommandBatch::clear() noexcept {
   size_ = 0;
+  resets_.clear();
   if (evaluation_) evaluation_->in_flight() ? evaluation_.reset() : evaluation_->clear();
   submitted_ = false;
 }

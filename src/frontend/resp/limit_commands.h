@@ -19,6 +19,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -110,6 +111,16 @@ class ThrottleLimits {
 
 struct ReceiptQuestion;
 
+// What came of a WEIR.RESET, for whoever keeps account of what operators change.
+struct MadeReset {
+  enum class Outcome : std::uint8_t { done, failed, unanswered };
+
+  std::string_view limit;     // empty: the policy has none of that name
+  std::string_view consumer;  // its key, as match/consumer.h writes it; empty: the words fit none of the limit's
+  Outcome outcome;            // unanswered: the client left before the store had answered
+};
+using OnReset = std::function<void(const MadeReset&)>;
+
 // Commands on limits that follow each other: one batch, and the replies in the order of the commands. What they view
 // stays until they are answered.
 class CommandBatch {
@@ -137,6 +148,9 @@ class CommandBatch {
   // When it is done.
   void answer(wire::resp::Protocol protocol, ThrottleCounts& counts, ReceiptTexts& texts, std::string& out) const;
 
+  // Before it is cleared: of every reset, what came of it. Where the batch is done, what the commands view is there.
+  void tell_resets(const OnReset& told) const;
+
   // It is empty then, in flight or not.
   void clear() noexcept;
 
@@ -158,6 +172,11 @@ class CommandBatch {
   std::array<Command, most> commands_;  // the first size_ of them
   std::size_t size_ = 0;
   engine::EvaluationBatchPtr evaluation_;
+  struct Reset {
+    std::size_t number;
+    std::string limit;
+  };
+  std::vector<Reset> resets_;
   bool submitted_ = false;
 };
 

@@ -27,10 +27,11 @@ struct RespOptions {
   Token admin_token;  // gives the right to reset as well; where there is none, nobody has it
 };
 
-// The evaluator of the context has a table for CL.THROTTLE.
+// The evaluator of the context has a table for CL.THROTTLE. Resets are told on the loop's thread.
 class RespFrontend final : public FrontendWith<RespOptions> {
  public:
-  RespFrontend(LoopContext& context, RespOptions options) : FrontendWith(std::move(options)), context_(context) {}
+  RespFrontend(LoopContext& context, RespOptions options, OnReset on_reset = {})
+      : FrontendWith(std::move(options)), context_(context), on_reset_(std::move(on_reset)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "resp"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
@@ -48,6 +49,7 @@ class RespFrontend final : public FrontendWith<RespOptions> {
   class Session;
 
   LoopContext& context_;
+  const OnReset on_reset_;
   ThrottleLimits throttle_limits_;
   ThrottleCounts throttle_counts_;
   Pool<CommandBatch> batches_;

@@ -124,8 +124,9 @@ bool RespFrontend::Session::answer_batch(net::Output& out) {
   return true;
 }
 
-void RespFrontend::Session::forget_batch() noexcept {
+void RespFrontend::Session::forget_batch() {
   if (!batch_) return;
+  batch_->tell_resets(frontend_.on_reset_);
   batch_->clear();
   frontend_.batches_.give_back(std::move(batch_));
 }

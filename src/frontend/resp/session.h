@@ -66,7 +66,7 @@ class RespFrontend::Session final : public net::Session {
   [[nodiscard]] bool add_receipt_command(Arguments arguments);
   // False: the batch is in flight, and the output is paused.
   [[nodiscard]] bool answer_batch(net::Output& out);
-  void forget_batch() noexcept;
+  void forget_batch();
   [[nodiscard]] CommandBatch& open_batch();
   [[nodiscard]] CommandBatch::Reply wanted_reply() const noexcept {
     return replies_ == Replies::on ? CommandBatch::Reply::sent : CommandBatch::Reply::withheld;
