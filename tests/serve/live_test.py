@@ -14,24 +14,7 @@ import server
 from redis_servers import Redis
 from server import Server, eventually
 from shared_nodes import store
-
-POLICY = """
-version: 1
-limits:
-  - name: by-user
-    routes: ["/api/**"]
-    consumer_key: user
-    algorithm: token_bucket
-    rate: 60/h
-    burst: 3
-    candidate: { rate: 60/h, burst: 1 }
-  - name: logins
-    routes: [POST /login]
-    consumer_key: ip
-    algorithm: fixed_window
-    rate: 2/h
-    mode: shadow
-"""
+from watched import POLICY, WatchedTest
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 PLANTED = "<script>alert(1)</script>"
@@ -65,14 +48,7 @@ class Stream:
         return json.loads(message["data"])
 
 
-class LiveTest(unittest.TestCase):
-    maxDiff = None
-
-    CONFIG = server.LISTENERS
-
-    def setUp(self):
-        self.server = self.enterContext(Server(POLICY, self.CONFIG))
-
+class LiveTest(WatchedTest):
     @property
     def admin_token(self):
         return (self.server.state_dir / "admin.token").read_text().strip()
@@ -87,10 +63,6 @@ class LiveTest(unittest.TestCase):
         status, _, text = self.server.ask("POST", path, json.dumps(body), headers, listener="admin")
         self.assertEqual(status, expected, text)
         return json.loads(text)
-
-    def check(self, times=1, **query):
-        for _ in range(times):
-            self.server.ask("POST", "/v1/check", json.dumps({"path": "/api/x", **query}))
 
 
 class Streaming(LiveTest):

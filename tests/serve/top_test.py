@@ -15,43 +15,15 @@ import server
 from redis_servers import Redis
 from screen import Terminal
 from server import PROGRAM, VERSION, Server
-
-POLICY = """
-version: 1
-limits:
-  - name: by-user
-    routes: ["/api/**"]
-    consumer_key: user
-    algorithm: token_bucket
-    rate: 60/h
-    burst: 3
-    candidate: { rate: 60/h, burst: 1 }
-  - name: logins
-    routes: [POST /login]
-    consumer_key: ip
-    algorithm: fixed_window
-    rate: 2/h
-    mode: shadow
-"""
+from watched import POLICY, WatchedTest
 
 DOWN, ENTER, ESCAPE = "\x1b[B", "\r", "\x1b"
 
 
-class TopTest(unittest.TestCase):
-    maxDiff = None
-
-    CONFIG = server.LISTENERS
-
-    def setUp(self):
-        self.server = self.enterContext(Server(POLICY, self.CONFIG))
-
+class TopTest(WatchedTest):
     @property
     def place(self):
         return "{}:{}".format(*self.server.admin)
-
-    def check(self, times=1, **query):
-        for _ in range(times):
-            self.server.ask("POST", "/v1/check", json.dumps({"path": "/api/x", **query}))
 
     def deny(self):
         """Seven denials of 10, and two more that a limit in shadow would deny of 4."""
