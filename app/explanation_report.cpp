@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "match/explain_json.h"
+#include "match/explain.h"
 #include "policy/consistency.h"
 #include "policy/words.h"
 #include "text/json_writer.h"

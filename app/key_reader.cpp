@@ -1,4 +1,4 @@
-#include "app/key_reader.h"
+#include "app/top_screen.h"
 
 #include <algorithm>
 #include <array>

@@ -17,7 +17,6 @@
 
 #include "app/admin_client.h"
 #include "app/commands.h"
-#include "app/key_reader.h"
 #include "app/live_terminal.h"
 #include "app/options.h"
 #include "app/terminal.h"

@@ -11,6 +11,7 @@
 #include "match/matcher.h"
 #include "match/query.h"
 #include "policy/ruleset.h"
+#include "text/json_writer.h"
 #include "weir/cost.h"
 #include "weir/limit.h"
 
@@ -37,5 +38,16 @@ struct Explanation {
 };
 
 [[nodiscard]] Explanation explain(const Matcher& matcher, const Query& query);
+
+// For programs: what `weir explain --format json` prints, and POST /v1/explain answers.
+struct ExplainedRequest {
+  const policy::Ruleset& ruleset;
+  const Query& query;
+  const Explanation& explanation;
+  std::uint64_t nodes;  // that share the store
+};
+
+// {"request": {...}, "caller": {...}, "limits": [{"name", "covers", ...}...]}
+[[nodiscard]] std::string explanation_json(const ExplainedRequest& explained, text::JsonWriter::Layout layout);
 
 }  // namespace weir::match

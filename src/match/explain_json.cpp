@@ -1,4 +1,4 @@
-#include "match/explain_json.h"
+#include "match/explain.h"
 
 #include <cstddef>
 #include <optional>

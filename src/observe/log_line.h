@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "engine/verdict.h"
+#include "match/query.h"
 #include "text/address.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
@@ -40,12 +41,21 @@ struct Denial {
   std::optional<text::Address> address{};
   Cost cost{};
   Decision decision{};
-  // By which the request is known elsewhere, as trace.h has found them good; empty: it has none.
+  // By which the request is known elsewhere, as trace_ids has found them good; empty: it has none.
   std::string_view trace_id{};
   std::string_view request_id{};
 };
 
 void append_denial(std::string& out, const Denial& denial);
+
+// What a proxy or a client sent for a request to be known by, checked before it is written anywhere.
+struct TraceIds {
+  std::string_view trace_id{};    // of `traceparent` (W3C Trace Context): 32 hexadecimal digits
+  std::string_view request_id{};  // of `x-request-id`: up to 128 letters, digits and -_.:=+/@
+};
+
+// Views into the query's headers; what is malformed or there twice is left out.
+[[nodiscard]] TraceIds trace_ids(const match::Query& query) noexcept;
 
 // What an operator did by hand.
 struct MadeChange {

@@ -6,7 +6,7 @@
 
 #include "core/arithmetic.h"
 #include "engine/bindings.h"
-#include "observe/trace.h"
+#include "observe/log_line.h"
 #include "table/siphash.h"
 
 namespace weir::observe {

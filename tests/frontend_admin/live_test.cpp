@@ -1,5 +1,5 @@
 // What the page asks for beside the stream.
-#include "frontend/admin/limits_json.h"
+#include "frontend/admin/live_json.h"
 #include "tests/frontend_admin/admin_fixture.h"
 
 namespace weir::frontend {

@@ -1,5 +1,5 @@
 // What of a request's ids is good enough to be written to a log.
-#include "observe/trace.h"
+#include "observe/log_line.h"
 
 #include <gtest/gtest.h>
 

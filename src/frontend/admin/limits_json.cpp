@@ -1,4 +1,4 @@
-#include "frontend/admin/limits_json.h"
+#include "frontend/admin/live_json.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
-// What the page and `weir top` read, as JSON: seconds, events, the policy on disk, the store. The form of each is in
+// What the page and `weir top` read, as JSON: seconds, limits, events, the policy on disk, the store. The form of each is in
 // docs/decisions/0020.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "frontend/admin/reports.h"
 #include "observe/notices.h"
 #include "observe/seconds.h"
+#include "policy/ruleset.h"
 
 namespace weir::frontend {
 
@@ -24,6 +26,15 @@ inline constexpr std::string_view end_message = "event: end\ndata: {}\n\n";
 
 // `limit` is the name that was asked for; empty: none was.
 [[nodiscard]] std::string history_json(const HistoryReport& report, std::string_view limit);
+
+// The limits of the policy in force with what they do.
+inline constexpr std::size_t most_limits_told = 1'000;
+
+[[nodiscard]] std::string limits_json(const policy::Ruleset& ruleset, const LimitsReport& report);
+
+// One of the ruleset's.
+[[nodiscard]] std::string limit_json(const policy::Ruleset& ruleset, const policy::CompiledLimit& limit,
+                                     const LimitsReport& report);
 
 [[nodiscard]] std::string notices_json(std::span<const observe::Notice> notices);
 

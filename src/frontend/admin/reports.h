@@ -1,5 +1,5 @@
 // What operators ask for beyond the status, as the server has it: figures of limits, the policy on disk, the store.
-// admin_json.h, limits_json.h and live_json.h write them.
+// admin_json.h and live_json.h write them.
 #pragma once
 
 #include <cstddef>
