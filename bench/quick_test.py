@@ -29,10 +29,13 @@ class Quick(unittest.TestCase):
         self.figures("accuracy", "accuracy: without an attack the sliding window counter is at most # % over and # % under")
 
     def test_spikes(self):
-        self.figures("spikes", *(f"spikes: {pattern}, {rate}/s: # false alarms a day, # on the worst; fivefold step within "
-                                 "5 s # %, median # s, worst # s"
-                                 for pattern in ("steady", "daily", "bursty", "hourly")
-                                 for rate in ("3", "10", "100", "1000")))
+        rates = ("3", "10", "100", "1000")
+        self.figures("spikes",
+                     *(f"spikes: {pattern}, {rate}/s: # false alarms a day, # on the worst; fivefold step within 5 s # %, "
+                       "a minute # %, five minutes # %, median # s, worst # s"
+                       for pattern in ("steady", "daily", "bursty", "hourly") for rate in rates),
+                     *(f"spikes: first five minutes, {pattern}, {rate}/s: # false alarms a start; fivefold step within 5 s "
+                       "# %, five minutes # %" for pattern in ("steady", "bursty") for rate in rates))
 
     def test_match(self):
         self.figures("match", "match: 10 routes # ns, 10000 routes # ns, ratio #x")

@@ -155,6 +155,7 @@ void append_spike(std::string& out, Instant time, const SpikeLine& spike) {
   append_field(out, "consumer", spike.consumer);
   append_field(out, "rate", static_cast<std::uint64_t>(spike.rate + 0.5));
   append_field(out, "past", static_cast<std::uint64_t>(spike.past + 0.5));
+  append_field(out, "seconds", std::uint64_t{spike.seconds});
   end_line(out);
 }
 

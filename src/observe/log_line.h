@@ -4,7 +4,7 @@
 //   {"time":"2026-01-05T12:00:00.000000Z","event":"denied","reason":"exceeded","limit":"login",...}
 //   {"time":"2026-01-05T12:00:00.000000Z","event":"suppressed","count":12}
 //   {"time":"2026-01-05T12:00:00.000000Z","event":"change","what":"reset","limit":"login",...}
-//   {"time":"2026-01-05T12:00:00.000000Z","event":"spike","limit":"login","rate":5010,"past":990}
+//   {"time":"2026-01-05T12:00:00.000000Z","event":"spike","limit":"login","rate":5010,"past":990,"seconds":3}
 #pragma once
 
 #include <cstdint>
@@ -73,6 +73,7 @@ struct SpikeLine {
   std::string_view consumer{};  // as ConsumerNames writes it; empty: all of the limit
   double rate = 0;
   double past = 0;
+  std::uint32_t seconds = 0;  // over which it is counted
 };
 
 void append_spike(std::string& out, Instant time, const SpikeLine& spike);

@@ -1,54 +1,87 @@
 #include "observe/spikes.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
+#include <tuple>
 
 namespace weir::observe {
 namespace {
 
+constexpr std::uint64_t forgotten_after = 62UL * 60;  // seconds without a denial that is noticed
+
 std::uint32_t per_second(std::uint64_t count, std::size_t seconds) noexcept {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count / seconds, UINT32_MAX / SpikeTest::window));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count / seconds, UINT32_MAX / SpikeTest::longest_stretch));
 }
 
 }  // namespace
 
+bool Stretch::add(std::uint32_t count) noexcept {
+  gathered_ += count;
+  if (++seconds_ % step_ != 0) return false;
+  const std::size_t place = seconds_ / step_ % parts_;
+  remember(std::exchange(waiting_[place], sum_));
+  sum_ += gathered_ - last_[place];
+  last_[place] = std::exchange(gathered_, 0);
+  return true;
+}
+
+// A sum comes here when the next one begins behind it.
+void Stretch::remember(std::uint32_t sum) noexcept {
+  highest_ = std::max(highest_, sum);
+  if (seconds_ % period != 0) return;
+  periods_[seconds_ / period % past_periods] = std::exchange(highest_, 0);
+}
+
+std::uint32_t Stretch::most_of_past() const noexcept {
+  return std::max(highest_, *std::ranges::max_element(periods_));
+}
+
 SpikeTest::State SpikeTest::add(std::uint32_t count) noexcept {
-  remember(std::exchange(waiting_[seconds_ % window], sum_));
-  last_[seconds_ % window] = count;
-  sum_ = std::accumulate(last_.begin(), last_.end(), std::uint32_t{0});
   ++seconds_;
-  if (lasts_) {
-    calm_ = sum_ > factor * past_ && sum_ >= least ? 0 : static_cast<std::uint16_t>(calm_ + 1);
-    lasts_ = calm_ < calm_seconds;
-    return lasts_ ? State::lasts : State::ends;
+  std::array<bool, std::tuple_size_v<decltype(stretches_)>> is_new{};
+  for (std::size_t i = 0; i < stretches_.size(); ++i) is_new[i] = stretches_[i].add(count);
+  if (lasts_) return go_on();
+  for (std::size_t i = 0; i < stretches_.size(); ++i) {
+    if (!is_new[i] || stretches_[i].sum() < least_of(stretches_[i])) continue;
+    const std::uint32_t past = stretches_[i].most_of_past();
+    if (!is_sudden(stretches_[i], past)) continue;
+    by_ = static_cast<std::uint8_t>(i);
+    past_ = past;
+    told_ = seconds_;
+    told_rate_ = static_cast<float>(rates().now);
+    calm_ = 0;
+    lasts_ = true;
+    return State::begins;
   }
-  if (seconds_ <= first_seconds || sum_ < least) return State::none;
-  const std::uint32_t past = most_of_past();
-  constexpr std::uint32_t day = 86'400;
-  const bool was_told = told_ > 0 && seconds_ - told_ < day;
-  if (sum_ <= (was_told ? factor_again : factor) * past) return State::none;
-  past_ = past;
-  told_ = seconds_;
-  calm_ = 0;
-  lasts_ = true;
-  return State::begins;
+  return State::none;
+}
+
+bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noexcept {
+  constexpr std::uint32_t hour = 3'600;
+  constexpr std::uint32_t day = 24 * hour;
+  const bool is_young = seconds_ <= first_seconds;
+  if (is_young && (seconds_ <= silent_seconds || past < least_of(stretch))) return false;
+  if (seconds_ <= 2U * stretch.length()) return false;  // there is no past yet to compare with
+  const std::uint32_t ago = told_ == 0 ? day : seconds_ - told_;
+  if (ago < hour && static_cast<float>(stretch.sum()) <= told_rate_ * static_cast<float>(stretch.length()))
+    return false;
+  return stretch.sum() > (is_young || ago < day ? factor_again : factor) * past;
+}
+
+// As long as the stretch that told it does.
+SpikeTest::State SpikeTest::go_on() noexcept {
+  const Stretch& stretch = stretches_[by_];
+  const bool is_high = stretch.sum() > factor * past_ && stretch.sum() >= least_of(stretch);
+  calm_ = is_high ? 0 : static_cast<std::uint8_t>(calm_ + 1);
+  told_rate_ = std::max(told_rate_, static_cast<float>(rates().now));
+  lasts_ = calm_ < calm_seconds && seconds_ - told_ < longest;
+  return lasts_ ? State::lasts : State::ends;
 }
 
 SpikeTest::Rates SpikeTest::rates() const noexcept {
-  return {static_cast<double>(sum_) / window, static_cast<double>(past_) / window};
-}
-
-std::uint32_t SpikeTest::most_of_past() const noexcept {
-  return std::max(minute_, *std::ranges::max_element(minutes_));
-}
-
-// A sum comes here when the window that it belongs to is over.
-void SpikeTest::remember(std::uint32_t sum) noexcept {
-  minute_ = std::max(minute_, sum);
-  if (seconds_ % 60 != 59) return;
-  minutes_[seconds_ / 60 % past_minutes] = minute_;
-  minute_ = 0;
+  const Stretch& stretch = stretches_[by_];
+  const double length = stretch.length();
+  return {stretch.sum() / length, past_ / length, stretch.length()};
 }
 
 void Spikes::know(std::span<const std::string> names) {
@@ -122,8 +155,7 @@ std::vector<Spikes::Spike> Spikes::add_consumers(std::span<const DeniedMost* con
       begun.push_back({std::string(key.limit), key.consumer, consumer.test.rates(), consumer.from});
     }
   }
-  std::erase_if(consumers_,
-                [](const auto& consumer) { return consumer.second.silent >= SpikeTest::past_minutes * 60; });
+  std::erase_if(consumers_, [](const auto& consumer) { return consumer.second.silent >= forgotten_after; });
   const std::lock_guard guard(mutex_);
   for (const Spike& spike : begun) ++told_[spike.limit].consumers;
   return begun;

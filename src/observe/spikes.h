@@ -1,14 +1,18 @@
 // Sudden bursts: a rate against its own recent past.
 //
-// The test: the last three seconds brought more than twice as much as any three seconds in the hour before, and at
-// least 30. For a day after one was told it takes three times as much. The first five minutes of a rate tell nothing.
-// No variance is estimated and nothing is learnt: whatever came once within the hour is known, so that a burst that
-// recurs is told once, and so is a new level that stays. (The hour has 62 minutes, for what comes hourly, but not to
-// the second.)
+// The test: the last seconds brought more than twice as much as any stretch of the same length in the hour before, and
+// at least 30, and five a second. It is made for four lengths: 3 and 5 seconds tell a step of steady traffic at once; a
+// minute and five minutes tell one that lasts, where bursts of a few seconds, or a job every hour, are usual. For a day
+// after one was told it takes three times as much, and for an hour more than what was told. In the first minute of a
+// rate nothing is told; until the fifth it takes three times as much, and a past of at least 30, and five a second. No
+// variance is estimated and nothing is learnt: whatever came once within the hour is known, so that a burst that recurs
+// is told once, and so is a new level that stays. (The hour has 62 minutes, for what comes hourly, but not to the
+// second.)
 //
 // For one thread, but for what says otherwise.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,16 +32,52 @@
 
 namespace weir::observe {
 
-// Of one rate, in 300 bytes.
+// The sums over all stretches of one length, in steps of a few seconds: the last one, and the highest of the past hour
+// that have no second in common with it.
+class Stretch {
+ public:
+  // The length is a multiple of the step: at most 20 times.
+  constexpr Stretch(std::uint16_t length, std::uint16_t step) noexcept
+      : length_(length), step_(step), parts_(static_cast<std::uint16_t>(length / step)) {}
+
+  // What one second brought. Whether the sum is another one with it.
+  bool add(std::uint32_t count) noexcept;
+
+  [[nodiscard]] std::uint16_t length() const noexcept { return length_; }  // seconds
+  [[nodiscard]] std::uint32_t sum() const noexcept { return sum_; }
+  [[nodiscard]] std::uint32_t most_of_past() const noexcept;
+
+ private:
+  static constexpr std::size_t most_parts = 20;
+  static constexpr std::size_t period = 120;  // seconds, of which the highest sum is kept
+  static constexpr std::size_t past_periods = 31;
+
+  void remember(std::uint32_t sum) noexcept;
+
+  std::array<std::uint32_t, past_periods> periods_{};  // the highest sum of each, but for the one that runs
+  std::array<std::uint32_t, most_parts> last_{};       // the steps of the sum
+  std::array<std::uint32_t, most_parts> waiting_{};    // sums that overlap with the next one
+  std::uint32_t highest_ = 0;                          // sum of the period that runs
+  std::uint32_t sum_ = 0;
+  std::uint32_t gathered_ = 0;  // of the step that runs
+  std::uint32_t seconds_ = 0;
+  std::uint16_t length_;
+  std::uint16_t step_;
+  std::uint16_t parts_;
+};
+
+// Of one rate, in 1.3 kB.
 class SpikeTest {
  public:
-  static constexpr std::size_t window = 3;  // seconds that are compared
-  static constexpr std::size_t past_minutes = 62;
-  static constexpr std::size_t first_seconds = 300;  // in which nothing is told
+  static constexpr std::uint16_t longest_stretch = 300;
+  static constexpr std::uint32_t first_seconds = 300;  // in which it takes more
+  static constexpr std::uint32_t silent_seconds = 60;  // in which nothing is told
   static constexpr std::uint64_t factor = 2;
-  static constexpr std::uint64_t factor_again = 3;  // for a day
-  static constexpr std::uint64_t least = 30;        // in a window
+  static constexpr std::uint64_t factor_again = 3;  // for a day; and in the first minutes
+  static constexpr std::uint32_t least = 30;        // in a stretch
+  static constexpr std::uint32_t least_rate = 5;    // a second
   static constexpr std::size_t calm_seconds = 5;    // after which a spike is over
+  static constexpr std::uint32_t longest = 3'600;   // seconds, after which it is what is usual
 
   enum class State : std::uint8_t { none, begins, lasts, ends };
 
@@ -48,29 +88,31 @@ class SpikeTest {
     return test;
   }
 
-  // What one second brought. Called once for each second, also if it is nothing.
+  // What one second brought, less than 2^32 in the longest stretch. Called once for each second, also if it is nothing.
   State add(std::uint32_t count) noexcept;
 
-  // Of the last window, and the most of the past one, by which it was told.
+  // Of the stretch by which it was told, and the most of the past of that length.
   struct Rates {
     double now = 0;  // a second
     double past = 0;
+    std::uint32_t seconds = 0;  // the stretch
   };
   [[nodiscard]] Rates rates() const noexcept;
 
  private:
-  [[nodiscard]] std::uint32_t most_of_past() const noexcept;
-  void remember(std::uint32_t sum) noexcept;
+  [[nodiscard]] static std::uint32_t least_of(const Stretch& stretch) noexcept {
+    return std::max(least, least_rate * stretch.length());
+  }
+  [[nodiscard]] bool is_sudden(const Stretch& stretch, std::uint32_t past) const noexcept;
+  [[nodiscard]] State go_on() noexcept;
 
-  std::array<std::uint32_t, past_minutes> minutes_{};  // the highest sum of each, but for the one that runs
-  std::array<std::uint32_t, window> last_{};           // the seconds of the window
-  std::array<std::uint32_t, window> waiting_{};        // sums of windows that overlap with the next one
-  std::uint32_t minute_ = 0;                           // the highest sum of the minute that runs
-  std::uint32_t sum_ = 0;
-  std::uint32_t past_ = 0;  // when the spike began
+  std::array<Stretch, 4> stretches_{{{3, 1}, {5, 1}, {60, 5}, {longest_stretch, 15}}};
   std::uint32_t seconds_ = 0;
   std::uint32_t told_ = 0;  // in which second the last began; 0: none has
-  std::uint16_t calm_ = 0;
+  std::uint32_t past_ = 0;  // when it began
+  float told_rate_ = 0;     // the highest while it lasted, a second
+  std::uint8_t by_ = 0;     // which stretch
+  std::uint8_t calm_ = 0;
   bool lasts_ = false;
 };
 
@@ -80,7 +122,7 @@ class Spikes {
   static constexpr std::size_t most_limits = 1'000;
   static constexpr std::size_t most_consumers = 1'024;
   // A consumer with fewer denials in a second is as one with none.
-  static constexpr std::uint64_t noticed = SpikeTest::least / SpikeTest::window;
+  static constexpr std::uint64_t noticed = 10;
 
   struct Spike {
     std::string limit{};

@@ -82,13 +82,12 @@ void Live::tell_spikes(const Sample& sample, const observe::MeasuredSecond& meas
 
 void Live::tell_spike(Instant at, const observe::Spikes::Spike& spike, const std::string& consumer) {
   std::string line;
-  observe::append_spike(line, at, {spike.limit, consumer, spike.rates.now, spike.rates.past});
+  const observe::SpikeTest::Rates& rates = spike.rates;
+  observe::append_spike(line, at, {spike.limit, consumer, rates.now, rates.past, rates.seconds});
   log_.write(line);
-  const std::string message =
-      consumer.empty() ? fmt::format("{} decides {:.0f} a second, at most {:.0f} in the hour before", spike.limit,
-                                     spike.rates.now, spike.rates.past)
-                       : fmt::format("{} denies one consumer {:.0f} times a second, at most {:.0f} in the hour before",
-                                     spike.limit, spike.rates.now, spike.rates.past);
+  const std::string_view does = consumer.empty() ? "decides" : "denies one consumer";
+  const std::string message = fmt::format("{} {} {:.0f}/s over {} s, at most {:.0f}/s in the hour before", spike.limit,
+                                          does, rates.now, rates.seconds, rates.past);
   notices_.add({.kind = Notice::Kind::spike,
                 .level = Level::warning,
                 .limit = spike.limit,

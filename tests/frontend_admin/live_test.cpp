@@ -30,7 +30,7 @@ TEST_F(AdminFrontendTest, LimitsHaveTheirNumbersAndWhatTheyDid) {
   figures.headroom.counts[0] = 4;
   figures.states = {.entries = 3, .bytes = 64, .budget = 128, .overflowed = 1};
   figures.denied_most = {{"api", "user:9f3c0d12ab34ef56", 4, 1}};
-  figures.spike = observe::Spikes::Lasting{noon, {500.5, 90}};
+  figures.spike = observe::Spikes::Lasting{noon, {500.5, 90, 60}};
   figures.recent = {{4, 1, 0}, {6, 3, 0}};
   const LimitsReport report{.span = 60s, .throttle = {2, 1, 0}, .limits = {{"api", figures}}};
   const Reply all{200, "", limits_json(engine_->bindings()->ruleset(), report)};
@@ -44,7 +44,7 @@ TEST_F(AdminFrontendTest, LimitsHaveTheirNumbersAndWhatTheyDid) {
         R"("headroom":{"bounds":[0,0.01,0.05,0.1,0.25,0.5,0.75,1],"counts":[4,0,0,0,0,0,0,0]})",
         R"("states":{"entries":3,"bytes":64,"budget":128,"overflowed":1},"consumers":3,"candidate":null)",
         R"("denied_most":[{"consumer":"user:9f3c0d12ab34ef56","count":4,"error":1}])",
-        R"("spike":{"since":"2026-01-05T12:00:00Z","rate":500.5,"past":90})",
+        R"("spike":{"since":"2026-01-05T12:00:00Z","rate":500.5,"past":90,"seconds":60})",
         R"("recent":{"decisions":[4,6],"denied":[1,3],"shadow_denied":[0,0]})",
         R"("candidate":{"algorithm":"fixed_window","numbers":)", R"("denied_share":null)", R"("recent":null)"}) {
     EXPECT_TRUE(has(all, part)) << part << "\n" << all.body;

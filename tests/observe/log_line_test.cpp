@@ -67,9 +67,11 @@ TEST(LogLine, ChangeSaysWhatWasDoneAndNotByWhichName) {
 
 TEST(LogLine, SpikeHasTwoRates) {
   std::string line;
-  append_spike(line, noon, {.limit = "login", .rate = 5010.6, .past = 990.2});
-  EXPECT_EQ(line, R"({"time":"2026-01-05T12:00:00.000000Z","event":"spike","limit":"login","rate":5011,"past":990})"
-                  "\n");
+  append_spike(line, noon, {.limit = "login", .rate = 5010.6, .past = 990.2, .seconds = 60});
+  EXPECT_EQ(
+      line,
+      R"({"time":"2026-01-05T12:00:00.000000Z","event":"spike","limit":"login","rate":5011,"past":990,"seconds":60})"
+      "\n");
 }
 
 TEST(LogLine, MessageHasALevelAndIsOneLine) {

@@ -38,6 +38,56 @@ TEST(SpikeTest, RatesAreThoseByWhichItWasTold) {
   EXPECT_EQ(test.add(500), State::begins);
   EXPECT_DOUBLE_EQ(test.rates().now, 520.0 / 3);
   EXPECT_DOUBLE_EQ(test.rates().past, 10.0);
+  EXPECT_EQ(test.rates().seconds, 3U);
+}
+
+// Bursts of a few seconds are usual: a step to their height is told when it has lasted.
+TEST(SpikeTest, StepThatLooksLikeAUsualBurstIsToldWhenItLasts) {
+  SpikeTest test;
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_TRUE(begun(test, 5, 500).empty());
+    EXPECT_TRUE(begun(test, 55, 100).empty());
+  }
+  const auto told = begun(test, 600, 500);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_LE(told[0], 60);
+  EXPECT_EQ(test.rates().seconds, 60U);
+}
+
+// So is one that looks like a job that comes every hour.
+TEST(SpikeTest, StepThatLooksLikeTheHourlyJobIsToldWhenItLasts) {
+  SpikeTest test;
+  std::size_t of_jobs = 0;
+  for (int i = 0; i < 3; ++i) {
+    of_jobs += begun(test, 3'580, 100).size();
+    of_jobs += begun(test, 20, 2'000).size();
+  }
+  EXPECT_EQ(of_jobs, 1U);
+  (void)begun(test, 3'000, 100);
+  const auto told = begun(test, 600, 700);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_LE(told[0], 300);
+  EXPECT_EQ(test.rates().seconds, 300U);
+}
+
+// The same burst in longer stretches is nothing new, and a higher one is.
+TEST(SpikeTest, WhatWasToldIsNotToldAgainByALongerStretch) {
+  SpikeTest test;
+  (void)begun(test, 900, 10);
+  EXPECT_EQ(begun(test, 10, 400).size(), 1U);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(begun(test, 20, 10).empty());
+    EXPECT_TRUE(begun(test, 10, 400).empty());
+  }
+  (void)begun(test, 20, 10);
+  EXPECT_EQ(begun(test, 10, 4'000).size(), 1U);
+}
+
+TEST(SpikeTest, NewLevelIsWhatIsUsualAfterAnHour) {
+  SpikeTest test;
+  (void)begun(test, 900, 10);
+  EXPECT_EQ(begun(test, 7'200, 100).size(), 1U);
+  EXPECT_EQ(begun(test, 60, 1'000).size(), 1U);
 }
 
 TEST(SpikeTest, WhatDoesNotDoubleIsNotTold) {
@@ -49,11 +99,20 @@ TEST(SpikeTest, WhatDoesNotDoubleIsNotTold) {
 TEST(SpikeTest, FewAreNoSpike) {
   SpikeTest test;
   (void)begun(test, 400, 0);
-  EXPECT_TRUE(begun(test, 100, 9).empty());
+  EXPECT_TRUE(begun(test, 1'000, 4).empty());
   EXPECT_EQ(begun(test, 100, 30).size(), 1U);
 }
 
-TEST(SpikeTest, FirstMinutesTellNothing) {
+TEST(SpikeTest, FirstMinutesTellOnlyWhatIsClear) {
+  SpikeTest test;
+  EXPECT_TRUE(begun(test, 30, 50).empty());
+  EXPECT_TRUE(begun(test, 30, 250).empty()) << "the first minute tells nothing";
+  EXPECT_TRUE(begun(test, 30, 700).empty()) << "it takes three times as much";
+  EXPECT_EQ(begun(test, 30, 3'500).size(), 1U);
+}
+
+// Traffic that begins after a start is no burst.
+TEST(SpikeTest, FirstMinutesTellNothingWithoutAPast) {
   SpikeTest test;
   (void)begun(test, 200, 1);
   EXPECT_TRUE(begun(test, 100, 1'000).empty());

@@ -86,8 +86,9 @@ TEST_F(LiveTest, FivefoldStepIsToldWithinSecondsEverywhere) {
   const Notice notice = live_.notices().newest(1)[0];
   EXPECT_EQ(notice.kind, Notice::Kind::spike);
   EXPECT_EQ(notice.limit, "api");
-  EXPECT_EQ(notice.message, "api decides 233 a second, at most 100 in the hour before");
-  EXPECT_NE(logged().find(R"("event":"spike","limit":"api","rate":233,"past":100})"), std::string::npos) << logged();
+  EXPECT_EQ(notice.message, "api decides 233/s over 3 s, at most 100/s in the hour before");
+  EXPECT_NE(logged().find(R"("event":"spike","limit":"api","rate":233,"past":100,"seconds":3})"), std::string::npos)
+      << logged();
   EXPECT_EQ(live_.spikes().told().at("api").limits, 1U);
   std::string sent;
   (void)live_.feed().append_after(0, sent);

@@ -88,7 +88,7 @@ void write_candidate_figures(const CompiledLimit& limit, const policy::Tiers& ti
 void write_recent(const LimitFigures& figures, JsonWriter& json) {
   if (figures.spike) {
     json.object("spike", "since", figures.spike->since, "rate", figures.spike->rates.now, "past",
-                figures.spike->rates.past);
+                figures.spike->rates.past, "seconds", figures.spike->rates.seconds);
   } else {
     json.null("spike");
   }

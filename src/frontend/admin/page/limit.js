@@ -119,7 +119,7 @@ export class LimitView {
     redraw(this.title, [limit.name, limit.words, limit.spike, limit.states.overflowed > 0], () => [
       head(limit.name, element("p", {class: "soft"}, limit.words), badgesOf(limit)),
       limit.spike && message("caution", `A spike since ${when(limit.spike.since)} UTC: ${short(limit.spike.rate)} `
-        + `decisions a second; at most ${short(limit.spike.past)} in the hour before.`)]);
+        + `decisions a second over ${duration(limit.spike.seconds)}; at most ${short(limit.spike.past)} in the hour before.`)]);
     const {states} = limit;
     this.tiles.consumers.set(short(limit.consumers), "have a state now");
     this.tiles.memory.set(bytes(states.bytes), `of ${bytes(states.budget)}`);
