@@ -70,6 +70,18 @@ struct ReadConsumer {
 [[nodiscard]] std::vector<std::string> meanings_of(const policy::CompiledLimit& limit, const policy::Identity& identity,
                                                    std::string_view text);
 
+// The parts that the words name, whichever limit they are for: (user, `alice`) and (ip, `192.0.2.7`) of
+// `user=alice + ip=192.0.2.7`. None: they are a value alone.
+struct GivenPart {
+  policy::KeyPart name;
+  std::string_view value;  // of the text
+};
+[[nodiscard]] std::vector<GivenPart> given_parts(std::string_view text);
+
+// The consumer of `limit` that a request with these parts would be, in full; empty: the limit counts by parts that are
+// not given.
+[[nodiscard]] std::string consumer_by(const policy::CompiledLimit& limit, const std::vector<GivenPart>& given);
+
 // How the consumers of a limit are written: `user=... or ip=... + route=...`.
 [[nodiscard]] std::string consumer_form(const policy::CompiledLimit& limit);
 

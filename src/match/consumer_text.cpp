@@ -19,8 +19,7 @@ bool take(std::string_view& text, std::string_view word) noexcept {
 
 // The name of a header, which the policy has in lower case.
 bool take_header(std::string_view& text, std::string_view name) noexcept {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  if (!std::ranges::equal(text.substr(0, name.size()), name, {}, lower)) return false;
+  if (!std::ranges::equal(text.substr(0, name.size()), name, {}, text::to_lower)) return false;
   text.remove_prefix(name.size());
   return true;
 }
@@ -29,6 +28,25 @@ bool take_header(std::string_view& text, std::string_view name) noexcept {
 bool take_name(std::string_view& text, const KeyPart& part) noexcept {
   return take(text, name_of(part.kind)) && take_header(text, part.header) &&
          (part.kind == KeyPart::Kind::global || take(text, "="));
+}
+
+// The name of any part, with the `=` behind it. A header's name has neither `=` nor a blank.
+std::optional<KeyPart> take_any_name(std::string_view& text) {
+  using Kind = KeyPart::Kind;
+  for (const Kind kind : {Kind::user, Kind::api_key, Kind::ip, Kind::global, Kind::route}) {
+    std::string_view rest = text;
+    if (!take_name(rest, {.kind = kind, .header = {}})) continue;
+    if (kind == Kind::global && !rest.empty() && !rest.starts_with(between_parts)) continue;
+    text = rest;
+    return KeyPart{.kind = kind, .header = {}};
+  }
+  std::string_view rest = text;
+  if (!take(rest, name_of(Kind::header))) return {};
+  const std::size_t end = rest.find_first_of("= ");
+  if (end == 0 || end == std::string_view::npos || rest[end] != '=') return {};
+  KeyPart part{.kind = Kind::header, .header = text::lower(rest.substr(0, end))};
+  text = rest.substr(end + 1);
+  return part;
 }
 
 // Takes what comes before ` + ` and the name of the next part. That may occur only once: a value that contains it
@@ -129,6 +147,43 @@ std::vector<std::string> meanings_of(const policy::CompiledLimit& limit, const p
     meanings.push_back(text_of(parts[0]) + "=" + std::string(text));
   }
   return meanings;
+}
+
+std::vector<GivenPart> given_parts(std::string_view text) {
+  std::vector<GivenPart> given;
+  std::size_t value_begin = 0;
+  for (std::size_t at = 0; at != std::string_view::npos;) {
+    std::string_view rest = text.substr(at);
+    auto name = take_any_name(rest);
+    const bool is_new = name && std::ranges::find(given, *name, &GivenPart::name) == given.end();
+    if (given.empty() && !is_new) return given;
+    if (is_new) {
+      if (!given.empty()) given.back().value = text.substr(value_begin, at - between_parts.size() - value_begin);
+      value_begin = text.size() - rest.size();
+      given.push_back({std::move(*name), rest});
+    }
+    at = text.find(between_parts, at);
+    if (at != std::string_view::npos) at += between_parts.size();
+  }
+  return given;
+}
+
+std::string consumer_by(const policy::CompiledLimit& limit, const std::vector<GivenPart>& given) {
+  for (const auto& parts : limit.consumer_key.alternatives) {
+    std::string text;
+    for (const KeyPart& part : parts) {
+      const auto found = std::ranges::find(given, part, &GivenPart::name);
+      if (found == given.end()) {
+        text.clear();
+        break;
+      }
+      if (!text.empty()) text += between_parts;
+      text += text_of(part);
+      if (part.kind != KeyPart::Kind::global) text.append("=").append(found->value);
+    }
+    if (!text.empty()) return text;
+  }
+  return {};
 }
 
 std::string consumer_form(const policy::CompiledLimit& limit) {

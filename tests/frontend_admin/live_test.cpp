@@ -163,10 +163,108 @@ TEST_F(AdminFrontendTest, ConsumerCanBeLookedUpAtOneLimitAndTier) {
   EXPECT_EQ(post("/v1/consumer", R"({"consumer":"user=alice","limit":"nothing"})").status, 404U);
 }
 
-TEST_F(AdminFrontendTest, WindowOfAConsumerHasABeginning) {
-  const engine::Query query{.method = "POST", .target = "/login", .ip = "203.0.113.1"};
-  (void)context_->evaluator().evaluate(query, clock_.now());
-  EXPECT_TRUE(has(post("/v1/consumer", R"({"consumer":"ip=203.0.113.1"})"), R"("since":"2026-01-05T12:00:00Z")"));
+// What names its parts is looked up where a request with these parts would be counted, and nowhere else.
+TEST_F(AdminFrontendTest, ConsumerIsLookedUpByThePartsThatAreGiven) {
+  ASSERT_TRUE(engine_->reload(match::ruleset_of(R"(
+version: 1
+limits:
+  - { name: user, consumer_key: user, algorithm: gcra, rate: 1/s }
+  - { name: key, consumer_key: api_key, algorithm: gcra, rate: 1/s }
+  - { name: either, consumer_key: [api_key, user], algorithm: gcra, rate: 1/s }
+  - { name: both, consumer_key: ip+user, algorithm: gcra, rate: 1/s }
+  - { name: login, routes: [POST /login], consumer_key: ip+route, algorithm: gcra, rate: 1/s }
+  - { name: named, consumer_key: "header:X-Login-Name", algorithm: gcra, rate: 1/s }
+  - { name: all, consumer_key: global, algorithm: gcra, rate: 1/s }
+)"),
+                              clock_));
+  struct Row {
+    std::string consumer;
+    std::vector<std::string> found;  // `limit consumer`
+  };
+  for (const Row& row : std::vector<Row>{
+           {"user=x", {"user user=x", "either user=x"}},
+           {"api_key=x", {"key api_key=x", "either api_key=x"}},
+           {"user=x + api_key=y", {"user user=x", "key api_key=y", "either api_key=y"}},
+           {"user=x + ip=192.0.2.1", {"user user=x", "either user=x", "both ip=192.0.2.1 + user=x"}},
+           {"ip=192.0.2.1 + route=POST /login", {"login ip=192.0.2.1 + route=POST /login"}},
+           {"header:x-login-NAME=x", {"named header:x-login-name=x"}},
+           {"global", {"all global"}},
+           {"user=x + y + user=z", {"user user=x + y + user=z", "either user=x + y + user=z"}},
+           {"globalist", {"user user=globalist", "key api_key=globalist", "named header:x-login-name=globalist"}},
+       }) {
+    const std::string body = post("/v1/consumer", R"({"consumer":")" + row.consumer + "\"}").body;
+    std::vector<std::string> found;
+    const std::string limits = body.substr(0, body.find(R"("others":)"));
+    for (std::size_t at = 0; (at = limits.find(R"({"limit":")", at)) != std::string::npos; ++at) {
+      const std::size_t name = at + 10;
+      const std::size_t consumer = limits.find(R"("consumer":")", at) + 12;
+      found.push_back(limits.substr(name, limits.find('"', name) - name) + " " +
+                      limits.substr(consumer, limits.find('"', consumer) - consumer));
+    }
+    EXPECT_EQ(found, row.found) << row.consumer << "\n" << body;
+  }
+  EXPECT_TRUE(
+      has(post("/v1/consumer", R"({"consumer":"user=x"})"), R"({"limit":"both","why":"counts by ip=... + user=..."})"));
+}
+
+TEST_F(AdminFrontendTest, SinceWhenSomethingIsCountedIsToldAsFarAsItIsKept) {
+  const auto since = [&](std::string_view algorithm) {
+    const std::string body =
+        post("/v1/consumer", R"({"consumer":"user=alice","limit":")" + std::string(algorithm) + "\"}").body;
+    const std::size_t at = body.find(R"("since":)") + 8;
+    return body.substr(at, body.find(R"(,"blocked")", at) - at);
+  };
+  ASSERT_TRUE(engine_->reload(match::ruleset_of(R"(
+version: 1
+limits:
+  - { name: fixed_window, consumer_key: user, algorithm: fixed_window, rate: 5/h }
+  - { name: sliding_window_log, consumer_key: user, algorithm: sliding_window_log, rate: 5/h }
+  - { name: sliding_window_counter, consumer_key: user, algorithm: sliding_window_counter, rate: 5/h }
+  - { name: token_bucket, consumer_key: user, algorithm: token_bucket, rate: 5/h, burst: 5 }
+)"),
+                              clock_));
+  struct Row {
+    Duration later;  // than the row before
+    bool uses;
+    std::array<std::string_view, 3> since;  // of the windows in their order
+  };
+  const std::string_view nothing = "null";
+  for (const Row& row : {
+           Row{0s, false, {nothing, nothing, nothing}},
+           Row{10min, true, {R"("2026-01-05T12:00:00Z")", R"("2026-01-05T12:10:00Z")", R"("2026-01-05T12:00:00Z")"}},
+           Row{10min, true, {R"("2026-01-05T12:00:00Z")", R"("2026-01-05T12:10:00Z")", R"("2026-01-05T12:00:00Z")"}},
+           // The window before counts by its share, and so do charges that are not an hour old.
+           Row{45min, false, {nothing, R"("2026-01-05T12:10:00Z")", R"("2026-01-05T12:00:00Z")"}},
+           Row{10min, true, {R"("2026-01-05T13:00:00Z")", R"("2026-01-05T12:20:00Z")", R"("2026-01-05T12:00:00Z")"}},
+           Row{50min, false, {nothing, R"("2026-01-05T13:15:00Z")", R"("2026-01-05T13:00:00Z")"}},
+           Row{2h, false, {nothing, nothing, nothing}},
+       }) {
+    clock_.advance(row.later);
+    const engine::Query query{.method = "GET", .target = "/", .user = "alice"};
+    if (row.uses) (void)context_->evaluator().evaluate(query, clock_.now());
+    EXPECT_EQ(since("fixed_window"), row.since[0]);
+    EXPECT_EQ(since("sliding_window_log"), row.since[1]);
+    EXPECT_EQ(since("sliding_window_counter"), row.since[2]);
+    EXPECT_EQ(since("token_bucket"), "null") << "it keeps when it is full again, and not when it was last full";
+  }
+}
+
+// What is left is nothing then, whatever is counted.
+TEST_F(AdminFrontendTest, BlockedConsumerHasTheBeginningOfItsBlock) {
+  ASSERT_TRUE(engine_->reload(match::ruleset_of(R"(
+version: 1
+limits:
+  - { name: api, consumer_key: user, algorithm: sliding_window_log, rate: 1/h, penalty: { after: 1, within: 1h, block: 2h } }
+)"),
+                              clock_));
+  const engine::Query query{.method = "GET", .target = "/", .user = "alice"};
+  for (int i = 0; i < 2; ++i) {
+    clock_.advance(1min);
+    (void)context_->evaluator().evaluate(query, clock_.now());
+  }
+  clock_.advance(1min);
+  EXPECT_TRUE(has(post("/v1/consumer", R"({"consumer":"user=alice"})"),
+                  R"("since":null,"blocked":{"since":"2026-01-05T12:02:00Z","ends_after":7140})"));
 }
 
 TEST_F(AdminFrontendTest, ResetByBodyForgetsAndIsTold) {

@@ -7,7 +7,9 @@
 #include "core/calendar.h"
 #include "core/instant.h"
 #include "engine/bindings.h"
+#include "match/consumer.h"
 #include "policy/words.h"
+#include "store/store.h"
 #include "text/json_writer.h"
 #include "weir/limit.h"
 
@@ -35,28 +37,47 @@ std::string closed(text::JsonWriter& json) {
   return text;
 }
 
-// The window in which something is counted; none: nothing is, or the limit has no fixed windows.
-std::optional<Instant> window_began(const policy::CompiledLimit& limit, const engine::Verdict& present, Instant now) {
-  const auto& numbers = limit.live.by_tier[present.tier];
-  if (!numbers || numbers->algorithm() != Algorithm::fixed_window || present.outcomes.empty()) return {};
-  const Decision& decision = present.outcomes.front().decision;
-  if (decision.remaining >= decision.limit) return {};
-  if (const core::Calendar* const calendar = numbers->calendar()) {
-    return Instant(Duration(calendar->around(core::micros(now)).start));
+// Since when there is something counted, as far as the state has it. `at` is by the store's clock. In debt, which only
+// settling makes, it may be a later charge that is told: the one whose end brings something back.
+std::optional<Instant> counted_since(const Limit& numbers, const Decision& present, Instant at) {
+  const Duration window = numbers.rate().per;
+  switch (numbers.algorithm()) {
+    case Algorithm::fixed_window:
+      if (const core::Calendar* const calendar = numbers.calendar()) {
+        return Instant(Duration(calendar->around(core::micros(at)).start));
+      }
+      return at + present.reset_after - window;
+    case Algorithm::sliding_window_log:
+      // More is there when the oldest charge leaves the window.
+      return at + present.more_after.value_or(present.reset_after) - window;
+    case Algorithm::sliding_window_counter: {
+      // Only a window that runs counts for longer than one; and only if the one before counts as well, there is more
+      // before it ends.
+      if (present.reset_after <= window) return at + present.reset_after - 2 * window;
+      const Duration runs_for = present.reset_after - window;
+      const bool counts_before = present.more_after && *present.more_after <= runs_for;
+      return at + runs_for - (counts_before ? 2 : 1) * window;
+    }
+    default:
+      return {};  // a bucket has the instant at which it is full again, and not when it was last full
   }
-  return now + decision.reset_after - numbers->rate().per;
 }
 
 }  // namespace
 
 ConsumerLookup::ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body, Instant now, NameOf name_of)
     : body_(std::move(body)), now_(now), name_of_(std::move(name_of)) {
+  const auto given = body_.limit.empty() ? match::given_parts(body_.consumer) : std::vector<match::GivenPart>();
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     const bool is_meant = body_.limit.empty() ? !limit.by_descriptor() : limit.name == body_.limit;
-    if (is_meant && limits_.size() < most_limits) limits_.push_back(limit.name);
-  }
-  for (const std::string& limit : limits_) {
-    counters_.push_back(consumer_request(Kind::inspect, limit, body_.consumer, body_.tier));
+    if (!is_meant || limits_.size() + others_.size() >= most_limits) continue;
+    const std::string consumer = given.empty() ? body_.consumer : match::consumer_by(limit, given);
+    if (consumer.empty() && !given.empty()) {
+      others_.push_back({limit.name, "counts by " + match::consumer_form(limit)});
+      continue;
+    }
+    limits_.push_back(limit.name);
+    counters_.push_back(consumer_request(Kind::inspect, limit.name, consumer, body_.tier));
   }
 }
 
@@ -64,15 +85,29 @@ void ConsumerLookup::add(EvaluationBatch& batch) {
   for (const auto& counter : counters_) counter->add_to(batch);
 }
 
+// Where a block stands before them, or slices are held of them, the figures are not those of the charges.
+std::optional<Instant> ConsumerLookup::since(const EvaluationBatch& batch, std::size_t place) const {
+  const std::size_t first = counters_[place]->first();
+  const engine::Verdict& present = batch.verdict(first + 1);
+  const store::Holdings& holdings = batch.holdings(first + 1);
+  const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[place]);
+  const auto& numbers = limit.live.by_tier[present.tier];
+  if (!numbers || present.outcomes.empty() || batch.verdict(first).reason == engine::Reason::blocked) return {};
+  const Decision& decision = present.outcomes.front().decision;
+  if (decision.remaining >= decision.limit) return {};
+  const bool is_exact = holdings.known && holdings.held() == 0;
+  if (!is_exact && numbers->algorithm() != Algorithm::fixed_window) return {};
+  return counted_since(*numbers, decision, holdings.known ? holdings.at : now_);
+}
+
 // `words`, `since` and `blocked`.
 std::string ConsumerLookup::more_of(const EvaluationBatch& batch, std::size_t place) const {
   const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[place]);
   const engine::Verdict& next = batch.verdict(counters_[place]->first());
-  const engine::Verdict& present = batch.verdict(counters_[place]->first() + 1);
   text::JsonWriter json;
   json.begin_object();
   json.field("words", policy::limit_text(limit));
-  json.field("since", window_began(limit, present, now_));
+  json.field("since", since(batch, place));
   if (limit.penalty && next.reason == engine::Reason::blocked && next.retry_after) {
     json.object("blocked", "since", now_ + *next.retry_after - limit.penalty->block, "ends_after", *next.retry_after);
   } else {
@@ -91,6 +126,7 @@ Result<std::string> ConsumerLookup::answer(const EvaluationBatch& batch) const {
   text::JsonWriter others;
   std::string hash;
   others.begin_array();
+  for (const Other& other : others_) others.object({}, "limit", other.limit, "why", other.why);
   for (std::size_t i = 0; i < counters_.size(); ++i) {
     const auto told = counters_[i]->answer(batch);
     if (!told && !body_.limit.empty()) return tl::unexpected(told.error());

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,11 +31,17 @@ class ConsumerLookup final : public CounterRequest {
 
  private:
   void add(engine::EvaluationBatch& batch) override;
+  [[nodiscard]] std::optional<Instant> since(const engine::EvaluationBatch& batch, std::size_t place) const;
   [[nodiscard]] std::string more_of(const engine::EvaluationBatch& batch, std::size_t place) const;
 
   const ConsumerBody body_;
   const Instant now_;
   const NameOf name_of_;
+  struct Other {
+    std::string limit;
+    std::string why;
+  };
+  std::vector<Other> others_;                              // that cannot have the consumer
   std::vector<std::string> limits_;                        // that are asked
   std::vector<std::unique_ptr<CounterRequest>> counters_;  // of each
 };

@@ -113,7 +113,7 @@ function factsOf(limit, asked) {
     ["Tier", limit.tier === "default" ? null : limit.tier],
     ["Passes again in", limit.admitted || limit.retry_after === null ? null : duration(limit.retry_after)],
     ["One more in", limit.more_after === null || limit.remaining >= limit.quota ? null : duration(limit.more_after)],
-    ["All of it again in", limit.reset_after > 0 ? duration(limit.reset_after) : null],
+    [limit.since ? "All of it again in" : "Full again in", limit.reset_after > 0 ? duration(limit.reset_after) : null],
     ["Counted since", limit.since && `${when(limit.since)} UTC`],
     ["Mode", limit.mode === "shadow" ? "shadow: it never denies" : null],
     ["Among nodes", limit.consistency === "exact" ? null : limit.consistency],
