@@ -63,8 +63,8 @@ bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noex
   if (is_young && (seconds_ <= silent_seconds || past < least_of(stretch))) return false;
   if (seconds_ <= 2U * stretch.length()) return false;  // there is no past yet to compare with
   const std::uint32_t ago = told_ == 0 ? day : seconds_ - told_;
-  if (ago < hour && static_cast<float>(stretch.sum()) <= told_rate_ * static_cast<float>(stretch.length()))
-    return false;
+  const float told = static_cast<float>(factor) * told_rate_ * static_cast<float>(stretch.length());
+  if (ago < hour && static_cast<float>(stretch.sum()) <= told) return false;
   return stretch.sum() > (is_young || ago < day ? factor_again : factor) * past;
 }
 

@@ -3,11 +3,11 @@
 // The test: the last seconds brought more than twice as much as any stretch of the same length in the hour before, and
 // at least 30, and five a second. It is made for four lengths: 3 and 5 seconds tell a step of steady traffic at once; a
 // minute and five minutes tell one that lasts, where bursts of a few seconds, or a job every hour, are usual. For a day
-// after one was told it takes three times as much, and for an hour more than what was told. In the first minute of a
-// rate nothing is told; until the fifth it takes three times as much, and a past of at least 30, and five a second. No
-// variance is estimated and nothing is learnt: whatever came once within the hour is known, so that a burst that recurs
-// is told once, and so is a new level that stays. (The hour has 62 minutes, for what comes hourly, but not to the
-// second.)
+// after one was told it takes three times as much, and for an hour more than twice the rate that was told. In the first
+// minute of a rate nothing is told; until the fifth it takes three times as much, and a past of at least 30, and five a
+// second. No variance is estimated and nothing is learnt: whatever came once within the hour is known, so that a burst
+// that recurs is told once, and so is a new level that stays. (The hour has 62 minutes, for what comes hourly, but not
+// to the second.)
 //
 // For one thread, but for what says otherwise.
 #pragma once
