@@ -189,6 +189,7 @@ limits:
            {"ip=192.0.2.1 + route=POST /login", {"login ip=192.0.2.1 + route=POST /login"}},
            {"header:x-login-NAME=x", {"named header:x-login-name=x"}},
            {"global", {"all global"}},
+           {"ip=192.0.2.1", {}},
            {"user=x + y + user=z", {"user user=x + y + user=z", "either user=x + y + user=z"}},
            {"globalist", {"user user=globalist", "key api_key=globalist", "named header:x-login-name=globalist"}},
        }) {
