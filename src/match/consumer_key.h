@@ -72,11 +72,19 @@ inline void append_part(std::string& key, const policy::KeyPart& part, std::stri
 inline void append_address(std::string& key, const policy::Identity& identity, const policy::Address& address) {
   const bool is_v6 = address.family == policy::Address::Family::v6;
   const unsigned prefix = consumer_prefix(identity, address);
-  const policy::Address network = address.network(prefix);
-  char bytes[17];
-  bytes[0] = static_cast<char>(prefix);
-  std::memcpy(bytes + 1, network.bytes.data(), 16);
-  append_value(key, policy::KeyPart::Kind::ip, {bytes, is_v6 ? std::size_t{17} : std::size_t{5}});
+  const std::uint32_t length = is_v6 ? 17 : 5;  // of what follows it: the prefix, and the bytes of the address
+  char part[1 + sizeof length + 17];            // as append_value would write it
+  part[0] = static_cast<char>(policy::KeyPart::Kind::ip);
+  std::memcpy(part + 1, &length, sizeof length);
+  char* const value = part + 1 + sizeof length;
+  value[0] = static_cast<char>(prefix);
+  if (prefix >= address.bits()) {
+    std::memcpy(value + 1, address.bytes.data(), 16);
+  } else {
+    const policy::Address network = address.network(prefix);
+    std::memcpy(value + 1, network.bytes.data(), 16);
+  }
+  key.append(part, 1 + sizeof length + length);
 }
 
 }  // namespace weir::match

@@ -191,7 +191,8 @@ void Matcher::find_candidates(const Query& query, MatchScratch& scratch, Matched
     if (costs.empty() || costs.back().first != limit) costs.emplace_back(limit, cost);
     costs.back().second = std::max(costs.back().second, cost);
   };
-  routes_->match(query.method, paths.read(query.target), matches);
+  // Without routes nothing is found, whatever the path is.
+  if (routes_->routes() > 0) routes_->match(query.method, paths.read(query.target), matches);
   matched.label = matches.label() == no_route ? other_label() : meanings_[matches.label()].label;
   for (const RouteMatch& match : matches.all()) {
     const std::uint32_t limit = match.limit / 2;

@@ -11,6 +11,14 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::size_t longest_method = 32;
 
+// Parts of a text that are known to be there: substr() would look again, and is a call of its own here.
+constexpr std::string_view front_of(std::string_view text, std::size_t end) noexcept {
+  return {text.data(), end};
+}
+constexpr std::string_view rest_of(std::string_view text, std::size_t begin) noexcept {
+  return {text.data() + begin, text.size() - begin};
+}
+
 constexpr bool is_method_char(char c) noexcept {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
 }
@@ -22,12 +30,12 @@ bool is_method(std::string_view text) noexcept {
 std::string_view without_protocol(std::string_view rest) noexcept {
   constexpr std::string_view mark = " HTTP/";
   constexpr std::size_t usual_length = std::string_view(" HTTP/1.1").size();
-  if (rest.size() > usual_length && rest.substr(rest.size() - usual_length).starts_with(mark)) {
-    return rest.substr(0, rest.size() - usual_length);
+  if (rest.size() > usual_length && rest_of(rest, rest.size() - usual_length).starts_with(mark)) {
+    return front_of(rest, rest.size() - usual_length);
   }
   const std::size_t space = rest.rfind(' ');
-  if (space == npos || !rest.substr(space).starts_with(mark)) return rest;
-  return rest.substr(0, space);
+  if (space == npos || !rest_of(rest, space).starts_with(mark)) return rest;
+  return front_of(rest, space);
 }
 
 constexpr int hex_value(char c) noexcept {
@@ -115,10 +123,10 @@ tl::expected<Client, Fault> split_client(std::string_view text) noexcept {
   if (first == npos || first == 0) return tl::unexpected(Fault::no_address);
   const std::size_t second = text.find(' ', first + 1);
   if (second == npos) return tl::unexpected(Fault::no_address);
-  const std::string_view identity = text.substr(first + 1, second - first - 1);
-  const std::string_view user = text.substr(second + 1);
-  if (identity != "-" && user.starts_with("- ")) return Client{identity, user.substr(2)};
-  return Client{text.substr(0, first), user};
+  const std::string_view identity = rest_of(front_of(text, second), first + 1);
+  const std::string_view user = rest_of(text, second + 1);
+  if (identity != "-" && user.starts_with("- ")) return Client{identity, rest_of(user, 2)};
+  return Client{front_of(text, first), user};
 }
 
 // " 200 123 ..."
@@ -136,7 +144,7 @@ tl::expected<RequestLine, Fault> split_request(std::string_view request) noexcep
   if (request.empty() || request == "-") return tl::unexpected(Fault::no_request);
   const std::size_t space = request.find(' ');
   if (space == npos) return tl::unexpected(Fault::bad_request);
-  const RequestLine line{request.substr(0, space), without_protocol(request.substr(space + 1))};
+  const RequestLine line{front_of(request, space), without_protocol(rest_of(request, space + 1))};
   if (!is_method(line.method) || line.target.empty() || line.target.front() == ' ') {
     return tl::unexpected(Fault::bad_request);
   }
@@ -147,15 +155,15 @@ Parsed CombinedLines::parse(std::string_view line) {
   // The shortest beginning, "a - -", comes before the time, so that there is a byte before each bracket.
   const auto time = find_time(line, 1);
   if (!time) return tl::unexpected(time.error());
-  const auto client = split_client(line.substr(0, *time - 1));
+  const auto client = split_client(front_of(line, *time - 1));
   if (!client) return tl::unexpected(client.error());
   const auto at = clock_.read(line.data() + *time + 1);
   if (!at) return tl::unexpected(Fault::bad_time);
 
-  std::string_view rest = line.substr(*time + text::clf_time_length + 4);
+  std::string_view rest = rest_of(line, *time + text::clf_time_length + 4);
   const std::size_t quote = find_closing_quote(rest);
   if (quote == npos) return tl::unexpected(Fault::no_quoted_request);
-  const auto request = split_request(rest.substr(0, quote));
+  const auto request = split_request(front_of(rest, quote));
   if (!request) return tl::unexpected(request.error());
   rest.remove_prefix(quote + 1);
 

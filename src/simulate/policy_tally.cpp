@@ -57,39 +57,43 @@ std::string numbers_of(const policy::TieredLimit& limit) {
 PolicyTally::OfLimit::OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t most_consumers)
     : is_shown(names == Names::shown || names_nobody(limit.consumer_key)), demand(limit.live, most_consumers) {}
 
-PolicyTally::PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name, std::size_t most_consumers)
+PolicyTally::PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name,
+                         std::size_t most_consumers)
     : bindings_(bindings), hashed_name_(std::move(hashed_name)), routes_(bindings.matcher().labels().size()) {
   const std::size_t share = share_of(most_consumers, bindings.limits().size());
-  for (const engine::BoundLimit& limit : bindings.limits()) limits_.emplace_back(*limit.source, names, share);
+  for (const engine::BoundLimit& limit : bindings.limits()) {
+    limits_.push_back(std::make_unique<OfLimit>(*limit.source, names, share));
+  }
 }
 
 void PolicyTally::add(std::span<const Query> queries, std::span<const Verdict> verdicts,
                       std::span<const Instant> times) {
   for (const Verdict& verdict : verdicts) {
     for (const Outcome& outcome : verdict.outcomes) {
-      __builtin_prefetch(limits_[outcome.limit].demand.home_of(verdict.tier, outcome.consumer.value));
+      __builtin_prefetch(limits_[outcome.limit]->demand.home_of(verdict.tier, outcome.consumer.value));
     }
   }
-  for (std::size_t i = 0; i < queries.size(); ++i) add_one(queries[i], verdicts[i], times[i]);
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    add_one(queries[i], verdicts[i], {times[i], second_of(times[i])});
+  }
 }
 
-void PolicyTally::add_one(const Query& query, const Verdict& verdict, Instant at) {
-  const std::int64_t second = second_of(at);
+void PolicyTally::add_one(const Query& query, const Verdict& verdict, const Time& time) {
   OfRoute& route = routes_[verdict.label];
-  route.rate.add(second);
+  route.rate.add(time.second);
   ++(verdict.admitted ? route.admitted : route.denied);
-  timeline_.add(second, verdict.admitted);
+  timeline_.add(time.second, verdict.admitted);
   ++(verdict.admitted ? admitted_ : denied_);
   if (verdict.reason == Reason::warned) ++warned_;
   if (verdict.reason == Reason::uncovered) ++uncovered_;
   if (verdict.admitted && verdict.delay > Duration::zero()) ++delayed_;
-  for (const Outcome& outcome : verdict.outcomes) add_outcome(query, verdict, outcome, at);
+  for (const Outcome& outcome : verdict.outcomes) add_outcome(query, verdict, outcome, time);
 }
 
-void PolicyTally::add_outcome(const Query& query, const Verdict& verdict, const Outcome& outcome, Instant at) {
-  OfLimit& limit = limits_[outcome.limit];
-  limit.rate.add(second_of(at));
-  limit.demand.add(verdict.tier, outcome.consumer.value, outcome.cost, at);
+void PolicyTally::add_outcome(const Query& query, const Verdict& verdict, const Outcome& outcome, const Time& time) {
+  OfLimit& limit = *limits_[outcome.limit];
+  limit.rate.add(time.second);
+  limit.demand.add(verdict.tier, outcome.consumer.value, outcome.cost, time.at);
   if (denies(outcome, verdict)) rank(limit.denied, query, outcome);
   if (!outcome.candidate) return;
   const Divergence divergence = outcome.divergence();
@@ -99,7 +103,7 @@ void PolicyTally::add_outcome(const Query& query, const Verdict& verdict, const 
 
 void PolicyTally::add_difference(const Query& query, const Verdict& verdict) {
   if (verdict.limit == Verdict::no_limit) return;  // more limits than can be decided: none in particular
-  OfLimit& limit = limits_[verdict.limit];
+  OfLimit& limit = *limits_[verdict.limit];
   ++limit.differences[verdict.label];
   const auto outcome = std::ranges::find(verdict.outcomes, verdict.limit, &Outcome::limit);
   if (outcome != verdict.outcomes.end()) rank(limit.differs, query, *outcome);
@@ -107,7 +111,7 @@ void PolicyTally::add_difference(const Query& query, const Verdict& verdict) {
 
 void PolicyTally::rank(Ranking& ranking, const Query& query, const Outcome& outcome) {
   Ranking::Entry& entry = ranking.add(outcome.consumer.value);
-  const bool is_named = limits_[outcome.limit].is_shown || hashed_name_;
+  const bool is_named = limits_[outcome.limit]->is_shown || hashed_name_;
   if (is_named && Ranking::wants_name(entry)) entry.name = name_of(query, outcome);
 }
 
@@ -115,7 +119,7 @@ std::string PolicyTally::name_of(const Query& query, const Outcome& outcome) con
   const match::Caller caller = match::identify(bindings_.ruleset(), query);
   std::string key;
   if (!bindings_.matcher().write_key(query, caller, outcome.limit, outcome.route, key)) return {};
-  return limits_[outcome.limit].is_shown ? display_text(match::describe_consumer(key)) : hashed_name_(key);
+  return limits_[outcome.limit]->is_shown ? display_text(match::describe_consumer(key)) : hashed_name_(key);
 }
 
 double Stretch::seconds() const noexcept {
@@ -148,7 +152,8 @@ PolicyReport PolicyTally::report(const engine::Engine& engine, const Stretch& st
   for (std::size_t i = 0; i < routes_.size(); ++i) {
     const OfRoute& route = routes_[i];
     if (route.admitted + route.denied == 0) continue;
-    report.routes.push_back({bindings_.matcher().labels()[i], route.admitted, route.denied, pace_of(route.rate, stretch)});
+    report.routes.push_back(
+        {bindings_.matcher().labels()[i], route.admitted, route.denied, pace_of(route.rate, stretch)});
   }
   std::ranges::stable_sort(report.routes, std::ranges::greater{},
                            [](const RouteReport& route) { return route.pace.requests; });
@@ -158,7 +163,7 @@ PolicyReport PolicyTally::report(const engine::Engine& engine, const Stretch& st
 LimitReport PolicyTally::limit_report(std::size_t limit, const engine::Engine::Tally& counted,
                                       const Stretch& stretch) const {
   const policy::CompiledLimit& source = bindings_.ruleset().limits[limit];
-  const OfLimit& of = limits_[limit];
+  const OfLimit& of = *limits_[limit];
   LimitReport report;
   report.name = source.name;
   report.algorithm = policy::name_of(source.algorithm);
@@ -206,13 +211,14 @@ std::vector<PolicyTally::Difference> PolicyTally::differences() const {
   std::vector<Difference> found;
   for (std::uint32_t i = 0; i < limits_.size(); ++i) {
     const std::string& name = bindings_.limits()[i].source->name;
-    for (const auto& [label, count] : limits_[i].differences) found.push_back({i, name, bindings_.matcher().labels()[label], count});
+    for (const auto& [label, count] : limits_[i]->differences)
+      found.push_back({i, name, bindings_.matcher().labels()[label], count});
   }
   return found;
 }
 
 HardestHit PolicyTally::consumers_of_differences(std::uint32_t limit) const {
-  return hardest_hit(limits_[limit].differs);
+  return hardest_hit(limits_[limit]->differs);
 }
 
 }  // namespace weir::simulate

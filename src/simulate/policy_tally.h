@@ -6,18 +6,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/engine.h"
 #include "engine/bindings.h"
-#include "match/query.h"
+#include "engine/engine.h"
 #include "engine/verdict.h"
+#include "match/query.h"
 #include "simulate/demand.h"
 #include "simulate/ranking.h"
 #include "simulate/rates.h"
@@ -86,9 +86,14 @@ class PolicyTally {
     std::uint64_t denied = 0;
   };
 
-  void add_one(const engine::Query& query, const engine::Verdict& verdict, Instant at);
+  // When a request was made, and in which second.
+  struct Time {
+    Instant at;
+    std::int64_t second;
+  };
+  void add_one(const engine::Query& query, const engine::Verdict& verdict, const Time& time);
   void add_outcome(const engine::Query& query, const engine::Verdict& verdict, const engine::Outcome& outcome,
-                   Instant at);
+                   const Time& time);
   void rank(Ranking& ranking, const engine::Query& query, const engine::Outcome& outcome);
   [[nodiscard]] std::string name_of(const engine::Query& query, const engine::Outcome& outcome) const;
   [[nodiscard]] static HardestHit hardest_hit(const Ranking& ranking);
@@ -96,8 +101,8 @@ class PolicyTally {
                                          const Stretch& stretch) const;
 
   const engine::Bindings& bindings_;
-  HashedName hashed_name_;       // may be empty
-  std::deque<OfLimit> limits_;   // a ranking stays where it is
+  HashedName hashed_name_;  // may be empty
+  std::vector<std::unique_ptr<OfLimit>> limits_;
   std::vector<OfRoute> routes_;  // by Plan::labels
   Timeline timeline_;
   std::uint64_t admitted_ = 0;

@@ -16,18 +16,17 @@ constexpr unsigned v4_in_v6_bits = 96;
 
 // Four numbers up to 255, without zeros in front.
 bool read_v4(std::string_view text, Address& address) noexcept {
-  std::size_t at = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
   for (std::size_t i = 0; i < 4; ++i) {
-    if (i > 0 && (at == text.size() || text[at++] != '.')) return false;
-    const std::size_t begin = at;
+    if (i > 0 && (at == end || *at++ != '.')) return false;
+    const char* const begin = at;
     unsigned number = 0;
-    for (; at < text.size() && at < begin + 3 && is_digit(text[at]); ++at) {
-      number = number * 10 + static_cast<unsigned>(text[at] - '0');
-    }
-    if (at == begin || number > 255 || (text[begin] == '0' && at > begin + 1)) return false;
+    for (; at != end && is_digit(*at); ++at) number = number * 10 + static_cast<unsigned>(*at - '0');
+    if (at == begin || at - begin > 3 || number > 255 || (*begin == '0' && at - begin > 1)) return false;
     address.bytes[i] = static_cast<std::uint8_t>(number);
   }
-  return at == text.size();
+  return at == end;
 }
 
 // As written: ::ffff:1.2.3.4 is an IPv6 address.
@@ -64,6 +63,8 @@ std::optional<unsigned> parse_prefix(std::string_view digits) noexcept {
 }  // namespace
 
 std::optional<Address> Address::parse(std::string_view text) noexcept {
+  Address v4;
+  if (read_v4(text, v4)) return v4;  // which most are
   const auto address = parse_as_written(text);
   if (!address) return {};
   return unmapped(*address);
