@@ -40,6 +40,7 @@ SpikeTest::State SpikeTest::add(std::uint32_t count) noexcept {
   ++seconds_;
   std::array<bool, std::tuple_size_v<decltype(stretches_)>> is_new{};
   for (std::size_t i = 0; i < stretches_.size(); ++i) is_new[i] = stretches_[i].add(count);
+  if (stretches_[1].sum() >= least_of(stretches_[1])) ++busy_seconds_;
   if (lasts_) return go_on();
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
     if (!is_new[i] || stretches_[i].sum() < least_of(stretches_[i])) continue;
@@ -60,7 +61,7 @@ bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noex
   constexpr std::uint32_t hour = 3'600;
   constexpr std::uint32_t day = 24 * hour;
   const bool is_young = seconds_ <= first_seconds;
-  if (is_young && (seconds_ <= silent_seconds || past < least_of(stretch))) return false;
+  if (is_young && (busy_seconds_ <= silent_seconds || past < least_of(stretch))) return false;
   if (seconds_ <= 2U * stretch.length()) return false;  // there is no past yet to compare with
   const std::uint32_t ago = told_ == 0 ? day : seconds_ - told_;
   const float told = static_cast<float>(factor) * told_rate_ * static_cast<float>(stretch.length());
