@@ -61,7 +61,7 @@ bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noex
   constexpr std::uint32_t hour = 3'600;
   constexpr std::uint32_t day = 24 * hour;
   const bool is_young = seconds_ <= first_seconds;
-  if (is_young && (busy_seconds_ <= silent_seconds || past < least_of(stretch))) return false;
+  if (is_young && (busy_seconds_ <= silent_seconds || stretch.length() > longest_at_first)) return false;
   if (seconds_ <= 2U * stretch.length()) return false;  // there is no past yet to compare with
   const std::uint32_t ago = told_ == 0 ? day : seconds_ - told_;
   const float told = static_cast<float>(factor) * told_rate_ * static_cast<float>(stretch.length());

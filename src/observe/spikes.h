@@ -4,10 +4,10 @@
 // at least 30, and five a second. It is made for four lengths: 3 and 5 seconds tell a step of steady traffic at once; a
 // minute and five minutes tell one that lasts, where bursts of a few seconds, or a job every hour, are usual. For a day
 // after one was told it takes three times as much, and for an hour more than twice the rate that was told. In the first
-// five minutes of a rate it takes three times as much, and before them a minute with 30 in every five seconds, so that
-// traffic that begins is none. No variance is estimated and nothing is learnt: whatever came once within the hour is
-// known, so that a burst that recurs is told once, and so is a new level that stays. (The hour has 62 minutes, for what
-// comes hourly, but not to the second.)
+// five minutes of a rate it takes three times as much, in 3 or 5 seconds, and a minute with 30 in every five seconds
+// before them, so that traffic that begins is none. No variance is estimated and nothing is learnt: whatever came once
+// within the hour is known, so that a burst that recurs is told once, and so is a new level that stays. (The hour has
+// 62 minutes, for what comes hourly, but not to the second.)
 //
 // For one thread, but for what says otherwise.
 #pragma once
@@ -70,8 +70,9 @@ class Stretch {
 class SpikeTest {
  public:
   static constexpr std::uint16_t longest_stretch = 300;
-  static constexpr std::uint32_t first_seconds = 300;  // in which it takes more
-  static constexpr std::uint32_t silent_seconds = 60;  // of traffic, in which nothing is told
+  static constexpr std::uint32_t first_seconds = 300;   // in which it takes more
+  static constexpr std::uint32_t silent_seconds = 60;   // of traffic, in which nothing is told
+  static constexpr std::uint16_t longest_at_first = 5;  // stretch that is compared then
   static constexpr std::uint64_t factor = 2;
   static constexpr std::uint64_t factor_again = 3;  // for a day; and in the first minutes
   static constexpr std::uint32_t least = 30;        // in a stretch
