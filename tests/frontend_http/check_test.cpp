@@ -56,6 +56,90 @@ TEST(Check, AnArrayIsAnsweredByAnArray) {
   EXPECT_EQ(http.check("[]").body, "[]");
 }
 
+TEST(Check, ADeniedVerdictIsA200OnRequest) {
+  constexpr std::string_view target = "/v1/check?denied=200";
+  HttpFixture http(two_per_minute);
+  const Answer admitted = http.check(R"({"user": "alice", "cost": 2})", target);
+  EXPECT_EQ(admitted.status, 200);
+  EXPECT_EQ(admitted.field("Retry-After"), "");
+  EXPECT_EQ(admitted.body,
+            R"({"admitted":true,"reason":"within","limit":"by-user","quota":2,"remaining":0,"retry_after":0,)"
+            R"("reset_after":60,"delay":0,"route":"other","tier":"default","status":200})");
+  const Answer denied = http.check(R"({"user": "alice"})", target);
+  EXPECT_EQ(denied.status, 200);
+  EXPECT_EQ(denied.field("Content-Type"), "application/json");
+  EXPECT_EQ(denied.field("Retry-After"), "60");
+  EXPECT_EQ(denied.field("RateLimit"), "\"by-user\";r=0;t=60");
+  const Answer plainly = http.auth("X-User-Id: alice\r\n");
+  EXPECT_EQ(denied.body,
+            R"({"admitted":false,"reason":"exceeded","limit":"by-user","quota":2,"remaining":0,"retry_after":60,)"
+            R"("reset_after":60,"delay":0,"route":"other","tier":"default","status":429,"problem":)" +
+                plainly.body + "}")
+      << "the problem is that of /v1/auth";
+  EXPECT_EQ(plainly.status, 429);
+  EXPECT_EQ(http.check(R"({"user": "alice"})", "/v1/check?").status, 429);
+}
+
+TEST(Check, ADenialThatNoWaitEndsIsA200OnRequestToo) {
+  HttpFixture http(R"(
+version: 1
+limits:
+  - name: by-user
+    consumer_key: user
+    missing: deny
+    algorithm: fixed_window
+    rate: 2/min
+)");
+  const Answer answer = http.check("{}", "/v1/check?denied=200");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.field("Retry-After"), "");
+  EXPECT_NE(answer.body.find(R"("admitted":false,"reason":"key_missing")"), std::string::npos) << answer.body;
+  EXPECT_NE(answer.body.find(R"("status":403,"problem":{"type":"about:blank","title":"Forbidden","status":403,)"),
+            std::string::npos)
+      << answer.body;
+}
+
+TEST(Check, TheVerdictsOfAnArrayHaveTheirStatusOnRequest) {
+  HttpFixture http(two_per_minute);
+  const Answer answer = http.check(R"([{"user":"a","cost":2},{"user":"a"}])", "/v1/check?denied=200");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_NE(answer.body.find(R"("tier":"default","status":200},{"admitted":false)"), std::string::npos) << answer.body;
+  EXPECT_NE(answer.body.find(R"("tier":"default","status":429,"problem":{"type":)"), std::string::npos) << answer.body;
+}
+
+TEST(Check, RefusesParametersThatItDoesNotKnow) {
+  struct Row {
+    std::string_view target;
+    std::string_view problem;
+  };
+  HttpFixture http(two_per_minute);
+  for (const Row& row : {
+           Row{"/v1/check?denied=429", "parameter 'denied': has no such value"},
+           Row{"/v1/check?denied=", "parameter 'denied': has no such value"},
+           Row{"/v1/check?denied", "parameter 'denied': is not known"},
+           Row{"/v1/check?Denied=200", "parameter 'Denied': is not known; there is denied=200"},
+           Row{"/v1/check?x=1&denied=200", "parameter 'x': is not known"},
+           Row{"/v1/check?denied=200&denied=200", "parameters: are too many"},
+           Row{"/v1/check?denied=200&denied=429", "parameters: are too many"},
+           Row{"/v1/report?denied=200", "parameter 'denied': is not known; this path has none"},
+           Row{"/v1/settle?x", "parameter 'x': is not known; this path has none"},
+       }) {
+    const Answer answer = http.check(R"({"user": "a"})", row.target);
+    EXPECT_EQ(answer.status, 400) << row.target;
+    EXPECT_NE(answer.body.find(row.problem), std::string::npos) << row.target << " -> " << answer.body;
+  }
+  EXPECT_EQ(http.check(R"({"user": "a", "cost": 2})").status, 200) << "nothing was charged";
+}
+
+TEST(Check, AClientOfAProxyCannotAskForA200) {
+  HttpFixture http(two_per_minute);
+  EXPECT_EQ(http.check(R"({"user": "alice", "cost": 2})").status, 200);
+  constexpr std::string_view user = "X-User-Id: alice\r\n";
+  EXPECT_EQ(http.auth(user, "/v1/auth?denied=200").status, 429);
+  EXPECT_EQ(http.auth(user, "/v1/auth/x?denied=200").status, 429);
+  EXPECT_EQ(http.auth("X-Original-URI: /x?denied=200\r\n" + std::string(user)).status, 429);
+}
+
 TEST(Check, ReadsEveryField) {
   HttpFixture http(R"(
 version: 1

@@ -75,10 +75,13 @@ class HttpFixture : public ContextFixture {
                std::string(headers) + "\r\n");
   }
 
-  Answer check(std::string_view body) { return ask(check_request(body)); }
+  Answer check(std::string_view body, std::string_view target = "/v1/check") {
+    return ask(check_request(body, target));
+  }
 
-  static std::string check_request(std::string_view body) {
-    return "POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+  static std::string check_request(std::string_view body, std::string_view target = "/v1/check") {
+    return "POST " + std::string(target) +
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
            std::string(body);
   }
 

@@ -324,6 +324,18 @@ Result<bool> CheckReader::read(CheckKind kind, std::string_view body, std::vecto
   return parsing_->read(kind, body, asks, memory);
 }
 
+Result<bool> read_parameters(CheckKind kind, std::string_view parameters) {
+  constexpr std::string_view denied = "denied=200";
+  if (parameters.empty()) return false;
+  if (kind == CheckKind::check && parameters == denied) return true;
+  const std::string_view first = parameters.substr(0, parameters.find('&'));
+  const std::string where = "parameter '" + std::string(first.substr(0, first.find('='))) + "'";
+  if (kind != CheckKind::check) return failure(where, "is not known; this path has none");
+  if (first == denied) return failure("parameters", "are too many; write denied=200 and nothing else");
+  if (first.starts_with("denied=")) return failure(where, "has no such value; write denied=200, or leave it out");
+  return failure(where, "is not known; there is denied=200");
+}
+
 void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict) {
   const bool has_limit = verdict.limit != engine::Verdict::no_limit;
   out += verdict.admitted ? R"({"admitted":true,"reason":")" : R"({"admitted":false,"reason":")";
@@ -362,6 +374,14 @@ void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engi
   text::append_json_text(out, verdict.route);
   out += R"(,"tier":)";
   text::append_json_text(out, ruleset.tiers.names[verdict.tier]);
+}
+
+void append_status(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict) {
+  out += R"(,"status":)";
+  text::append_number(out, status_of(verdict));
+  if (verdict.admitted) return;
+  out += R"(,"problem":)";
+  append_denial(out, ruleset, verdict);
 }
 
 }  // namespace weir::frontend

@@ -13,7 +13,8 @@
 //    "reset_after":12,"delay":0,"route":"/api/**","tier":"free"}
 //
 // exact to the microsecond. `limit` is null where none has a part in it; `retry_after` is null where waiting does not
-// help. What is answered about receipts is in receipts_json.h.
+// help. Asked by /v1/check?denied=200, there are "status":429 and "problem":{...} as well. What is answered about
+// receipts is in receipts_json.h.
 #pragma once
 
 #include <cstddef>
@@ -66,8 +67,15 @@ class CheckReader {
   std::unique_ptr<Parsing> parsing_;
 };
 
+// What stands behind the `?` of the path. Whether a denied verdict is to be a 200: `denied=200`, of a check. Nothing
+// else is known, and what is not known is refused like an unknown field.
+[[nodiscard]] Result<bool> read_parameters(CheckKind kind, std::string_view parameters);
+
 // Without the brace at its end.
 void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
+
+// Behind it, if a denied verdict is to be a 200: the status that it would have had, and of a denial the problem.
+void append_status(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
 // 12, 0.6, 0.000001
 void append_seconds(std::string& out, Duration duration);

@@ -107,7 +107,8 @@ struct HttpFrontend::Task {
   RequestTraits traits{};
   Kind kind = Kind::say;
   bool wants_problem_field = false;
-  std::size_t first = 0;  // of the batch that is evaluated; with receipts, of Batch::receipts
+  bool denied_as_200 = false;  // of checks
+  std::size_t first = 0;       // of the batch that is evaluated; with receipts, of Batch::receipts
   std::size_t count = 0;
   unsigned status = 200;     // of what is said
   std::string_view allow{};  // of 405
@@ -145,7 +146,7 @@ class HttpFrontend::Session final : public HttpSession {
 
   [[nodiscard]] Task task_for(const Request& request);
   [[nodiscard]] Task auth(const Request& request, std::string_view below);
-  [[nodiscard]] Task check(const Request& request, CheckKind kind);
+  [[nodiscard]] Task check(const Request& request, CheckKind kind, std::string_view parameters);
   [[nodiscard]] Task ask_queries(CheckKind kind, bool many);
   [[nodiscard]] Task ask_receipts(CheckKind kind, bool many);
   [[nodiscard]] Task descriptors(const Request& request);
@@ -160,8 +161,8 @@ class HttpFrontend::Session final : public HttpSession {
   void answer_receipt(const Task& task, std::string& out);
   void answer_receipts(const Task& task, std::string& out);
   void add_problem_field(ResponseWriter& response, const Task& task) const;
-  void append_check(std::size_t i);
-  void append_report(std::size_t i);
+  void append_check(const Task& task, std::size_t i);
+  void append_report(const Task& task, std::size_t i);
   void finish_json(unsigned status, const Task& task, std::string& out);
   void answer_descriptors(const Task& task, std::string& out);
   void say(const Task& task, std::string& out);
@@ -220,6 +221,7 @@ HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
   }
   const std::string_view target = without_authority(request.target);
   const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view parameters = path.size() < target.size() ? target.substr(path.size() + 1) : "";
   if (is_health(path)) return health(path);
   const bool is_auth =
       target.starts_with(auth_path) &&
@@ -236,7 +238,7 @@ HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
   if (request.method != "POST") return {.status = 405, .allow = "POST", .detail = "Use POST."};
   if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
   if (is_encoded(request)) return {.status = 415, .detail = "Bodies are taken without a Content-Encoding."};
-  return found == check_paths.end() ? descriptors(request) : check(request, found->kind);
+  return found == check_paths.end() ? descriptors(request) : check(request, found->kind, parameters);
 }
 
 // Each is an object of its own, or lies in one.
@@ -271,12 +273,15 @@ HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, std::stri
           .count = 1};
 }
 
-HttpFrontend::Task HttpFrontend::Session::check(const Request& request, CheckKind kind) {
+HttpFrontend::Task HttpFrontend::Session::check(const Request& request, CheckKind kind, std::string_view parameters) {
+  const auto denied_as_200 = read_parameters(kind, parameters);
+  if (!denied_as_200) return {.status = 400, .detail = denied_as_200.error().message()};
   frontend_.asks_.clear();
   const auto many = frontend_.check_reader_.read(kind, request.body, frontend_.asks_, batch_->memory);
   if (!many) return {.status = 400, .detail = many.error().message()};
   const bool is_query = kind == CheckKind::check || kind == CheckKind::report;
   Task task = is_query ? ask_queries(kind, *many) : ask_receipts(kind, *many);
+  task.denied_as_200 = *denied_as_200;
   task.wants_problem_field = task.kind == Task::Kind::check && has_header(request, "x-weir-problem");
   return task;
 }
@@ -375,15 +380,16 @@ void HttpFrontend::Session::add_problem_field(ResponseWriter& response, const Ta
   response.header(problem_field, frontend_.body_);
 }
 
-void HttpFrontend::Session::append_check(std::size_t i) {
+void HttpFrontend::Session::append_check(const Task& task, std::size_t i) {
   append_verdict(frontend_.body_, ruleset(), verdict(i));
+  if (task.denied_as_200) append_status(frontend_.body_, ruleset(), verdict(i));
   append_reserved(frontend_.body_, *batch_->evaluation, i, frontend_.context_.receipt_texts());
   frontend_.body_ += '}';
 }
 
 // Too many limits to be charged together: nothing was.
-void HttpFrontend::Session::append_report(std::size_t i) {
-  if (!verdict(i).admitted) return append_check(i);
+void HttpFrontend::Session::append_report(const Task& task, std::size_t i) {
+  if (!verdict(i).admitted) return append_check(task, i);
   append_receipt_results(frontend_.body_, *batch_->evaluation, i);
 }
 
@@ -395,7 +401,7 @@ void HttpFrontend::Session::finish_json(unsigned status, const Task& task, std::
 
 void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
   const Verdict& verdict = this->verdict(task.first);
-  ResponseWriter response(out, head(status_of(verdict), task.traits));
+  ResponseWriter response(out, head(task.denied_as_200 ? 200 : status_of(verdict), task.traits));
   for_each_field(frontend_.context_, ruleset(), verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
   if (task.wants_problem_field && !verdict.admitted) {
@@ -404,7 +410,7 @@ void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
     add_problem_field(response, task);
   }
   frontend_.body_.clear();
-  append_check(task.first);
+  append_check(task, task.first);
   response.header("Content-Type", "application/json");
   response.finish(frontend_.body_);
 }
@@ -414,9 +420,9 @@ void HttpFrontend::Session::answer_checks(const Task& task, std::string& out) {
   for (std::size_t i = 0; i < task.count; ++i) {
     if (i > 0) frontend_.body_ += ',';
     if (task.kind == Task::Kind::reports) {
-      append_report(task.first + i);
+      append_report(task, task.first + i);
     } else {
-      append_check(task.first + i);
+      append_check(task, task.first + i);
     }
   }
   frontend_.body_ += ']';
@@ -425,7 +431,7 @@ void HttpFrontend::Session::answer_checks(const Task& task, std::string& out) {
 
 void HttpFrontend::Session::answer_report(const Task& task, std::string& out) {
   frontend_.body_.clear();
-  append_report(task.first);
+  append_report(task, task.first);
   const bool is_done = !is_unanswered(*batch_->evaluation, task.first);
   finish_json(is_done ? status_of(verdict(task.first)) : 503, task, out);
 }
