@@ -24,7 +24,7 @@ limits:
   - {name: orders, routes: ["POST /orders/{id}"], consumer_key: user, algorithm: sliding_window_log, rate: 3/min}
 """
 DESCRIPTORS = (ROOT / "examples" / "envoy" / "descriptors.yaml").read_text()
-PROTOS = ROOT / "src" / "frontend" / "rls" / "proto"
+PROTOS = ROOT / "deploy" / "proto"
 SERVICE = "envoy.service.ratelimit.v3.RateLimitService"
 KUADRANT_SERVICE = "kuadrant.service.ratelimit.v1.RateLimitService"
 QUOTA_SERVICE = "envoy.service.rate_limit_quota.v3.RateLimitQuotaService"
