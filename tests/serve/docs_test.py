@@ -300,7 +300,7 @@ class Tables(unittest.TestCase):
             there_are = json.loads(weir.ask("GET", "/nowhere", listener="admin")[2])["detail"]
         told = first_cells(section(page("protocols.md"), "## The admin listener"))
         paths = {re.sub(r"\?.*", "", word.removeprefix("GET ").removeprefix("POST ")) for word in told}
-        self.assertEqual(paths, set(re.findall(r"/[\w/]*\w|(?<= )/(?= )", there_are)))
+        self.assertEqual(paths, set(re.findall(r"/[\w/.]*\w|(?<= )/(?= )", there_are)))
 
 
 class Start(unittest.TestCase):

@@ -24,8 +24,8 @@ def has_node_clients():
     return (pathlib.Path(os.environ.get("WEIR_NODE_MODULES", TOOLS / "node")) / "node_modules" / "redis").is_dir()
 
 
-# The modules of requirements.txt.
-CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "redis"}
+# The modules of requirements.txt, and of what they bring along.
+CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "jsonschema_rs", "redis", "schemathesis", "yaml"}
 
 # The programs that a file, or a class of it, runs.
 ENVOY = ("Envoy", has_envoy)

@@ -14,6 +14,7 @@
 #include "frontend/admin/page_files.h"
 #include "frontend/admin/request_body.h"
 #include "frontend/admin/target.h"
+#include "frontend/openapi.h"
 #include "match/explain.h"
 #include "observe/history.h"
 #include "policy/consistency.h"
@@ -55,7 +56,7 @@ Result<std::string> sole_parameter(const Target& target, std::string_view name) 
 Result<std::size_t> count_parameter(const Target& target, std::size_t usual, std::size_t most) {
   const auto text = sole_parameter(target, "count");
   if (!text) return tl::unexpected(text.error());
-  if (text->empty()) return usual;
+  if (target.parameters.empty()) return usual;
   std::size_t count = 0;
   const char* const end = text->data() + text->size();
   const auto read = std::from_chars(text->data(), end, count);
@@ -262,6 +263,8 @@ AdminFrontend::Session::Answer AdminFrontend::Session::answer_to(const Endpoint&
                                                                  const Target& target) {
   AdminBackend& backend = frontend_.backend_;
   switch (endpoint.subject) {
+    case Subject::document:
+      return {.body = std::string(openapi_text()), .content_type = openapi_content_type};
     case Subject::metrics:
       return {.body = backend.metrics(), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
     case Subject::status:

@@ -1,61 +1,78 @@
 #include "frontend/admin/endpoint.h"
 
-#include <algorithm>
 #include <array>
+#include <string>
+#include <utility>
+
+#include "frontend/openapi.h"
 
 namespace weir::frontend {
 namespace {
 
-struct Path {
-  std::string_view name;
-  Subject subject;
+constexpr std::array admin_route_table{
+    AdminRoute{"/", Subject::page},
+    AdminRoute{"/page/{file}", Subject::page},
+    AdminRoute{openapi_path, Subject::document},
+    AdminRoute{"/healthz", Subject::healthz},
+    AdminRoute{"/readyz", Subject::readyz},
+    AdminRoute{"/metrics", Subject::metrics},
+    AdminRoute{"/v1/status", Subject::status},
+    AdminRoute{"/v1/ruleset", Subject::ruleset},
+    AdminRoute{"/v1/denied", Subject::denied},
+    AdminRoute{"/v1/stream", Subject::stream},
+    AdminRoute{"/v1/history", Subject::history},
+    AdminRoute{"/v1/limits", Subject::limits},
+    AdminRoute{"/v1/limits/{name}", Subject::limit},
+    AdminRoute{"/v1/policy", Subject::policy},
+    AdminRoute{"/v1/cluster", Subject::cluster},
+    AdminRoute{"/v1/events", Subject::events},
+    AdminRoute{"/v1/explain", Subject::explain},
+    AdminRoute{"/v1/consumer", Subject::consumer},
+    AdminRoute{"/v1/consumer/reset", Subject::reset_consumer},
+    AdminRoute{"/v1/limits/{name}/consumers/{consumer}", Subject::inspect},
+    AdminRoute{"/v1/limits/{name}/consumers/{consumer}/reset", Subject::reset},
+    AdminRoute{"/v1/domains/{name}/descriptor", Subject::inspect_descriptor},
+    AdminRoute{"/v1/domains/{name}/descriptor/reset", Subject::reset_descriptor},
+    AdminRoute{"/v1/reload", Subject::reload},
 };
 
-constexpr std::array top_paths{Path{"metrics", Subject::metrics}, Path{"healthz", Subject::healthz},
-                               Path{"readyz", Subject::readyz}};
-
-// Below /v1.
-constexpr std::array v1_paths{
-    Path{"status", Subject::status},   Path{"ruleset", Subject::ruleset},   Path{"denied", Subject::denied},
-    Path{"stream", Subject::stream},   Path{"history", Subject::history},   Path{"limits", Subject::limits},
-    Path{"explain", Subject::explain}, Path{"consumer", Subject::consumer}, Path{"policy", Subject::policy},
-    Path{"cluster", Subject::cluster}, Path{"events", Subject::events},     Path{"reload", Subject::reload}};
-
-template <class Paths>
-std::optional<Endpoint> find_path(const Paths& paths, std::string_view name) {
-  const auto found = std::ranges::find(paths, name, &Path::name);
-  if (found == paths.end()) return {};
-  return Endpoint{found->subject};
-}
-
-// Of a limit or a domain.
-std::optional<Endpoint> find_counter(const std::vector<std::string>& path) {
-  const bool is_consumer = path.size() >= 5 && path[1] == "limits" && path[3] == "consumers";
-  if (is_consumer && path.size() == 5) return Endpoint{Subject::inspect, path[2], path[4]};
-  if (is_consumer && path.size() == 6 && path[5] == "reset") return Endpoint{Subject::reset, path[2], path[4]};
-  const bool is_descriptor = path.size() >= 4 && path[1] == "domains" && path[3] == "descriptor";
-  if (is_descriptor && path.size() == 4) return Endpoint{Subject::inspect_descriptor, path[2]};
-  if (is_descriptor && path.size() == 5 && path[4] == "reset") return Endpoint{Subject::reset_descriptor, path[2]};
-  return {};
+// What the segments have in place of the braces of `route` goes into the endpoint, in its order.
+std::optional<Endpoint> match_route(const AdminRoute& route, std::span<const std::string> segments) {
+  Endpoint endpoint{route.subject};
+  if (route.path == "/") endpoint.name = "index.html";
+  std::string_view* next = &endpoint.name;
+  std::string_view rest = route.path;
+  for (const std::string& segment : segments) {
+    if (rest.empty()) return {};
+    rest.remove_prefix(1);
+    const std::string_view written = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(written.size());
+    if (written.starts_with('{')) {
+      *std::exchange(next, &endpoint.consumer) = segment;
+    } else if (written != segment) {
+      return {};
+    }
+  }
+  return rest.empty() ? std::optional(endpoint) : std::nullopt;
 }
 
 }  // namespace
 
+std::span<const AdminRoute> admin_routes() noexcept {
+  return admin_route_table;
+}
+
 std::optional<Endpoint> endpoint_of(const Target& target) {
-  const auto& path = target.segments;
-  if (path.size() == 1 && path[0].empty()) return Endpoint{Subject::page, "index.html"};
-  if (path.size() == 1) return find_path(top_paths, path[0]);
-  if (path.size() == 2 && path[0] == "page") return Endpoint{Subject::page, path[1]};
-  if (path.size() < 2 || path[0] != "v1") return {};
-  if (path.size() == 2) return find_path(v1_paths, path[1]);
-  if (path.size() == 3 && path[1] == "limits") return Endpoint{Subject::limit, path[2]};
-  if (path.size() == 3 && path[1] == "consumer" && path[2] == "reset") return Endpoint{Subject::reset_consumer};
-  return find_counter(path);
+  for (const AdminRoute& route : admin_route_table) {
+    if (const auto endpoint = match_route(route, target.segments)) return endpoint;
+  }
+  return {};
 }
 
 Right right_of(Subject subject) noexcept {
   switch (subject) {
     case Subject::page:
+    case Subject::document:
     case Subject::healthz:
     case Subject::readyz:
       return Right::none;

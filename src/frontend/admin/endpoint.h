@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "frontend/admin/target.h"
@@ -11,6 +12,7 @@ namespace weir::frontend {
 
 enum class Subject : std::uint8_t {
   page,
+  document,
   healthz,
   readyz,
   metrics,
@@ -40,6 +42,13 @@ struct Endpoint {
   std::string_view consumer{};
 };
 
+// A path of the listener, as docs/openapi.yaml writes it: `{name}` is one segment. A test compares them.
+struct AdminRoute {
+  std::string_view path;
+  Subject subject;
+};
+[[nodiscard]] std::span<const AdminRoute> admin_routes() noexcept;
+
 // Nothing: there is no such path.
 [[nodiscard]] std::optional<Endpoint> endpoint_of(const Target& target);
 
@@ -56,6 +65,6 @@ inline constexpr std::string_view what_there_is =
     "/v1/limits/NAME, /v1/policy, /v1/cluster, /v1/events, /v1/limits/NAME/consumers/CONSUMER and "
     "/v1/domains/NAME/descriptor?KEY=VALUE, POST /v1/explain, /v1/consumer, /v1/consumer/reset, "
     "/v1/limits/NAME/consumers/CONSUMER/reset, /v1/domains/NAME/descriptor/reset?KEY=VALUE and /v1/reload, "
-    "GET /healthz and /readyz, and GET / for a page.";
+    "GET /healthz, /readyz and /openapi.yaml, and GET / for a page.";
 
 }  // namespace weir::frontend

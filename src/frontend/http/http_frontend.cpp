@@ -1,12 +1,12 @@
 #include "frontend/http/http_frontend.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "frontend/answer.h"
 #include "frontend/http/receipts_json.h"
+#include "frontend/http/routes.h"
 #include "wire/ascii.h"
 #include "wire/problem.h"
 
@@ -19,20 +19,8 @@ using match::Query;
 using wire::http1::Request;
 using wire::http1::ResponseWriter;
 
-constexpr std::string_view auth_path = "/v1/auth";
-
 // The receipt of what /v1/auth holds.
 constexpr std::string_view receipt_field = "X-Weir-Receipt";
-
-struct CheckPath {
-  std::string_view path;
-  CheckKind kind;
-};
-constexpr std::array<CheckPath, 5> check_paths{{{"/v1/check", CheckKind::check},
-                                                {"/v1/report", CheckKind::report},
-                                                {"/v1/settle", CheckKind::settle},
-                                                {"/v1/release", CheckKind::release},
-                                                {"/v1/extend", CheckKind::extend}}};
 
 ReceiptAsk receipt_ask_of(CheckKind kind, const CheckAsk& ask) noexcept {
   const core::ReceiptId id = ask.id.empty() ? core::ReceiptId{} : engine::receipt_id_of(ask.id);
@@ -63,10 +51,6 @@ std::string_view without_authority(std::string_view target) noexcept {
   if (target.starts_with('/') || scheme == std::string_view::npos) return target;
   const std::size_t path = target.find('/', scheme + 3);
   return path == std::string_view::npos ? "/" : target.substr(path);
-}
-
-bool is_health(std::string_view path) noexcept {
-  return path == "/healthz" || path == "/readyz" || path == "/healthcheck";
 }
 
 // The content codings that a body has, but for `identity`, which is none.
@@ -100,6 +84,7 @@ struct HttpFrontend::Task {
     receipt,
     receipts,
     descriptors,
+    document,
     say,
     say_plainly
   };
@@ -165,6 +150,7 @@ class HttpFrontend::Session final : public HttpSession {
   void append_report(const Task& task, std::size_t i);
   void finish_json(unsigned status, const Task& task, std::string& out);
   void answer_descriptors(const Task& task, std::string& out);
+  void answer_document(const Task& task, std::string& out);
   void say(const Task& task, std::string& out);
 
   HttpFrontend& frontend_;
@@ -220,25 +206,33 @@ HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
     return {.status = 421, .detail = "This listener does not answer to that Host; list it in listeners.http.hosts."};
   }
   const std::string_view target = without_authority(request.target);
-  const std::string_view path = target.substr(0, target.find('?'));
-  const std::string_view parameters = path.size() < target.size() ? target.substr(path.size() + 1) : "";
-  if (is_health(path)) return health(path);
-  const bool is_auth =
-      target.starts_with(auth_path) &&
-      (target.size() == auth_path.size() || target[auth_path.size()] == '/' || target[auth_path.size()] == '?');
-  const auto found = std::ranges::find(check_paths, path, &CheckPath::path);
-  if (!is_auth && found == check_paths.end() && path != "/json") {
-    return {.status = 404,
-            .detail =
-                "There are POST /v1/check, /v1/report, /v1/settle, /v1/release and /v1/extend, /v1/auth, POST "
-                "/json, GET /healthz and GET /readyz."};
+  const Route* const route = find_http_route(target);
+  if (route == nullptr) return {.status = 404, .detail = std::string(what_http_has)};
+  if (asks_for_token(route->kind) && !may_ask(request)) {
+    return {.status = 401, .detail = "This listener asks for a token in X-Weir-Token."};
   }
-  if (!may_ask(request)) return {.status = 401, .detail = "This listener asks for a token in X-Weir-Token."};
-  if (is_auth) return auth(request, target.substr(auth_path.size()));
-  if (request.method != "POST") return {.status = 405, .allow = "POST", .detail = "Use POST."};
+  if (route->methods == Route::Methods::post && request.method != "POST") {
+    return {.status = 405, .allow = "POST", .detail = "Use POST."};
+  }
+  if (route->methods == Route::Methods::get && request.method != "GET" && request.method != "HEAD") {
+    return {.status = 405, .allow = "GET, HEAD", .detail = "Use GET."};
+  }
+  switch (route->kind) {
+    case Route::Kind::auth:
+      return auth(request, target.substr(auth_path.size()));
+    case Route::Kind::health:
+      return health(route->path);
+    case Route::Kind::document:
+      return {.kind = Task::Kind::document};
+    case Route::Kind::check:
+    case Route::Kind::descriptors:
+      break;
+  }
   if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
   if (is_encoded(request)) return {.status = 415, .detail = "Bodies are taken without a Content-Encoding."};
-  return found == check_paths.end() ? descriptors(request) : check(request, found->kind, parameters);
+  if (route->kind == Route::Kind::descriptors) return descriptors(request);
+  const std::size_t path = std::min(route->path.size() + 1, target.size());
+  return check(request, route->check, target.substr(path));
 }
 
 // Each is an object of its own, or lies in one.
@@ -348,6 +342,8 @@ void HttpFrontend::Session::answer(const Task& task, net::Output& out) {
       return answer_receipts(task, reply(out));
     case Task::Kind::descriptors:
       return answer_descriptors(task, reply(out));
+    case Task::Kind::document:
+      return answer_document(task, reply(out));
     case Task::Kind::say:
     case Task::Kind::say_plainly:
       return say(task, reply(out));
@@ -466,6 +462,12 @@ void HttpFrontend::Session::answer_descriptors(const Task& task, std::string& ou
   frontend_.body_.clear();
   append_descriptors(frontend_.body_, verdict);
   response.finish(frontend_.body_);
+}
+
+void HttpFrontend::Session::answer_document(const Task& task, std::string& out) {
+  ResponseWriter response(out, head(200, task.traits));
+  response.header("Content-Type", openapi_content_type);
+  response.finish(openapi_text(), task.traits.body);
 }
 
 void HttpFrontend::Session::say(const Task& task, std::string& out) {
