@@ -11,11 +11,11 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 class Quick(unittest.TestCase):
     def figures(self, name, *lines):
-        """Each of the lines is printed; # stands for a figure."""
+        """Each of the lines is printed; # stands for a figure, * for anything."""
         done = subprocess.run([ROOT / "script" / "bench", name, "--quick", "--in", folder], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for line in lines:
-            pattern = re.escape(line).replace(r"\#", r"[\d.,]*\d").replace(r"\ ", r" +")
+            pattern = re.escape(line).replace(r"\#", r"[\d.,]*\d").replace(r"\*", ".+").replace(r"\ ", r" +")
             self.assertRegex(done.stdout, f"(?m)^{pattern}", line)
 
     def test_table(self):
@@ -48,6 +48,13 @@ class Quick(unittest.TestCase):
             ("resp-p1", "redis EVALSHA"), ("resp-p64", "redis EVALSHA"), ("rls", "grpc++"), ("rls-query", "grpc++"),
             ("auth", "nginx return 204"), ("auth", "nginx limit_req"), ("check", "nginx return 200"),
             ("reserve+settle", "two checks"))))
+
+    def test_peers(self):
+        self.figures("peers", "peers: * weir #/s, peer #/s, ratio #x, cpu # / # us")
+
+    def test_ceiling(self):
+        self.figures("ceiling", *(f"ceiling: {name} weir #/s, constant #/s, ratio #, cpu # / # us" for name in (
+            "RESP-P1", "RESP-P16", "RESP-P64", "RLS", "RLS-query")))
 
     def test_redis(self):
         self.figures("redis", *(f"{name}: weir #/s, one EVALSHA per request #/s, ratio #x"

@@ -46,6 +46,7 @@ class Served:
                 return
             except OSError:
                 if time.monotonic() > deadline or self.process.poll() is not None:
+                    self.process.kill()
                     raise SystemExit(f"listeners: {command[0]} did not start")
                 time.sleep(0.02)
 

@@ -1,0 +1,31 @@
+// Puts a load on a server, from one thread: so many connections, each with so many requests in flight at all times.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "load/protocol.h"
+#include "load/tally.h"
+
+namespace bench::load {
+
+struct Extent {
+  std::uint16_t port = 0;  // of 127.0.0.1
+  std::size_t connections = 1;
+  std::size_t pipeline = 1;
+  std::uint32_t keys = most_keys;
+  std::chrono::nanoseconds time{};  // none begins after it
+  std::uint64_t requests = 0;       // and no more than so many in all; 0: any number
+};
+
+struct Result {
+  Tally tally;
+  std::chrono::nanoseconds time{};       // from the first request to the last answer
+  std::chrono::nanoseconds processor{};  // of the client
+};
+
+// Throws WrongAnswer, and std::system_error.
+[[nodiscard]] Result run(const Extent& extent, const MakeProtocol& make_protocol);
+
+}  // namespace bench::load

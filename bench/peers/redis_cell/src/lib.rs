@@ -1,0 +1,1 @@
+//! Names the version of redis-cell that is built: `cargo build --package redis-cell`.
