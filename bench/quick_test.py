@@ -45,7 +45,8 @@ class Quick(unittest.TestCase):
 
     def test_listeners(self):
         self.figures("listeners", *(f"{name}: weir #/s, {peer} #/s, ratio #x, p99 # ms / # ms, cpu # us / # us" for name, peer in (
-            ("resp-p1", "redis EVALSHA"), ("resp-p64", "redis EVALSHA"), ("rls", "grpc++"), ("rls-query", "grpc++"),
+            ("resp-p1", "redis EVALSHA"), ("resp-p64", "redis EVALSHA"), ("resp-p64-load", "redis EVALSHA"),
+            ("rls", "grpc++"), ("rls-query", "grpc++"), ("rls-load", "grpc++"),
             ("auth", "nginx return 204"), ("auth", "nginx limit_req"), ("check", "nginx return 200"),
             ("reserve+settle", "two checks"))))
 
@@ -54,7 +55,7 @@ class Quick(unittest.TestCase):
 
     def test_ceiling(self):
         self.figures("ceiling", *(f"ceiling: {name} weir #/s, constant #/s, ratio #, cpu # / # us" for name in (
-            "RESP-P1", "RESP-P16", "RESP-P64", "RLS", "RLS-query")))
+            "RESP-P1", "RESP-P16", "RESP-P64", "RESP-P64-cached", "RLS", "RLS-query")))
 
     def test_redis(self):
         self.figures("redis", *(f"{name}: weir #/s, one EVALSHA per request #/s, ratio #x"

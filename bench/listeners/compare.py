@@ -1,6 +1,6 @@
 """Every listener against what people would put in its place, all in one run.
 
-    compare.py [--quick] WEIR RLS-BASELINE [NAME...]
+    compare.py [--quick] WEIR RLS-BASELINE LOAD [NAME...]
 
 The server is on one core, the client on the other; the two servers of a line take turns, and a figure is the median
 of the rounds. `cpu` is the server's processor time per request.
@@ -10,6 +10,7 @@ import argparse
 import statistics
 import struct
 import subprocess
+import tempfile
 
 import loads
 import servers
@@ -42,23 +43,35 @@ def compare(name, weir, weir_load, peer, peer_load, peer_name="peer"):
           f"p99 {p99:.2f} ms / {peer_p99:.2f} ms, cpu {cpu:.2f} us / {peer_cpu:.2f} us", flush=True)
 
 
-def resp(name, program, pipeline, requests, peer_requests):
-    throttle = ["CL.THROTTLE", "user:__rand_int__", "15", "30", "60"]
+def resp(name, program, ask, peer_ask):
+    """`ask(port, command)` asks a server by the command, to which it adds a key and the numbers."""
     with servers.Folder() as folder, servers.weir(program, folder, "resp") as weir, servers.redis(folder) as redis:
         script = (servers.HERE / "gcra.lua").read_text()
         digest = subprocess.run(["redis-cli", "-p", str(redis.port), "SCRIPT", "LOAD", script], check=True,
                                 capture_output=True, text=True).stdout.strip()
-        evaluate = ["EVALSHA", digest, "1", "user:__rand_int__", "15", "30", "60"]
-        compare(name, weir, lambda port: loads.redis_benchmark(port, int(requests * SHARE), pipeline, throttle),
-                redis, lambda port: loads.redis_benchmark(port, int(peer_requests * SHARE), pipeline, evaluate), "redis EVALSHA")
+        compare(name, weir, lambda port: ask(port, ["CL.THROTTLE"]),
+                redis, lambda port: peer_ask(port, ["EVALSHA", digest, "1"]), "redis EVALSHA")
 
 
-def resp_p1(program, _):
-    resp("resp-p1", program, 1, 300_000, 300_000)
+def redis_benchmark(pipeline, requests):
+    return lambda port, command: loads.redis_benchmark(port, int(requests * SHARE), pipeline,
+                                                       [*command, "user:__rand_int__", "15", "30", "60"])
 
 
-def resp_p64(program, _):
-    resp("resp-p64", program, 64, 6_000_000, 600_000)
+def resp_p1(options):
+    resp("resp-p1", options.weir, redis_benchmark(1, 300_000), redis_benchmark(1, 300_000))
+
+
+def resp_p64(options):
+    resp("resp-p64", options.weir, redis_benchmark(64, 6_000_000), redis_benchmark(64, 600_000))
+
+
+def resp_p64_load(options):
+    def ask(port, command):
+        return loads.load(options.load, port, SECONDS * SHARE, "--connections", 50, "--pipeline", 64, "resp", *command,
+                          "user:######", "15", "30", "60")
+
+    resp("resp-p64-load", options.weir, ask, ask)
 
 
 def message(number, payload):
@@ -79,29 +92,43 @@ BY_QUERY = rate_limit_request(b"weir", [(b"method", b"GET"), (b"path", b"/api/v1
                                         (b"ip", b"203.0.113.7")])
 
 
-def rls_with(name, program, baseline, policy, request):
-    path = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
-    headers = {"content-type": "application/grpc", "te": "trailers"}
+RLS = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
+
+
+def rls_with(name, options, policy, ask, peer_ask):
     port = servers.free_port()
-
-    def load(requests):
-        return lambda port: loads.h2load(port, int(requests * SHARE), path, request, headers)
-
-    with servers.Folder() as folder, servers.weir(program, folder, "rls", policy) as weir, \
-            servers.Served([baseline, str(port)], port) as peer:
-        compare(name, weir, load(1_000_000), peer, load(200_000), "grpc++")
+    with servers.Folder() as folder, servers.weir(options.weir, folder, "rls", policy) as weir, \
+            servers.Served([options.baseline, str(port)], port) as peer:
+        compare(name, weir, ask, peer, peer_ask, "grpc++")
 
 
-def rls(program, baseline):
-    rls_with("rls", program, baseline, "ratelimit.yaml", BY_DESCRIPTORS)
+def h2load(requests, request):
+    headers = {"content-type": "application/grpc", "te": "trailers"}
+    return lambda port: loads.h2load(port, int(requests * SHARE), RLS, request, headers)
 
 
-def rls_query(program, baseline):
-    rls_with("rls-query", program, baseline, "policy.yaml", BY_QUERY)
+def rls(options):
+    rls_with("rls", options, "ratelimit.yaml", h2load(1_000_000, BY_DESCRIPTORS), h2load(200_000, BY_DESCRIPTORS))
 
 
-def auth(program, _):
-    with servers.Folder() as folder, servers.Folder() as other, servers.weir(program, folder, "http") as weir:
+def rls_query(options):
+    rls_with("rls-query", options, "policy.yaml", h2load(1_000_000, BY_QUERY), h2load(200_000, BY_QUERY))
+
+
+def rls_load(options):
+    with tempfile.NamedTemporaryFile() as message:
+        message.write(BY_DESCRIPTORS[5:])  # without its frame
+        message.flush()
+
+        def ask(port):
+            return loads.load(options.load, port, SECONDS * SHARE, "--connections", 4, "--pipeline", 100, "grpc", RLS,
+                              message.name)
+
+        rls_with("rls-load", options, "ratelimit.yaml", ask, ask)
+
+
+def auth(options):
+    with servers.Folder() as folder, servers.Folder() as other, servers.weir(options.weir, folder, "http") as weir:
         load = lambda port: loads.wrk(port, "auth.lua", SECONDS)  # noqa: E731
         with servers.nginx(other, "location / { return 204; }") as nginx:
             compare("auth", weir, load, nginx, load, "nginx return 204")
@@ -110,16 +137,16 @@ def auth(program, _):
             compare("auth", weir, load, nginx, load, "nginx limit_req")
 
 
-def check(program, _):
-    with servers.Folder() as folder, servers.Folder() as other, servers.weir(program, folder, "http") as weir, \
+def check(options):
+    with servers.Folder() as folder, servers.Folder() as other, servers.weir(options.weir, folder, "http") as weir, \
             servers.nginx(other, 'location / { return 200 "ok"; }') as nginx:
         load = lambda port: loads.wrk(port, "check.lua", SECONDS)  # noqa: E731
         compare("check", weir, load, nginx, load, "nginx return 200")
 
 
-def reserve_settle(program, _):
+def reserve_settle(options):
     """By turns on one server: half of the requests reserve and half settle, against plain checks."""
-    with servers.Folder() as folder, servers.weir(program, folder, "http") as weir:
+    with servers.Folder() as folder, servers.weir(options.weir, folder, "http") as weir:
         compare("reserve+settle", weir, lambda port: loads.wrk(port, "budget.lua", SECONDS, "reserve"),
                 weir, lambda port: loads.wrk(port, "budget.lua", SECONDS, "check"), "two checks")
 
@@ -129,13 +156,14 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("weir")
     parser.add_argument("baseline")
+    parser.add_argument("load")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     if options.quick:
         be_quick()
-    for comparison in (resp_p1, resp_p64, rls, rls_query, auth, check, reserve_settle):
+    for comparison in (resp_p1, resp_p64, resp_p64_load, rls, rls_query, rls_load, auth, check, reserve_settle):
         if not options.names or comparison.__name__.replace("_", "-") in options.names:
-            comparison(options.weir, options.baseline)
+            comparison(options)
 
 
 main()

@@ -1,5 +1,6 @@
 """The clients of the comparison, on the second core. Each load gives (requests per second, p99 in ms, requests)."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -50,3 +51,9 @@ def h2load(port, requests, path, body, headers):
         ask(requests // 10, "--log-file", log.name)
         times = sorted(int(line.split("\t")[2]) for line in log)
     return rate, times[len(times) * 99 // 100] / 1000, requests
+
+
+def load(program, port, seconds, *words):
+    """Our own client (bench/load), which is the limit of no server here."""
+    told = json.loads(run(program, port, "--seconds", seconds, *words))
+    return told["rate"], told["p99_us"] / 1000, told["requests"]

@@ -57,7 +57,8 @@ class WeirHttp(Http):
 class ThrottlecrabHttp(Http):
     def ask(self, name, key):
         burst, count, period = LIMITS[name]
-        _, verdict = self.post("/throttle", {"key": key, "max_burst": burst, "count_per_period": count, "period": period})
+        _, verdict = self.post("/throttle", {"key": key, "max_burst": burst, "count_per_period": count,
+                                             "period": period})
         return verdict["allowed"], float(verdict["retry_after"])
 
 

@@ -6,8 +6,9 @@ set -uo pipefail
 mkdir -p "${1:?"a folder"}"
 to=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+work=$to/work
+log=$to/log
+trap 'rm -rf "$work" "$log"' EXIT
 
 # peer NAME PROGRAM TOOL COMMAND...: COMMAND makes PROGRAM, with TOOL.
 peer() {
@@ -26,15 +27,16 @@ peer() {
 }
 
 redis_cell() {
-  cargo build --locked --release --manifest-path "$here/redis_cell/Cargo.toml" --package redis-cell \
-    --target-dir "$to/redis_cell"
+  cargo build --locked --release --manifest-path "$here/redis_cell/Cargo.toml" --package redis-cell --target-dir "$work" &&
+    cp "$work/release/libredis_cell.so" "$to"
 }
 throttlecrab() {
-  cargo install throttlecrab-server --version 0.4.40 --locked --root "$to/throttlecrab" \
-    --target-dir "$to/throttlecrab/target"
+  cargo install throttlecrab-server --version 0.4.40 --locked --root "$work" --target-dir "$work/target" &&
+    cp "$work/bin/throttlecrab-server" "$to"
 }
 limitador() {
-  cargo build --locked --release --manifest-path "$here/limitador/Cargo.toml" --target-dir "$to/limitador"
+  cargo build --locked --release --manifest-path "$here/limitador/Cargo.toml" --target-dir "$work" &&
+    cp "$work/release/limitador_peer" "$to"
 }
 gubernator() {
   GOTOOLCHAIN=local go build -C "$here/gubernator" -o "$to/gubernator" \
@@ -44,8 +46,8 @@ ratelimit() {
   GOTOOLCHAIN=local go build -C "$here/ratelimit" -o "$to/ratelimit" github.com/envoyproxy/ratelimit/src/service_cmd
 }
 
-peer redis-cell redis_cell/release/libredis_cell.so cargo redis_cell
-peer throttlecrab throttlecrab/bin/throttlecrab-server cargo throttlecrab
+peer redis-cell libredis_cell.so cargo redis_cell
+peer throttlecrab throttlecrab-server cargo throttlecrab
 peer gubernator gubernator go gubernator
 peer envoyproxy/ratelimit ratelimit go ratelimit
-peer limitador limitador/release/limitador_peer cargo limitador
+peer limitador limitador_peer cargo limitador

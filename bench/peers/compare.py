@@ -19,8 +19,8 @@ from client import Load, by_turns  # of bench/load
 
 KEY = "user-######"
 BODY = json.dumps
-WEIR_RESP = {pipeline: Load("resp", "CL.THROTTLE", KEY, "15", "30", "60", pipeline=pipeline) for pipeline in (1, 64)}
-CRAB_RESP = {pipeline: Load("resp", "THROTTLE", KEY, "16", "30", "60", pipeline=pipeline, admitted=1) for pipeline in (1, 64)}
+WEIR_RESP = {many: Load("resp", "CL.THROTTLE", KEY, "15", "30", "60", pipeline=many) for many in (1, 64)}
+CRAB_RESP = {many: Load("resp", "THROTTLE", KEY, "16", "30", "60", pipeline=many, admitted=1) for many in (1, 64)}
 WEIR_HTTP = Load("http", "/v1/check", BODY({"path": "/load", "user": KEY}), admitted='"limit":"load"')
 CRAB_HTTP = Load("http", "/throttle", BODY({"key": KEY, "max_burst": 16, "count_per_period": 30, "period": 60}),
                  admitted='"allowed":true', denied='"allowed":false')

@@ -65,11 +65,9 @@ class Peers:
 
     def __init__(self, folder):
         folder = pathlib.Path(folder).absolute()
-        self.programs = {"throttlecrab": folder / "throttlecrab" / "bin" / "throttlecrab-server",
-                         "redis-cell": folder / "redis_cell" / "release" / "libredis_cell.so",
-                         "gubernator": folder / "gubernator",
-                         "envoyproxy/ratelimit": folder / "ratelimit",
-                         "limitador": folder / "limitador" / "release" / "limitador_peer"}
+        self.programs = {"throttlecrab": folder / "throttlecrab-server", "redis-cell": folder / "libredis_cell.so",
+                         "gubernator": folder / "gubernator", "envoyproxy/ratelimit": folder / "ratelimit",
+                         "limitador": folder / "limitador_peer"}
 
     def has(self, name):
         return self.programs[name].exists()
@@ -95,11 +93,13 @@ class Peers:
     def gubernator(self, protocol):
         ports = {name: servers.free_port() for name in ("http", "grpc", "members")}
         members = f"127.0.0.1:{ports['members']}"
-        settings = {"GUBER_HTTP_ADDRESS": f"127.0.0.1:{ports['http']}", "GUBER_GRPC_ADDRESS": f"127.0.0.1:{ports['grpc']}",
-                    "GUBER_ADVERTISE_ADDRESS": f"127.0.0.1:{ports['grpc']}", "GUBER_PEER_DISCOVERY_TYPE": "member-list",
-                    "GUBER_MEMBERLIST_ADDRESS": members, "GUBER_MEMBERLIST_BIND_ADDRESS": members,
-                    "GUBER_MEMBERLIST_KNOWN_NODES": members, "GUBER_CACHE_SIZE": str(COUNTERS), "GUBER_LOG_LEVEL": "error",
-                    "OTEL_TRACES_EXPORTER": "none"}
+        # A node that finds itself: with no discovery at all it knows of nobody to ask, and every answer is an error.
+        settings = {"GUBER_HTTP_ADDRESS": f"127.0.0.1:{ports['http']}",
+                    "GUBER_GRPC_ADDRESS": f"127.0.0.1:{ports['grpc']}",
+                    "GUBER_ADVERTISE_ADDRESS": f"127.0.0.1:{ports['grpc']}",
+                    "GUBER_PEER_DISCOVERY_TYPE": "member-list", "GUBER_MEMBERLIST_ADDRESS": members,
+                    "GUBER_MEMBERLIST_BIND_ADDRESS": members, "GUBER_MEMBERLIST_KNOWN_NODES": members,
+                    "GUBER_CACHE_SIZE": str(COUNTERS), "GUBER_LOG_LEVEL": "error", "OTEL_TRACES_EXPORTER": "none"}
         with Peer([self.programs["gubernator"]], ports[protocol], env={**os.environ, **settings}) as served:
             yield served
 
@@ -112,8 +112,9 @@ class Peers:
             port = servers.free_port()
             settings = {"USE_STATSD": "false", "REDIS_SOCKET_TYPE": "tcp", "REDIS_URL": f"127.0.0.1:{redis.port}",
                         "RUNTIME_ROOT": str(folder), "RUNTIME_SUBDIRECTORY": "ratelimit", "RUNTIME_WATCH_ROOT": "false",
-                        "LOG_LEVEL": "error", "HOST": "127.0.0.1", "GRPC_HOST": "127.0.0.1", "DEBUG_HOST": "127.0.0.1",
-                        "GRPC_PORT": str(port), "PORT": str(servers.free_port()), "DEBUG_PORT": str(servers.free_port())}
+                        "LOG_LEVEL": "error", "GRPC_HOST": "127.0.0.1", "GRPC_PORT": str(port)}
+            for name in ("", "DEBUG_"):
+                settings |= {f"{name}HOST": "127.0.0.1", f"{name}PORT": str(servers.free_port())}
             with Peer([self.programs["envoyproxy/ratelimit"]], port, env={**os.environ, **settings}) as served:
                 yield served
 
