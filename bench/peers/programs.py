@@ -38,11 +38,12 @@ class Peer(servers.Served):
 def weir(program, listener, policy=POLICY, redis=None):
     store = f'store: {{redis: {{urls: ["redis://127.0.0.1:{redis.port}/1"], timeout: 1s}}}}\n' if redis else ""
     with servers.Folder() as folder:
-        port, admin = servers.free_port(), servers.free_port()
+        ports = {name: servers.free_port() for name in ("http", "rls", "resp", "admin")}
+        listeners = "".join(f'  {name}: {{listen: "127.0.0.1:{port}"}}\n' for name, port in ports.items())
         config = folder / "weir.yaml"
-        config.write_text(f'version: 1\npolicy: {policy}\nloops: 1\nlog: {{denials: off}}\n{store}listeners:\n'
-                          f'  {listener}: {{listen: "127.0.0.1:{port}"}}\n  admin: {{listen: "127.0.0.1:{admin}"}}\n')
-        with servers.Served([program, "serve", "--config", config], port,
+        config.write_text(f"version: 1\npolicy: {policy}\nloops: 1\nlog: {{denials: off}}\n{store}"
+                          f"listeners:\n{listeners}")
+        with servers.Served([program, "serve", "--config", config], ports[listener],
                             env={**os.environ, "STATE_DIRECTORY": str(folder / "state")}) as served:
             yield served
 

@@ -1,7 +1,7 @@
 """What a server admits of requests whose times are known, beside what a bucket of the same numbers admits.
 
 burst   50 at once, of 20 an hour
-seam    10 a second: one as a second of the clock begins, 20 after 0.9 s, 20 after 1.1 s
+seam    10 a second: one as a second of the clock begins, 20 after 0.9 s, 20 after 1.1 s; four keys beside each other
 steady  10 a second: 100, one every 20 ms
 retry   2 in 3 s: three at once, and another when the third was told to come back
 """
@@ -24,7 +24,7 @@ def bucket(name, times):
 
 
 class Sequence:
-    """Counts what is admitted. A server decides between a question and its answer, so `expected` may be two numbers."""
+    """Counts what is admitted. A server decides between a question and its answer, so `exact` may be two numbers."""
 
     def __init__(self, make, name, key):
         self.asker, self.name, self.key = make(), name, key
@@ -38,26 +38,38 @@ class Sequence:
             self.admitted += admitted
         return admitted
 
-    def report(self):
-        expected = sorted({bucket(self.name, self.asked), bucket(self.name, self.answered)})
-        return f"{self.admitted} of {len(self.asked)} (exact {'-'.join(map(str, expected))})"
+    def exact(self):
+        return {bucket(self.name, self.asked), bucket(self.name, self.answered)}
+
+
+def report(*sequences):
+    def span(numbers):
+        return "-".join(str(number) for number in sorted({min(numbers), max(numbers)}))
+
+    admitted = span([sequence.admitted for sequence in sequences])
+    return f"{admitted} of {len(sequences[0].asked)} (exact {span(set().union(*(each.exact() for each in sequences)))})"
 
 
 def burst(make):
     sequence = Sequence(make, "burst", "burst")
     sequence.ask(50)
-    return f"burst {sequence.report()}"
+    return f"burst {report(sequence)}"
 
 
-def seam(make):
-    sequence = Sequence(make, "second", "seam")
+def over_seam(make, key):
+    sequence = Sequence(make, "second", key)
     time.sleep(1.005 - time.time() % 1)
     begin = time.monotonic()
     sequence.ask()
     for after in (0.9, 1.1):
         time.sleep(max(0, begin + after - time.monotonic()))
         sequence.ask(20)
-    return f"seam {sequence.report()}"
+    return sequence
+
+
+def seam(make):
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return f"seam {report(*pool.map(lambda number: over_seam(make, f'seam-{number}'), range(4)))}"
 
 
 def steady(make):
@@ -66,7 +78,7 @@ def steady(make):
     for number in range(100):
         time.sleep(max(0, begin + number * 0.02 - time.monotonic()))
         sequence.ask()
-    return f"steady {sequence.report()}"
+    return f"steady {report(sequence)}"
 
 
 def retry(make):
