@@ -76,6 +76,18 @@ RC_GTEST_PROP(RespProperty, NoCutChangesWhatIsHeard, ()) {
   }
 }
 
+// Byte by byte nothing is known of the command before.
+RC_GTEST_PROP(RespProperty, ACommandMuchLikeTheLastIsReadAsAnyOther, ()) {
+  auto command =
+      *rc::gen::nonEmpty(rc::gen::container<Command>(rc::gen::container<std::string>(rc::gen::inRange('0', 'z'))));
+  command[0] += '.';
+  std::string one;
+  append_command(one, std::vector<std::string_view>(command.begin(), command.end()));
+  std::string bytes = one + one + one;
+  bytes[*rc::gen::inRange(one.size(), 2 * one.size())] = *rc::gen::elementOf(std::string("*$\r\n0123456789a"));
+  RC_ASSERT(read_commands(bytes, whole) == read_commands(bytes, byte_by_byte));
+}
+
 RC_GTEST_PROP(RespProperty, NoCutChangesWhatIsAnswered, ()) {
   const std::string bytes = any_protocol_bytes();
   const ReplyLimits limits{.depth = 3, .elements = 6, .length = 40};

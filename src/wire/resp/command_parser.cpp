@@ -1,6 +1,8 @@
 #include "wire/resp/command_parser.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "wire/ascii.h"
 #include "wire/resp/integer_text.h"
@@ -96,15 +98,40 @@ bool split_inline_command(std::string_view line, std::string& unquoted, std::vec
   }
 }
 
+using Word = std::uint64_t;
+
+Word word_at(const char* bytes) noexcept {
+  Word word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// All ones for the last so many bytes of a word, in whatever order the processor has them.
+constexpr auto masks_of_last = [] {
+  std::array<Word, sizeof(Word) + 1> masks{};
+  for (std::size_t size = 0; size <= sizeof(Word); ++size) {
+    std::array<std::uint8_t, sizeof(Word)> bytes{};
+    for (std::size_t i = sizeof(Word) - size; i < sizeof(Word); ++i) bytes[i] = 0xff;
+    masks[size] = std::bit_cast<Word>(bytes);
+  }
+  return masks;
+}();
+
 }  // namespace
 
 void CommandParser::set_peer(Peer peer) noexcept {
+  alike_count_ = 0;  // it was let pass by the limits of another
   peer_ = peer;
   longest_bulk_ = peer == Peer::stranger ? std::min(limits_.bulk_length, stranger_bulk_length) : limits_.bulk_length;
 }
 
 CommandParser::Step CommandParser::next(std::string_view unread) {
   if (refused_ != Status::need_more) return {refused_, 0};
+  if (alike_count_ > 0) {
+    if (unread.empty()) return {Status::need_more, 0};
+    if (take_alike(unread)) return {Status::command, alike_size_};
+    alike_count_ = 0;
+  }
   for (std::size_t skipped = 0;;) {
     if (expected_ == 0) arguments_.clear();
     unquoted_.clear();
@@ -113,13 +140,46 @@ CommandParser::Step CommandParser::next(std::string_view unread) {
     const std::size_t consumed = skipped + step.consumed;
     if (step.status != Status::command) return {step.status, consumed};
     if (!arguments_.empty()) {
-      if (!is_cross_protocol(arguments_.front())) return {Status::command, consumed};
+      if (!is_cross_protocol(arguments_.front())) {
+        remember(unread.substr(0, step.consumed));
+        return {Status::command, consumed};
+      }
       refused_ = Status::cross_protocol;
       return {refused_, consumed};
     }
     skipped = consumed;
     unread.remove_prefix(step.consumed);
   }
+}
+
+// The lengths are those of the last command, which was whole: only where the arguments lie changes.
+inline bool CommandParser::take_alike(std::string_view unread) noexcept {
+  if (unread.size() < alike_size_) return false;
+  const char* const bytes = unread.data();
+  Word differs = word_at(bytes) ^ alike_first_;
+  for (std::size_t i = 0; i < alike_count_; ++i) {
+    const Place& place = alike_[i];
+    differs |= (word_at(bytes + place.begin - sizeof(Word)) ^ place.before) & place.mask;
+    arguments_[i] = {bytes + place.begin, arguments_[i].size()};
+  }
+  const bool ends = bytes[alike_size_ - 2] == '\r' && bytes[alike_size_ - 1] == '\n';
+  return differs == 0 && ends && !is_cross_protocol(arguments_.front());
+}
+
+// What stands before the first argument takes two words, which may overlap; between others it takes one.
+inline void CommandParser::remember(std::string_view command) noexcept {
+  if (command.front() != '*' || arguments_.size() > most_alike) return;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    const auto begin = static_cast<std::size_t>(arguments_[i].data() - command.data());
+    const std::size_t size = std::min(begin - end, i == 0 ? 2 * sizeof(Word) : sizeof(Word));
+    if (begin - end > size) return;
+    alike_[i] = {begin, word_at(command.data() + begin - sizeof(Word)), masks_of_last[std::min(size, sizeof(Word))]};
+    end = begin + arguments_[i].size();
+  }
+  alike_first_ = word_at(command.data());
+  alike_size_ = command.size();
+  alike_count_ = arguments_.size();
 }
 
 CommandParser::Step CommandParser::take_command(std::string_view unread) {

@@ -25,6 +25,7 @@
 // Not thread-safe: one parser per connection.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -88,6 +89,15 @@ class CommandParser {
     std::size_t end;  // behind the line's end
   };
 
+  // Where an argument lay, and the eight bytes before it: its length, and the end of the argument before.
+  struct Place {
+    std::size_t begin;
+    std::uint64_t before;
+    std::uint64_t mask;  // without the bytes of the argument before
+  };
+
+  [[nodiscard]] bool take_alike(std::string_view unread) noexcept;
+  void remember(std::string_view command) noexcept;
   Step take_command(std::string_view unread);
   Step take_inline(std::string_view unread);
   Step take_array(std::string_view unread);
@@ -103,6 +113,14 @@ class CommandParser {
   Peer peer_ = Peer::authenticated;
   std::size_t longest_bulk_ = 0;        // of this peer
   Status refused_ = Status::need_more;  // the last word, once it is a refusal
+
+  // Of the last command, if it was an array of a few short arguments: those of a client are much alike, and where all
+  // that stands around the arguments is the same, they are at the same places.
+  static constexpr std::size_t most_alike = 8;
+  std::array<Place, most_alike> alike_;
+  std::size_t alike_count_ = 0;    // 0: it was something else
+  std::size_t alike_size_ = 0;     // of the command
+  std::uint64_t alike_first_ = 0;  // its first eight bytes
 
   std::vector<std::string_view> arguments_;
   std::string unquoted_;  // what inline arguments are views of, where they were quoted
