@@ -36,8 +36,16 @@ constexpr std::size_t digits_of(std::uint64_t number) noexcept {
   return most + ((number | 1) >= decimal_detail::powers[most] ? 1 : 0);
 }
 
-// Writes the digits_of(number) at `to`, two at a time. Gives where they ended.
+// Writes the digits_of(number) at `to`, two at a time. Gives where they ended. Most numbers have one digit or two.
 inline char* put_number(char* to, std::uint64_t number) noexcept {
+  if (number < 10) {
+    *to = static_cast<char>('0' + number);
+    return to + 1;
+  }
+  if (number < 100) {
+    std::memcpy(to, &decimal_detail::pairs[2 * number], 2);
+    return to + 2;
+  }
   char* const end = to + digits_of(number);
   char* at = end;
   for (; number >= 100; number /= 100) std::memcpy(at -= 2, &decimal_detail::pairs[2 * (number % 100)], 2);

@@ -95,12 +95,16 @@ void append_throttle_reply(std::string& out, const ThrottleReply& reply) {
   constexpr std::string_view header = "*5\r\n";
   std::array<char, header.size() + 5 * (longest_integer_text + 3)> room;
   char* end = std::ranges::copy(header, room.data()).out;
-  for (const std::int64_t number :
-       {reply.limited, reply.limit, reply.remaining, reply.retry_after, reply.reset_after}) {
+  const auto put = [&](std::int64_t number) {
     *end++ = ':';
     end = write_integer_line(end, number);
-  }
-  out.append(room.data(), end);
+  };
+  put(reply.limited);
+  put(reply.limit);
+  put(reply.remaining);
+  put(reply.retry_after);
+  put(reply.reset_after);
+  out.append(room.data(), static_cast<std::size_t>(end - room.data()));
 }
 
 void append_throttle_reply(std::string& out, const Decision& decision) {
