@@ -211,5 +211,17 @@ TEST(RlsDescriptors, CallsOfOneReadAreJudgedInTheirOrderEachOnItsOwn) {
       << "never charged before";
 }
 
+TEST(RlsDescriptors, MoreCallsOfOneReadThanGoIntoABatchAreAllJudgedInTheirOrder) {
+  RlsFixture frontend(shop);
+  const auto tenant = Ask("shop").descriptor({{"tenant", "t"}});
+  std::vector<std::int32_t> streams;
+  for (int i = 0; i < 50; ++i) streams.push_back(frontend.client.ask(post(should_rate_limit), tenant.body()));
+  frontend.client.hear(frontend.talk.say(frontend.client.bytes()));
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    ASSERT_TRUE(frontend.client.reply(streams[i]).ended) << i;
+    EXPECT_EQ(Told(messages_of(frontend.client.reply(streams[i])).at(0)).message(2).number(3), 99 - i);
+  }
+}
+
 }  // namespace
 }  // namespace weir::frontend

@@ -63,6 +63,12 @@ class RateLimitService {
   explicit RateLimitService(LoopContext& context) : context_(context) {}
 
   [[nodiscard]] std::unique_ptr<CallBatch> new_batch();
+  // Calls of one batch. On a store that is shared, more at once are fewer trips. In this process's own memory fewer are
+  // better: what they touch between them stays in the nearest cache.
+  [[nodiscard]] std::size_t most_at_once() const noexcept {
+    constexpr std::size_t in_memory = 16;
+    return context_.evaluator().is_shared() ? SIZE_MAX : in_memory;
+  }
   // Adds a call, or answers it if something is wrong with it. The message stays until the batch is answered.
   void add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange, RateLimitMethod method,
            std::string_view message);

@@ -111,6 +111,7 @@ class RlsFrontend::Session final : public net::Session {
   static constexpr std::size_t most_in_flight = 8;
 
   void serve_stirred(net::Output& out);
+  void submit_and_answer(std::unique_ptr<CallBatch> batch, net::Output& out);
   void keep_in_flight(std::unique_ptr<CallBatch> batch);
   void pause_if_due(net::Output& out) const;
   void serve(Exchange& exchange, CallBatch& batch);
@@ -167,7 +168,16 @@ void RlsFrontend::Session::serve_stirred(net::Output& out) {
     if (exchange->gone()) continue;
     serve(*exchange, *batch);
     if (exchange->answered()) server_.write_answers(out.bytes());
+    if (batch->calls.size() < service.most_at_once()) continue;
+    submit_and_answer(std::move(batch), out);
+    batch = service.new_batch();
   }
+  submit_and_answer(std::move(batch), out);
+  pause_if_due(out);
+}
+
+void RlsFrontend::Session::submit_and_answer(std::unique_ptr<CallBatch> batch, net::Output& out) {
+  RateLimitService& service = frontend_.rate_limits_;
   if (!batch->calls.empty()) submit(*batch->evaluation, link_);
   if (batch->evaluation->in_flight()) {
     keep_in_flight(std::move(batch));
@@ -175,7 +185,6 @@ void RlsFrontend::Session::serve_stirred(net::Output& out) {
     service.answer(*batch, server_, out.bytes());
     service.give_back(std::move(batch));
   }
-  pause_if_due(out);
 }
 
 void RlsFrontend::Session::keep_in_flight(std::unique_ptr<CallBatch> batch) {
