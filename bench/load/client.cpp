@@ -69,6 +69,9 @@ class Connection final : private AnswerSink {
  public:
   Connection(Shared& shared, std::unique_ptr<Protocol> protocol)
       : shared_(shared), protocol_(std::move(protocol)), socket_(connected(shared.extent.port)), input_(input_size) {}
+  virtual ~Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] int number() const noexcept { return socket_.number(); }
   [[nodiscard]] bool waits() const noexcept { return in_flight_ > 0; }
