@@ -25,7 +25,8 @@ def has_node_clients():
 
 
 # The modules of requirements.txt, and of what they bring along.
-CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "jsonschema_rs", "redis", "schemathesis", "yaml"}
+CLIENTS = {"google", "grpc", "grpc_health", "grpc_reflection", "grpc_tools", "jsonschema_rs", "kubernetes_validate", "redis",
+           "schemathesis", "yaml"}
 
 # The programs that a file, or a class of it, runs.
 ENVOY = ("Envoy", has_envoy)
@@ -33,6 +34,7 @@ RUNS = {
     "envoy": ENVOY, "quota": ENVOY, "llm_gateway": ENVOY,
     "proxy_answers.EnvoyExtAuthz": ENVOY, "proxy_answers.EnvoyRateLimitFilter": ENVOY,
     "sweep.EnvoyRateLimitFilter": ENVOY, "sweep.EnvoyExtAuthz": ENVOY, "sweep.EnvoyDescriptors": ENVOY,
+    "kubernetes.Envoy": ENVOY,
     "redis_clients.Node": ("Node's clients", has_node_clients),
 }
 
