@@ -41,6 +41,7 @@ bool is_ours(const AdminOptions& options, const Place& place) {
 // Reading works without one, unless a file was named.
 Result<std::string> token_for(const AdminOptions& options, Right right, const Place& place,
                               const server::Config& config) {
+  if (right == Right::none) return std::string();
   if (!options.token_file.empty()) return server::read_token(options.token_file);
   const std::filesystem::path directory = secrets_directory(config);
   const auto* listener = config.listener("admin");

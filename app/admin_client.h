@@ -59,7 +59,7 @@ struct AdminAnswer {
   JsonAnswer json;  // the same
 };
 
-enum class Right { read, change };
+enum class Right { none, read, change };  // health needs none
 
 // How the server is reached, and with what.
 struct Access {

@@ -26,6 +26,7 @@ struct Command {
 
 Command serve_command(CLI::App& weir);
 Command status_command(CLI::App& weir);
+Command health_command(CLI::App& weir);
 Command top_command(CLI::App& weir);
 Command peek_command(CLI::App& weir);
 Command reset_command(CLI::App& weir);
@@ -39,7 +40,8 @@ Command init_command(CLI::App& weir);
 Command schema_command(CLI::App& weir);
 Command demo_command(CLI::App& weir);
 
-// The whole line is what it completes; so it is added last.
+// The whole line is what they are about; so they are added last.
 Command completion_command(CLI::App& weir);
+Command man_command(CLI::App& weir);
 
 }  // namespace weir::app

@@ -1,5 +1,4 @@
 #include <array>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,63 +8,13 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "app/command_tree.h"
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/terminal.h"
 
 namespace weir::app {
 namespace {
-
-// The command line as a completion needs it: read from the parser, so that both agree.
-struct Completable {
-  std::vector<std::string> names;  // with their dashes; none: an argument
-  std::string shown;               // what the help calls its value; empty: it takes none
-  std::string description;
-  std::vector<std::string> choices;  // where only these words will do
-  bool is_file = false;
-  bool is_repeated = false;
-};
-
-struct CommandTree {
-  std::string name;
-  std::string description;
-  std::vector<Completable> options;
-  std::vector<Completable> arguments;
-  std::vector<CommandTree> commands;
-};
-
-// A type is `TEXT:{text,json}` where add_choice (options.h) made it.
-std::vector<std::string> read_choices(const std::string& type) {
-  const std::size_t open = type.find('{');
-  const std::size_t close = type.rfind('}');
-  if (open == std::string::npos || close == std::string::npos || close < open) return {};
-  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
-}
-
-Completable read_option(const CLI::Option& option) {
-  Completable read;
-  for (const std::string& name : option.get_snames()) read.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) read.names.push_back("--" + name);
-  read.description = option.get_description();
-  read.is_repeated = option.get_expected_max() > 1;
-  if (option.get_items_expected_max() == 0) return read;  // a flag
-  const std::string type = option.get_type_name();
-  read.choices = read_choices(type);
-  read.is_file = type == "FILE";
-  read.shown = option.get_positional() ? option.get_name(true) : option.get_option_text();
-  return read;
-}
-
-CommandTree read_command_tree(const CLI::App& line) {
-  CommandTree tree;
-  tree.name = line.get_name();
-  tree.description = line.get_description();
-  for (const CLI::Option* option : line.get_options()) {
-    (option->get_positional() ? tree.arguments : tree.options).push_back(read_option(*option));
-  }
-  for (const CLI::App* command : line.get_subcommands({})) tree.commands.push_back(read_command_tree(*command));
-  return tree;
-}
 
 // The words of the line so far: which command, and what stands before the one to complete. Bash splits
 // `--format=json` at the sign, which is then a word of its own.
@@ -102,12 +51,12 @@ complete -F _weir weir
 std::string names_of(const CommandTree& command) {
   std::string names;
   for (const CommandTree& part : command.commands) names += part.name + " ";
-  for (const Completable& option : command.options) names += fmt::format("{} ", fmt::join(option.names, " "));
+  for (const CommandOption& option : command.options) names += fmt::format("{} ", fmt::join(option.names, " "));
   if (!names.empty()) names.pop_back();
   return names;
 }
 
-std::string bash_action(const Completable& value) {
+std::string bash_action(const CommandOption& value) {
   if (!value.choices.empty()) return fmt::format("_weir_words '{}'", fmt::join(value.choices, " "));
   return value.is_file ? "_weir_files" : ":";  // what else it may be, only the user knows
 }
@@ -115,7 +64,7 @@ std::string bash_action(const Completable& value) {
 // After an option that takes a value, only that value is completed.
 std::string value_cases(const CommandTree& command) {
   std::string cases;
-  for (const Completable& option : command.options) {
+  for (const CommandOption& option : command.options) {
     if (option.shown.empty()) continue;
     for (const std::string& name : option.names) {
       cases += fmt::format("    '{} {}') {}; return ;;\n", command.name, name, bash_action(option));
@@ -181,12 +130,12 @@ std::string zsh_escaped(std::string_view text) {
   return out;
 }
 
-std::string zsh_action(const Completable& value) {
+std::string zsh_action(const CommandOption& value) {
   if (!value.choices.empty()) return fmt::format("({})", fmt::join(value.choices, " "));
   return value.is_file ? "_files" : " ";
 }
 
-std::string option_spec(const Completable& option) {
+std::string option_spec(const CommandOption& option) {
   std::string spec = option.is_repeated ? "'*'" : fmt::format("'({})'", fmt::join(option.names, " "));
   spec += option.names.size() == 1 ? option.names.front() : fmt::format("{{{}}}", fmt::join(option.names, ","));
   const bool takes_value = !option.shown.empty();
@@ -197,14 +146,14 @@ std::string option_spec(const Completable& option) {
   return spec + "'";
 }
 
-std::string argument_spec(const Completable& argument) {
+std::string argument_spec(const CommandOption& argument) {
   return fmt::format("'{}:{}:{}'", argument.is_repeated ? "*" : "", zsh_escaped(argument.shown), zsh_action(argument));
 }
 
 std::string specs_of(const CommandTree& command, std::string_view indent) {
   std::string specs;
-  for (const Completable& option : command.options) specs += fmt::format(" \\\n{}{}", indent, option_spec(option));
-  for (const Completable& argument : command.arguments) {
+  for (const CommandOption& option : command.options) specs += fmt::format(" \\\n{}{}", indent, option_spec(option));
+  for (const CommandOption& argument : command.arguments) {
     specs += fmt::format(" \\\n{}{}", indent, argument_spec(argument));
   }
   return specs;
@@ -225,14 +174,93 @@ std::string zsh_completion(const CommandTree& tree) {
   return script + "      esac\n      ;;\n  esac\n" + zsh_closing;
 }
 
-enum class Shell { bash, zsh };
+// What may follow on a line of fish has a condition: the command that the line has; empty: none yet.
+constexpr auto fish_opening =
+    R"(# Completes the command line of weir. In ~/.config/fish/completions/weir.fish, or:  weir completion fish | source
 
-constexpr std::array<Word<Shell>, 2> shells{{{"bash", Shell::bash}, {"zsh", Shell::zsh}}};
+function __weir_command_is --argument-names wanted
+  for word in (commandline -opc)[2..]
+    if contains -- $word {0}
+      test "$word" = "$wanted"
+      return
+    end
+  end
+  test -z "$wanted"
+end
+
+complete -c weir -f
+)";
+
+// Within single quotes.
+std::string fish_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\\' || c == '\'') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+std::string fish_value(const CommandOption& value) {
+  if (!value.choices.empty()) return fmt::format(" -x -a '{}'", fmt::join(value.choices, " "));
+  return value.is_file ? " -r -F" : value.shown.empty() ? "" : " -x";
+}
+
+std::string fish_options(const CommandTree& command, const std::string& condition) {
+  std::string lines;
+  for (const CommandOption& option : command.options) {
+    lines += fmt::format("complete -c weir -n {}", fish_quoted(condition));
+    for (const std::string& name : option.names) {
+      lines += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    }
+    lines += fmt::format("{} -d {}\n", fish_value(option), fish_quoted(option.description));
+  }
+  return lines;
+}
+
+// Where an argument stands, all of its kind are alike, as in bash.
+std::string fish_argument(const CommandTree& command, const std::string& condition) {
+  if (command.arguments.empty()) return {};
+  const CommandOption& argument = command.arguments.front();
+  if (argument.choices.empty() && !argument.is_file) return {};
+  return fmt::format("complete -c weir -n {}{}\n", fish_quoted(condition),
+                     argument.is_file ? " -F" : fmt::format(" -a '{}'", fmt::join(argument.choices, " ")));
+}
+
+std::string fish_completion(const CommandTree& tree) {
+  std::string names;
+  std::string lines = fish_options(tree, "__weir_command_is \"\"");
+  for (const CommandTree& command : tree.commands) {
+    const std::string condition = "__weir_command_is " + command.name;
+    names += (names.empty() ? "" : " ") + command.name;
+    lines += fmt::format("complete -c weir -n '__weir_command_is \"\"' -a {} -d {}\n", command.name,
+                         fish_quoted(command.description));
+    lines += fish_options(command, condition) + fish_argument(command, condition);
+  }
+  return fmt::format(fish_opening, names) + lines;
+}
+
+enum class Shell { bash, zsh, fish };
+
+constexpr std::array<Word<Shell>, 3> shells{{{"bash", Shell::bash}, {"zsh", Shell::zsh}, {"fish", Shell::fish}}};
+
+std::string completion_for(Shell shell, const CommandTree& tree) {
+  switch (shell) {
+    case Shell::bash:
+      return bash_completion(tree);
+    case Shell::zsh:
+      return zsh_completion(tree);
+    case Shell::fish:
+      break;
+  }
+  return fish_completion(tree);
+}
 
 constexpr auto completion_footer =
     "Examples:\n"
     "  source <(weir completion bash)                                # in ~/.bashrc\n"
     "  weir completion zsh > /usr/local/share/zsh/site-functions/_weir\n"
+    "  weir completion fish > ~/.config/fish/completions/weir.fish\n"
     "\n"
     "Exit codes: 0 success, 1 it could not be written, 2 the command line is wrong.";
 
@@ -244,8 +272,7 @@ Command completion_command(CLI::App& weir) {
   line->footer(completion_footer);
   add_choice(*line, "SHELL", *shell, shells, "The shell")->required();
   return {line, [shell, &weir] {
-            const CommandTree tree = read_command_tree(weir);
-            print(*shell == Shell::bash ? bash_completion(tree) : zsh_completion(tree));
+            print(completion_for(*shell, read_command_tree(weir)));
             return ok;
           }};
 }

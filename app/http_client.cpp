@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "net/descriptor.h"
+#include "net/tls_context.h"
 
 namespace weir::app {
 namespace {
@@ -105,9 +106,9 @@ Result<TlsContext> tls_context(const std::string& name, const TlsTrust& trust) {
   if (context == nullptr) return failure(name, tls_text());
   SSL_CTX_set_verify(context, trust.pinned.empty() ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   SSL_CTX_set_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);  // Content-Length tells whether an answer is whole
-  const int trusted = trust.ca.empty() ? SSL_CTX_set_default_verify_paths(context)
-                                       : SSL_CTX_load_verify_file(context, trust.ca.c_str());
-  if (trusted != 1) return failure(trust.ca.empty() ? name : trust.ca, "holds no certificates that can be read");
+  const bool trusted = trust.ca.empty() ? net::trust_system_authorities(*context)
+                                        : SSL_CTX_load_verify_file(context, trust.ca.c_str()) == 1;
+  if (!trusted) return failure(trust.ca.empty() ? name : trust.ca, "holds no certificates that can be read");
   if (trust.certificate.empty()) return owned;
   if (SSL_CTX_use_certificate_chain_file(context, trust.certificate.c_str()) != 1) {
     return failure(trust.certificate, "holds no certificate that can be read: " + tls_text());

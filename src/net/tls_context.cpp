@@ -3,7 +3,10 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include <unistd.h>
+
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 namespace weir::net {
@@ -90,7 +93,7 @@ Result<std::shared_ptr<SSL_CTX>> build_server_context(const TlsFiles& files, con
 Result<void> trust(SSL_CTX& context, const std::string& ca) {
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
   if (ca.empty()) {
-    if (SSL_CTX_set_default_verify_paths(&context) == 1) return {};
+    if (trust_system_authorities(context)) return {};
     return failure("TLS", "the certificates that this machine trusts cannot be read: " + tls_reason() +
                               "; name a file of CA certificates");
   }
@@ -98,7 +101,29 @@ Result<void> trust(SSL_CTX& context, const std::string& ca) {
   return failure(ca, "the CA cannot be used: " + tls_reason() + "; give a PEM file of CA certificates");
 }
 
+// By the environment, which names it whether it is there or not, or because it is there.
+bool is_named(const char* variable, const char* path) {
+  const bool is_set = std::getenv(variable) != nullptr;  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+  return is_set || access(path, R_OK) == 0;
+}
+
 }  // namespace
+
+bool trust_system_authorities(SSL_CTX& context) {
+  if (SSL_CTX_set_default_verify_paths(&context) != 1) return false;
+  if (is_named(X509_get_default_cert_file_env(), X509_get_default_cert_file()) ||
+      is_named(X509_get_default_cert_dir_env(), X509_get_default_cert_dir())) {
+    return true;
+  }
+  constexpr std::array files{"/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Arch, Alpine
+                             "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora, Red Hat
+                             "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem",  // openSUSE
+                             "/etc/ssl/cert.pem"};
+  for (const char* const file : files) {
+    if (access(file, R_OK) == 0) return SSL_CTX_load_verify_file(&context, file) == 1;
+  }
+  return true;  // none: no server is trusted, and the handshake says so
+}
 
 std::string tls_reason() {
   const unsigned long code = ERR_peek_error();

@@ -16,6 +16,10 @@ namespace weir::net {
 // The most telling of OpenSSL's reasons for the last failure on this thread, which is the first.
 [[nodiscard]] std::string tls_reason();
 
+// Trusts the authorities of this machine: those where OpenSSL was built to look, else, on another distribution than the
+// program was built on, those where that one has them. False: OpenSSL's reason is there to read.
+[[nodiscard]] bool trust_system_authorities(ssl_ctx_st& context);
+
 struct TlsFiles {
   std::string certificate_chain;  // PEM, our own certificate first
   std::string key;                // PEM, without a passphrase

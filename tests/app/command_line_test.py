@@ -7,8 +7,8 @@ import unittest
 import program
 from program import PROGRAM, VERSION, ProgramTest, run
 
-COMMANDS = ["serve", "status", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
-            "demo", "completion"]
+COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
+            "demo", "completion", "man"]
 DEMO = (program.HERE / "demo.txt").read_text()
 
 
@@ -47,7 +47,7 @@ class Demo(ProgramTest):
 
 
 class Outputs(ProgramTest):
-    PRINTING = [["demo"], ["schema"], ["lint", program.POLICY], ["completion", "bash"], ["init", "-"], ["--help"],
+    PRINTING = [["demo"], ["schema"], ["lint", program.POLICY], ["completion", "bash"], ["man"], ["init", "-"], ["--help"],
                 ["explain", program.POLICY, "--request", "/"], ["diff", program.POLICY, program.POLICY],
                 ["simulate", program.POLICY, "--log", program.LOG]]
 
@@ -121,7 +121,7 @@ class Mistakes(ProgramTest):
     def test_a_wrong_word_is_corrected(self):
         self.misuse("lint", program.POLICY, "--format", "jsno",
                     err="--format: `jsno` is not one of text, json, github; did you mean `json`?")
-        self.misuse("completion", "fish", err="SHELL: `fish` is not one of bash, zsh; did you mean `bash`?")
+        self.misuse("completion", "dash", err="SHELL: `dash` is not one of bash, zsh, fish; did you mean `bash`?")
 
     def test_serve_says_what_was_meant(self):
         self.misuse("serve", "policy.yaml",

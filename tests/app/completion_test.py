@@ -12,8 +12,8 @@ import unittest
 import program
 from program import PROGRAM, ProgramTest, run
 
-COMMANDS = ["serve", "status", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
-            "demo", "completion"]
+COMMANDS = ["serve", "status", "health", "top", "peek", "reset", "reload", "hash", "lint", "explain", "diff", "simulate", "init", "schema",
+            "demo", "completion", "man"]
 
 
 class Bash(ProgramTest):
@@ -56,7 +56,7 @@ class Bash(ProgramTest):
         self.assertEqual(self.complete("diff", "--format", "m"), ["markdown"])
         self.assertEqual(self.complete("diff", "--format", "=", "m"), ["markdown"])
         self.assertEqual(self.complete("diff", "--format", "="), ["json", "markdown", "text"])
-        self.assertEqual(self.complete("completion", ""), ["bash", "zsh"])
+        self.assertEqual(self.complete("completion", ""), ["bash", "fish", "zsh"])
 
     def test_files(self):
         folder = self.folder()
@@ -136,6 +136,46 @@ class Zsh(ProgramTest):
     def test_it_may_be_sourced(self):
         load = "autoload -Uz compinit; compinit -D -u; source <(./weir completion zsh)"
         self.assertIn("weir schema ", self.shown("weir sc", load))
+
+
+@unittest.skipUnless(shutil.which("fish"), "no fish")
+class Fish(ProgramTest):
+    """`complete --do-complete` says what fish would offer for a line."""
+
+    def setUp(self):
+        self.home = self.folder()
+        for name in ["policy.yaml", "access.log"]:
+            (self.home / name).touch()
+
+    def fish(self, script):
+        ran = subprocess.run(["fish", "--no-config", "-c", f"{PROGRAM} completion fish | source\n{script}"], cwd=self.home,
+                             env={**os.environ, "HOME": str(self.home)}, capture_output=True, text=True, timeout=60)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        return ran.stdout
+
+    def complete(self, line):
+        """What may stand for the last word, sorted, without descriptions."""
+        found = self.fish(f"complete --do-complete {repr(line)}")
+        return sorted(each.split("\t")[0] for each in found.splitlines())
+
+    def test_commands(self):
+        self.assertEqual(self.complete("weir "), sorted(COMMANDS))
+        self.assertEqual(self.complete("weir d"), ["demo", "diff"])
+        self.assertIn("serve\tRun the server", self.fish("complete --do-complete 'weir ser'"))
+        self.assertEqual(self.complete("weir --v"), ["--version"])
+
+    def test_options_and_their_words(self):
+        self.assertEqual(self.complete("weir lint --s"), ["--strict"])
+        self.assertEqual(self.complete("weir --s"), [])
+        self.assertEqual(self.complete("weir diff --format "), ["json", "markdown", "text"])
+        self.assertEqual(self.complete("weir diff --format=m"), ["--format=markdown"])
+        self.assertEqual(self.complete("weir completion "), ["bash", "fish", "zsh"])
+
+    def test_files(self):
+        self.assertEqual(self.complete("weir lint pol"), ["policy.yaml"])
+        self.assertEqual(self.complete("weir simulate policy.yaml --log acc"), ["access.log"])
+        self.assertEqual(self.complete("weir explain policy.yaml --request "), [])
+        self.assertEqual(self.complete("weir demo "), [])
 
 
 if __name__ == "__main__":

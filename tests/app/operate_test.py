@@ -1,4 +1,4 @@
-"""weir status, peek, reset, reload and hash: what they request, and what they show. The server is a stand-in; tests/serve has the
+"""weir status, health, peek, reset, reload and hash: what they request, and what they show. The server is a stand-in; tests/serve has the
 real one."""
 
 import contextlib
@@ -173,6 +173,30 @@ class Status(OperateTest):
         self.give_token()
         _, requested = self.request((200, STATUS), "status")
         self.assertEqual(requested[0][2], TOKEN)
+
+
+class Health(OperateTest):
+    def test_a_server_that_is_ready(self):
+        self.give_token()
+        ran, requested = self.request((200, "ok\n"), "health")
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "ready\n", ""))
+        self.assertEqual(requested, [("GET", "/readyz", None, self.address)])  # health needs no token
+
+    def test_one_that_is_about_to_stop(self):
+        ran, _ = self.request((503, {"detail": "The server is about to stop."}), "health")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertEqual(ran.stderr, f"weir: {self.address}: not ready: the server is about to stop\n")
+        ran, requested = self.request((200, "ok\n"), "health", "--live")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "alive\n"))
+        self.assertEqual(requested[0][1], "/healthz")
+
+    def test_nobody_and_somebody_else(self):
+        ran, _ = self.request((404, ""), "health")
+        self.assertEqual((ran.returncode, ran.stderr),
+                         (1, f"weir: {self.address}: answered with status 404; is it Weir's admin listener?\n"))
+        ran = self.weir("health", "--admin", self.address)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("nobody listens there", ran.stderr)
 
 
 class Peek(OperateTest):
