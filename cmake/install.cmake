@@ -1,16 +1,24 @@
 # What `cmake --install` puts where: headers, libraries, program, and how other projects find them
-# (find_package(weir COMPONENTS engine) and pkg-config). tests/package builds such projects.
+# (find_package(weir COMPONENTS engine) and pkg-config). tests/package builds such projects. What comes along with the
+# program is in cmake/program_files.cmake.
 
 include(CMakePackageConfigHelpers)
+
+# Parts that can be installed apart (cmake/packages.cmake): the program, and what is for programs that are being written.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+if(WEIR_PROGRAM)
+  include(cmake/program_files.cmake)
+  include(cmake/packages.cmake)
+endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weir)
 
 install(TARGETS weir EXPORT weirTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(WEIR_PROGRAM)
-  install(TARGETS weir_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS weir_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
 
 # A component of its own: what it is linked with is looked for only where it is asked for.
 if(WEIR_ENGINE)
