@@ -55,7 +55,7 @@ class Debian:
         self.program = f"{folder}/bin/weir"
 
     def command(self, *words, user=NOBODY):
-        return ["chroot", f"--userspec={user}:{user}", "--groups=", str(self.root), *words]
+        return ["/usr/sbin/chroot", f"--userspec={user}:{user}", "--groups=", str(self.root), *words]
 
     def weir(self, *words, user=NOBODY):
         done = subprocess.run(self.command(self.program, *words, user=user), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
