@@ -9,9 +9,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
+
+from expectations import wait_until
 
 # systemd wants to be the first process, with /run empty and its own part of the control groups, of whichever version.
 BOOT = """
@@ -36,17 +37,6 @@ pivot_root . mnt
 umount --lazy /mnt
 exec env -i container=weir PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --log-target=journal
 """
-
-
-def wait_until(what, condition, patience=60):
-    """What `condition` gives, once that is true."""
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"{what}: not within {patience} s")
 
 
 def ask(path="/v1/check", user="alice"):

@@ -6,7 +6,8 @@ ROOT has an older one installed, while there was no systemd, and both in /packag
 import pathlib
 import sys
 
-from booted_root import BootedRoot, ask, wait_until
+from booted_root import BootedRoot, ask
+from expectations import expect, wait_until
 
 POLICY = """version: 1
 limits:
@@ -19,10 +20,6 @@ limits:
 
 def step(text):
     print(f"package: {text}", flush=True)
-
-
-def expect(what, found, wanted):
-    assert found == wanted, f"{what}: {found!r} instead of {wanted!r}"
 
 
 def is_served():

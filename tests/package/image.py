@@ -15,7 +15,7 @@ import threading
 import urllib.error
 import urllib.request
 
-from booted_root import wait_until
+from expectations import expect, wait_until
 
 OUTSIDE = "192.0.2.10"  # an address of the machine that is not loopback
 POLICY = """version: 1
@@ -37,10 +37,6 @@ limits:
 
 def step(text):
     print(f"image: {text}", flush=True)
-
-
-def expect(what, found, wanted):
-    assert found == wanted, f"{what}: {found!r} instead of {wanted!r}"
 
 
 def run(*words, **settings):

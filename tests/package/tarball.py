@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-from booted_root import ask, wait_until
+from booted_root import ask
+from expectations import expect, wait_until
 
 NOBODY = 65534
 POLICY = """version: 1
@@ -31,10 +32,6 @@ listeners:
 
 def step(text):
     print(f"package: {text}", flush=True)
-
-
-def expect(what, found, wanted):
-    assert found == wanted, f"{what}: {found!r} instead of {wanted!r}"
 
 
 def make_certificates(folder):

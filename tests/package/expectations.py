@@ -1,0 +1,18 @@
+"""What the trials of the packages and of the image have in common."""
+
+import time
+
+
+def expect(what, found, wanted):
+    assert found == wanted, f"{what}: {found!r} instead of {wanted!r}"
+
+
+def wait_until(what, condition, patience=60):
+    """What `condition` gives, once that is true."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{what}: not within {patience} s")
