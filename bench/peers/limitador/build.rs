@@ -1,5 +1,5 @@
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let protos = "../../../src/frontend/rls/proto";
+    let protos = "../../../deploy/proto";
     tonic_prost_build::configure()
         .build_client(false)
         .include_file("protos.rs")
