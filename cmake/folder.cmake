@@ -9,7 +9,7 @@ if(WEIR_WARNINGS)
   # Clang sees names of other files of a folder as hidden, since they are compiled together, and reports what g++'s
   # library uses of its own.
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-    target_compile_options(weir_warnings INTERFACE -Wno-shadow -Wno-deprecated-declarations)
+    target_compile_options(weir_warnings INTERFACE -Wno-shadow -Wno-deprecated-declarations -Wno-overlength-strings)
   endif()
 endif()
 
