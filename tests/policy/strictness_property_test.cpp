@@ -54,7 +54,9 @@ class Judge {
   }
 
   void charge(Cost cost, Instant now, Duration max_wait) {
-    std::visit([&](auto& judged) { RC_ASSERT(judged.decide(cost, now, max_wait).admitted); }, judged_);
+    const auto decide = [&](auto& judged) { return judged.decide(cost, now, max_wait).admitted; };
+    const bool is_admitted = std::visit(decide, judged_);
+    RC_ASSERT(is_admitted);
   }
 
  private:
