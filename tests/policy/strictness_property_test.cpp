@@ -45,6 +45,24 @@ Limit any_limit() {
 }
 
 // A limit with its state.
+template <class A>
+struct Judged {
+  typename A::Limit limit;
+  typename A::State state{};
+
+  static constexpr bool waits = std::is_same_v<A, core::LeakyBucketQueue>;
+
+  [[nodiscard]] Decision peek(Cost cost, Instant now, Duration max_wait) const {
+    if constexpr (waits) return A::peek(limit, state, cost, now, max_wait);
+    return A::peek(limit, state, cost, now);
+  }
+  Decision decide(Cost cost, Instant now, Duration max_wait) {
+    if constexpr (waits) return A::decide(limit, state, cost, now, max_wait);
+    return A::decide(limit, state, cost, now);
+  }
+};
+
+// The same, of any algorithm.
 class Judge {
  public:
   explicit Judge(const Limit& limit) : judged_(make(core::compile(limit))) {}
@@ -60,23 +78,6 @@ class Judge {
   }
 
  private:
-  template <class A>
-  struct Judged {
-    typename A::Limit limit;
-    typename A::State state{};
-
-    static constexpr bool waits = std::is_same_v<A, core::LeakyBucketQueue>;
-
-    [[nodiscard]] Decision peek(Cost cost, Instant now, Duration max_wait) const {
-      if constexpr (waits) return A::peek(limit, state, cost, now, max_wait);
-      return A::peek(limit, state, cost, now);
-    }
-    Decision decide(Cost cost, Instant now, Duration max_wait) {
-      if constexpr (waits) return A::decide(limit, state, cost, now, max_wait);
-      return A::decide(limit, state, cost, now);
-    }
-  };
-
   // A concurrency, which is never among them, is a rule too.
   template <class... As>
   using JudgedVariant = std::variant<Judged<As>..., Judged<core::Concurrency>>;
