@@ -58,7 +58,8 @@ TOKEN = "a-token-of-a-listener"
 KEY = "1f" * 32
 
 # Not before a limit has been watched for five minutes. tests/frontend_admin has it.
-NO_SPIKE = {f"/components/schemas/Limit/properties/spike/properties/{name}" for name in ("since", "rate", "past")}
+NO_SPIKE = {f"/components/schemas/Limit/properties/spike/properties/{name}"
+            for name in ("since", "seconds", "rate", "past")}
 # While the store is away a node takes a report by itself: for a store around which there is nothing that does.
 NO_REPORT = {("http", "post", "/v1/report", "503")}
 # It takes a million of them until descriptors share states.
