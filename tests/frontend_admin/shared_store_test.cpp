@@ -95,6 +95,8 @@ TEST(SharedAdmin, ResetThatNobodyWaitsForIsToldAllTheSame) {
   ASSERT_EQ(admin.backend.changes.size(), 1U);
   EXPECT_EQ(admin.backend.changes[0].outcome, "unanswered");
   EXPECT_EQ(admin.backend.changes[0].consumer, "named:user=alice");
+  admin.store.deliver_all();  // changes nothing any more
+  EXPECT_EQ(admin.backend.changes.size(), 1U);
 }
 
 TEST(SharedAdmin, AnswersAreThoseOfAStoreOfOnesOwn) {

@@ -120,6 +120,8 @@ TEST(SharedResp, ResetThatNobodyWaitsForIsToldAllTheSame) {
   EXPECT_TRUE(resp.resets.empty());
   talk.hang_up();
   EXPECT_EQ(resp.resets, std::vector<std::string>{"unanswered: api user=alice"});
+  resp.store.deliver_all();  // changes nothing any more
+  EXPECT_EQ(resp.resets.size(), 1U);
 }
 
 TEST(SharedResp, ProtocolErrorComesBehindTheReplies) {
