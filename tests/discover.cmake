@@ -1,8 +1,8 @@
 # Read by ctest when it starts, so that a sanitizer's finding fails a test and not the build: adds the tests of one
 # executable of GoogleTest. The including file has set `program`, `folder` and `kind`.
 #
-# A suite is one test, since to start a process takes longer than most of what is in it. Properties and stress tests take
-# long: each is a test of its own, so that they run side by side.
+# A suite is one test, since to start a process takes longer than most of what is in it. Properties, stress tests and
+# what compares the script of Redis with the core take long: each is a test of its own, so that they run side by side.
 
 if(NOT EXISTS "${program}")
   get_filename_component(name "${program}" NAME)
@@ -19,17 +19,22 @@ if("${program}" IS_NEWER_THAN "${list}")  # or there is no list
   file(WRITE "${list}" "${listed}")
 endif()
 
+set(is_long OFF)
+if("${folder}:${kind}" MATCHES ":(property|stress)$|^store_redis:conformance$")
+  set(is_long ON)
+endif()
+
 file(STRINGS "${list}" lines)
 foreach(line IN LISTS lines)
   string(REGEX REPLACE " *#.*" "" line "${line}")  # values and types of parameters
   if(line MATCHES "^([^ ]+)\\.$")
     set(suite "${CMAKE_MATCH_1}")
-    if(kind MATCHES "^(property|stress)$")
+    if(is_long)
       continue()
     endif()
     set(test "${suite}")
     set(filter "${suite}.*")
-  elseif(kind MATCHES "^(property|stress)$" AND line MATCHES "^  ([^ ]+)$")  # the last match is the one that is kept
+  elseif(is_long AND line MATCHES "^  ([^ ]+)$")
     set(test "${suite}.${CMAKE_MATCH_1}")
     set(filter "${test}")
   else()
