@@ -41,7 +41,7 @@ exec env -i container=weir PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 
 def ask(path="/v1/check", user="alice"):
     """The status of an answer, or None if nobody listens."""
-    body = json.dumps({"path": "/hello", "user": user}).encode()
+    body = json.dumps({"path": "/hello", "user": user}).encode() if path == "/v1/check" else None
     try:
         return urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:8080{path}", body), timeout=10).status
     except urllib.error.HTTPError as answer:
