@@ -94,8 +94,9 @@ export class LimitView {
     }
   }
 
+  // Before the history is there, too: it may be empty, and then nothing else would ever come to it.
   second(second) {
-    if (this.points.length > 0) append(this.points, pointOfLimit(second, this.name));
+    if (this.name !== null) append(this.points, pointOfLimit(second, this.name));
   }
 
   draw() {
