@@ -81,8 +81,8 @@ std::string in_shell_quotes(std::string_view text) {
 // A request that a limit of the policy covers.
 std::string try_line(const server::Server& server, const server::Server::Place& listener) {
   const std::string host = listener.address.host();
-  const std::string address =
-      host == "0.0.0.0" || host == "::" ? "127.0.0.1:" + std::to_string(listener.address.port()) : listener.address.text();
+  const std::string address = host == "0.0.0.0" || host == "::" ? "127.0.0.1:" + std::to_string(listener.address.port())
+                                                                : listener.address.text();
   const auto* http = server.config().listener("http");
   const std::string token =
       http != nullptr && http->token_file

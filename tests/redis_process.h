@@ -28,8 +28,8 @@
 
 #include "net/address.h"
 #include "tests/temporary_folder.h"
-#include "wire/resp/writer.h"
 #include "wire/resp/reply_parser.h"
+#include "wire/resp/writer.h"
 
 namespace weir {
 

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <string>
 
+#include "engine/engine.h"
 #include "frontend/frontend.h"
 #include "frontend/loop_context.h"
 #include "frontend/rls/rls_frontend.h"
-#include "engine/engine.h"
 #include "net/listener.h"
 #include "net/loop.h"
 #include "policy/load.h"

@@ -111,8 +111,8 @@ struct [[nodiscard]] Verdict {
   friend struct embedded::VerdictAccess;
 
   bool has_fields_ = false;
-  bool at_once_ = false;         // the limit is on what runs at once: nobody knows when one of them ends
-  std::uint32_t number_ = 0;     // of the limit
+  bool at_once_ = false;      // the limit is on what runs at once: nobody knows when one of them ends
+  std::uint32_t number_ = 0;  // of the limit
   Duration window_{};
   std::vector<std::string_view> also_denying_{};  // beside `limit`
   std::shared_ptr<const void> names_{};           // what the views point to

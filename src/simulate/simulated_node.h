@@ -47,7 +47,7 @@ struct NodeContext {
   std::shared_ptr<const store::SharedKeys> keys;
   std::size_t memory_budget = 0;  // of the tables of a node, in which nothing is written
   std::uint32_t nodes = 1;
-  store::Store& store;            // the shared one
+  store::Store& store;  // the shared one
   const VirtualClock& clock;
 };
 

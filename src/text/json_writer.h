@@ -20,10 +20,10 @@
 #include <string_view>
 #include <utility>
 
-#include "weir/time.h"
+#include "text/date.h"
 #include "text/decimal.h"
 #include "text/json.h"
-#include "text/date.h"
+#include "weir/time.h"
 
 namespace weir::text {
 

@@ -1,5 +1,5 @@
-// A connection of the Redis protocol's listener, on any bytes: whole or byte by byte it answers the same, in whole replies,
-// one for each command at most.
+// A connection of the Redis protocol's listener, on any bytes: whole or byte by byte it answers the same, in whole
+// replies, one for each command at most.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

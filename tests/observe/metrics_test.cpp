@@ -39,7 +39,8 @@ class MetricsTest : public RecorderTest {
     const Recorder* const recorder = &recorder_;
     const std::array ended{ListenerFigures::Ended{"accepted", 7}, ListenerFigures::Ended{"refused", 1}};
     const std::array unread{ListenerFigures::Unread{"head_too_long", 3}};
-    const std::array listeners{ListenerFigures{"http", 2, 40, ended, 5, unread}, ListenerFigures{"resp", 0, 0, ended, {}, {}}};
+    const std::array listeners{ListenerFigures{"http", 2, 40, ended, 5, unread},
+                               ListenerFigures{"resp", 0, 0, ended, {}, {}}};
     MetricsPage page;
     append_metrics(page, {.engine = *engine_,
                           .recorders = {&recorder, 1},

@@ -47,8 +47,8 @@ TEST(RecorderStress, ReadersNeitherStopNorMissWhatIsRecorded) {
     std::jthread reader([&] {
       while (!stop.load()) {
         MetricsPage page;
-        append_metrics(page,
-                       {.engine = *engine, .recorders = all, .listeners = {}, .reloads = {}, .version = "1", .now = now});
+        append_metrics(
+            page, {.engine = *engine, .recorders = all, .listeners = {}, .reloads = {}, .version = "1", .now = now});
         pages += page.take().empty() ? 0 : 1;
         std::vector<const DeniedMost*> denied;
         for (const Recorder* recorder : all) denied.push_back(&recorder->denied());

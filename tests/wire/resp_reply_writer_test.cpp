@@ -6,7 +6,6 @@
 #include <limits>
 #include <string>
 
-
 namespace weir::wire::resp {
 namespace {
 

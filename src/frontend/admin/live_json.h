@@ -1,5 +1,5 @@
-// What the page and `weir top` read, as JSON: seconds, limits, events, the policy on disk, the store. The form of each is in
-// docs/decisions/0020.
+// What the page and `weir top` read, as JSON: seconds, limits, events, the policy on disk, the store. The form of each
+// is in docs/decisions/0020.
 #pragma once
 
 #include <cstddef>

@@ -190,8 +190,8 @@ Decision ThrottleTable::decide_narrow(const Slot& slot, const Gcra::Limit& limit
   return decide_in(*narrow_table_, narrow_, slot, limit, cost, now);
 }
 
-// In a wide cell, to which a narrow one moves. Where there is no room, a key that has a cell of its own keeps it, and is
-// rounded up to its 8,192-ths.
+// In a wide cell, to which a narrow one moves. Where there is no room, a key that has a cell of its own keeps it, and
+// is rounded up to its 8,192-ths.
 Decision ThrottleTable::decide_fine(const Gcra::Limit& limit, table::KeyHash key, Cost cost,
                                     std::int64_t now) noexcept {
   wide_in_use_.store(true, std::memory_order_relaxed);
