@@ -74,7 +74,7 @@ func newClient(t *testing.T, options Options) *Client {
 func TestOptionsThatMakeNoSenseAreErrors(t *testing.T) {
 	for _, options := range []Options{
 		{URL: "127.0.0.1:8080"}, {URL: "http://"}, {URL: "http://x/path"}, {URL: "ftp://x"}, {URL: "http://[::1"},
-		{Timeout: -1}, {Fail: 7}, {Token: "a\r\nX: y"},
+		{Timeout: -1}, {Fail: 7}, {Token: "a\r\nX: y"}, {BreakerInterval: -1}, {BreakerMaxInterval: 1},
 	} {
 		if _, err := New(options); err == nil {
 			t.Errorf("%+v is taken", options)
@@ -117,11 +117,14 @@ func TestACanceledCheckAdmitsNothing(t *testing.T) {
 
 func TestATimeIsWrittenWithSixDecimals(t *testing.T) {
 	query := Query{Cost: Cost(0), MaxWait: Wait(1500 * time.Microsecond)}
-	if got := string(query.encode().closed()); got != `{"cost":0,"max_wait":0.001500}` {
-		t.Error(got)
-	}
-	if got := string(Query{}.encode().closed()); got != `{}` {
-		t.Error(got)
+	for expected, query := range map[string]Query{`{"cost":0,"max_wait":0.001500}`: query, `{}`: {}} {
+		m, err := query.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(m.closed()); got != expected {
+			t.Error(got)
+		}
 	}
 }
 

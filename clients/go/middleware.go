@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/textproto"
 	"net/url"
 	"strconv"
@@ -147,15 +146,7 @@ func peer(r *http.Request) string {
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && local.Network() == "unix" {
 		return "127.0.0.1"
 	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return ""
-	}
-	return address.WithZone("").Unmap().String()
+	return addressOf(r.RemoteAddr)
 }
 
 func deny(w http.ResponseWriter, r *http.Request, verdict Verdict) {

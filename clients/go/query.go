@@ -3,8 +3,12 @@ package weir
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -15,8 +19,8 @@ const longestBody = 256 * 1024
 type Query struct {
 	Method string
 	Path   string // as the client sent it, with its query or without
-	// IP is the address that the request came from. Headers that say who is calling are believed only if it is that of a
-	// trusted proxy.
+	// IP is the address that the request came from, with a port or without. Headers that say who is calling are believed
+	// only if it is that of a trusted proxy.
 	IP string
 	// User, APIKey and Tier are what the program knows about the caller. They override the headers.
 	User, APIKey, Tier string
@@ -69,13 +73,36 @@ func jsonText(text string) string {
 	return string(written)
 }
 
+// addressOf is an address without its port, its brackets and its zone; empty if it is no address.
+func addressOf(text string) string {
+	if host, port, err := net.SplitHostPort(text); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return ""
+		}
+		text = host
+	} else if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		text = text[1 : len(text)-1]
+	}
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		return ""
+	}
+	return address.WithZone("").Unmap().String()
+}
+
 // encode adds no end: more members may follow. A header that is there twice stays there twice: the server believes no
-// identity then.
-func (q Query) encode() *members {
+// identity then. It fails if IP is no address.
+func (q Query) encode() (*members, error) {
 	m := &members{}
 	m.text("method", q.Method)
 	m.text("path", q.Path)
-	m.text("ip", q.IP)
+	if q.IP != "" {
+		address := addressOf(q.IP)
+		if address == "" {
+			return nil, &RefusedError{Detail: fmt.Sprintf("IP: %.60q is not an IP address", q.IP)}
+		}
+		m.text("ip", address)
+	}
 	m.text("user", q.User)
 	m.text("api_key", q.APIKey)
 	m.text("tier", q.Tier)
@@ -94,5 +121,5 @@ func (q Query) encode() *members {
 	if q.MaxWait != nil {
 		m.seconds("max_wait", *q.MaxWait)
 	}
-	return m
+	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -24,7 +25,10 @@ type Reservation struct {
 	NotKept     []string // limits that were charged, and cannot be settled
 
 	client   *Client
+	query    Query
 	reserved uint64
+	reportID string // for what has no receipt
+	isAway   bool   // Weir was, when it was reserved
 	isOver   atomic.Bool
 }
 
@@ -34,21 +38,23 @@ type Reservation struct {
 //
 // gives it back, unless it was settled.
 func (c *Client) Reserve(ctx context.Context, query Query, options ReserveOptions) (*Reservation, error) {
-	id := options.ID
+	id, err := options.ID, error(nil)
 	if id == "" { // so that the transport may repeat it
-		var random [16]byte
-		if _, err := rand.Read(random[:]); err != nil {
+		if id, err = newID(); err != nil {
 			return nil, err
 		}
-		id = hex.EncodeToString(random[:])
 	}
-	m := query.encode()
-	m.raw("reserve", "true")
-	m.text("id", id)
-	if options.Lease > 0 {
-		m.seconds("lease", options.Lease)
+	reportID, err := newID()
+	if err != nil {
+		return nil, err
 	}
-	verdict, said := c.judge(ctx, m.closed())
+	verdict, said := c.judge(ctx, query, func(m *members) {
+		m.raw("reserve", "true")
+		m.text("id", id)
+		if options.Lease > 0 {
+			m.seconds("lease", options.Lease)
+		}
+	})
 	if !verdict.Admitted {
 		return nil, &DeniedError{Verdict: verdict}
 	}
@@ -57,7 +63,13 @@ func (c *Client) Reserve(ctx context.Context, query Query, options ReserveOption
 		reserved = *query.Cost
 	}
 	return &Reservation{Verdict: verdict, Receipt: said.Receipt, ReceiptEnds: said.ReceiptEnds.orZero(),
-		NotKept: said.NotKept, client: c, reserved: reserved}, nil
+		NotKept: said.NotKept, client: c, query: query, reserved: reserved, reportID: reportID, isAway: said.isAway}, nil
+}
+
+func newID() (string, error) {
+	var random [16]byte
+	_, err := rand.Read(random[:])
+	return hex.EncodeToString(random[:]), err
 }
 
 // WithReservation reserves, calls work, and then settles what was reserved if work did not settle or release it. If
@@ -75,14 +87,81 @@ func (c *Client) WithReservation(ctx context.Context, query Query, work func(*Re
 	return nil
 }
 
-// Settle corrects what was reserved to what it cost.
+// Settle corrects what was reserved to what it cost. What it cost beyond an estimate that has no receipt is reported;
+// all of it, if Weir was away at the reserve. If it still is, only Options.OnError is told.
 func (r *Reservation) Settle(ctx context.Context, actual uint64) (Settlement, error) {
-	return r.end(func() (Settlement, error) { return r.client.Settle(ctx, r.Receipt, actual) })
+	settlement, err := r.settle(ctx, actual)
+	if err == nil {
+		r.isOver.Store(true)
+	}
+	return settlement, err
+}
+
+func (r *Reservation) settle(ctx context.Context, actual uint64) (Settlement, error) {
+	if r.isAway {
+		return r.reportWhatWasNotReserved(ctx, actual)
+	}
+	excess := uint64(0)
+	if len(r.NotKept) > 0 && actual > r.reserved {
+		actual, excess = r.reserved, actual-r.reserved
+	}
+	var settlement Settlement
+	var err error
+	if r.Receipt != "" {
+		settlement, err = r.client.Settle(ctx, r.Receipt, actual)
+	}
+	if err != nil || excess == 0 {
+		return settlement, err
+	}
+	reported, err := r.report(ctx, excess)
+	return merged(settlement, reported), err
+}
+
+func (r *Reservation) reportWhatWasNotReserved(ctx context.Context, actual uint64) (Settlement, error) {
+	if actual == 0 {
+		return Settlement{}, nil
+	}
+	settlement, err := r.report(ctx, actual)
+	if errors.Is(err, ErrUnavailable) {
+		r.client.tell(err)
+		return Settlement{}, nil
+	}
+	return settlement, err
+}
+
+func (r *Reservation) report(ctx context.Context, cost uint64) (Settlement, error) {
+	query := r.query
+	query.Cost, query.MaxWait = &cost, nil
+	return r.client.Report(ctx, query, r.reportID)
+}
+
+// merged has of each limit what came last.
+func merged(settled, reported Settlement) Settlement {
+	var all Settlement
+	for _, one := range settled.Limits {
+		isReported := false
+		for _, other := range reported.Limits {
+			isReported = isReported || other.Limit == one.Limit
+		}
+		if !isReported {
+			all.Limits = append(all.Limits, one)
+		}
+	}
+	all.Limits = append(all.Limits, reported.Limits...)
+	return all
 }
 
 // Release gives back all that was reserved.
 func (r *Reservation) Release(ctx context.Context) (Settlement, error) {
-	return r.end(func() (Settlement, error) { return r.client.Release(ctx, r.Receipt) })
+	var settlement Settlement
+	var err error
+	if r.Receipt != "" {
+		settlement, err = r.client.Release(ctx, r.Receipt)
+	}
+	if err == nil {
+		r.isOver.Store(true)
+	}
+	return settlement, err
 }
 
 // Extend lets the receipt end so long from now, never earlier than before; 0 is the server's default.
@@ -114,16 +193,4 @@ func (r *Reservation) Finish() {
 		r.isOver.Store(true)
 		r.client.tell(err)
 	}
-}
-
-func (r *Reservation) end(ask func() (Settlement, error)) (Settlement, error) {
-	if r.Receipt == "" {
-		r.isOver.Store(true)
-		return Settlement{}, nil
-	}
-	settlement, err := ask()
-	if err == nil {
-		r.isOver.Store(true)
-	}
-	return settlement, err
 }

@@ -100,6 +100,8 @@ type verdictJSON struct {
 	Receipt     string   `json:"receipt"`
 	ReceiptEnds *seconds `json:"receipt_ends"`
 	NotKept     []string `json:"not_kept"`
+
+	isAway bool // Weir did not answer, and nothing is known to be charged
 }
 
 type settlementJSON struct {

@@ -3,8 +3,8 @@ export interface Query {
   method?: string | undefined;
   /** As the client sent it, with its query or without. */
   path?: string | undefined;
-  /** The address that the request came from. Headers that say who is calling are believed only if it is that of a
-   * trusted proxy. */
+  /** The address that the request came from, with a port or without. Headers that say who is calling are believed only
+   * if it is that of a trusted proxy. */
   ip?: string | undefined;
   /** What the program knows about the caller. These override the headers. */
   user?: string | undefined;
@@ -62,7 +62,7 @@ export interface Settlement {
 export interface ClientOptions {
   /** http://host:port, https://host:port or unix:/path; by default http://127.0.0.1:8080. */
   url?: string | undefined;
-  /** For an answer; by default 100. */
+  /** For an answer; by default 250. */
   timeoutMs?: number | undefined;
   /** Whether requests pass while Weir is away; by default 'open'. */
   fail?: 'open' | 'closed' | undefined;
@@ -72,7 +72,19 @@ export interface ClientOptions {
   tls?: import('node:tls').ConnectionOptions | undefined;
   /** Called for each failure; by default a warning tells when Weir goes away, and of refusals. */
   onError?: ((error: Error) => void) | undefined;
+  /** After so many failures in a row `fail` decides at once, until a probe is answered; by default 5, 0 or below
+   * is never. */
+  breakerFailures?: number | undefined;
+  /** Until the first probe; each that fails doubles it. By default 500. */
+  breakerIntervalMs?: number | undefined;
+  /** The longest time between probes; by default 5000. */
+  breakerMaxIntervalMs?: number | undefined;
+  /** Called with each new state of the circuit breaker. */
+  onBreaker?: ((state: BreakerState) => void) | undefined;
 }
+
+/** Of the circuit breaker: requests are sent; none is; one is, the probe. */
+export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export interface ReserveOptions {
   /** Until the receipt ends; by default the server's, ten minutes. */
@@ -83,7 +95,8 @@ export interface ReserveOptions {
 
 /**
  * Asks Weir. `check` and `reserve` never fail for want of an answer: after `timeoutMs` without one they admit or deny,
- * as `fail` says. What Weir refuses to judge is denied.
+ * as `fail` says; after `breakerFailures` of them in a row they do so at once, until a probe is answered. What Weir
+ * refuses to judge is denied.
  */
 export class Client {
   constructor(options?: ClientOptions);
@@ -101,6 +114,7 @@ export class Client {
   report(query: Query, options?: { id?: string | undefined }): Promise<Settlement>;
   /** The verdict on a request that cannot be asked about. */
   refuse(detail: string): Verdict;
+  readonly breakerState: BreakerState;
   /** Closes the connections that are kept. */
   close(): void;
 }
@@ -112,8 +126,10 @@ export class Reservation {
   /** Null: nothing is to be settled. */
   readonly receipt: string | null;
   readonly receiptEndsMs: number | null;
-  /** Limits that were charged, and cannot be settled. */
+  /** Limits that were charged, and have no receipt. */
   readonly notKept: string[];
+  /** What it cost beyond an estimate that has no receipt is reported; all of it, if Weir was away at the reserve. If
+   * it still is, only `onError` is told. */
   settle(actual: number): Promise<Settlement>;
   release(): Promise<Settlement>;
   extend(leaseMs?: number): Promise<Settlement>;

@@ -44,6 +44,11 @@ def plain(environ, start_response):
 
 
 class QuietHandler(wsgiref.simple_server.WSGIRequestHandler):
+    def get_environ(self):
+        for name in [name for name in self.headers if "_" in name]:
+            del self.headers[name]
+        return super().get_environ()
+
     def log_message(self, *_):
         pass
 
@@ -54,7 +59,7 @@ class ThreadedServer(socketserver.ThreadingMixIn, wsgiref.simple_server.WSGIServ
 
 def serve_wsgi(given):
     of_client, of_middleware = options(given)
-    app = weir.WsgiMiddleware(plain, weir.Client(**of_client), **of_middleware)
+    app = weir.WsgiMiddleware(plain, weir.Client(**of_client), drops_underscores=True, **of_middleware)
     server = wsgiref.simple_server.make_server("127.0.0.1", 0, app, ThreadedServer, QuietHandler)
     return server.serve_forever, server.server_port
 

@@ -4,12 +4,15 @@ conformance_test.py PROGRAM VERSION [unittest's arguments]
 """
 
 import json
+import os
 import pathlib
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 FOLDER = pathlib.Path(__file__).parent
@@ -62,10 +65,14 @@ class Scene(unittest.TestCase):
         return "http://{}:{}".format(*server.http)
 
     @classmethod
-    def restart(cls):
+    def start_again(cls):
         host, port = cls.weir.http
-        cls.weir.stop()
         cls.weir = cls.start(f'"{host}:{port}"')
+
+    @classmethod
+    def restart(cls):
+        cls.weir.stop()
+        cls.start_again()
 
     def assert_as_expected(self, step, found):
         wrong = mismatch(step["expect"], found)
@@ -114,14 +121,49 @@ class Clients(Scene):
         name = case.get("server", "weir")
         self.scripted.forget(name)
         self.ask({"new": {"url": self.urls[name], "timeout": case.get("timeout", 10), "fail": case.get("fail", "open"),
-                          "token": case.get("token"), "ca": str(self.folder / "weir.crt") if "ca" in case else None}})
+                          "token": case.get("token"), "ca": str(self.folder / "weir.crt") if "ca" in case else None,
+                          **case.get("breaker", {})}})
         for step in case["steps"]:
-            if "restart" in step:
-                self.restart()
-            elif "counts" in step:
-                self.assert_as_expected(step, self.scripted.counts(name))
-            else:
-                self.assert_as_expected(step, self.ask(with_sizes(step)))
+            self.run_step(step, name)
+
+    def run_step(self, step, name):
+        if "server" in step:
+            self.change_server(step["server"])
+        elif "open_receipts" in step:
+            self.open_receipts(step["open_receipts"])
+        elif "sleep" in step:
+            time.sleep(step["sleep"])
+        elif step.get("eventually"):
+            found = (lambda: self.scripted.counts(name)) if "counts" in step else (lambda: self.ask(step))
+            eventually(lambda: mismatch(step["expect"], found()) is None, json.dumps(step))
+        elif "counts" in step:
+            self.assert_as_expected(step, self.scripted.counts(name))
+        else:
+            start = time.monotonic()
+            for _ in range(step.get("repeat", 1)):
+                found = self.ask(with_sizes(step))
+            self.assert_as_expected(step, {**found, "took": time.monotonic() - start})
+
+    def change_server(self, what):
+        if what == "restart":
+            self.restart()
+        elif what == "stop":
+            self.weir.stop()
+        elif what == "start":
+            self.start_again()
+        elif what == "pause":
+            self.addCleanup(self.weir.signal, signal.SIGCONT)
+            self.weir.signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, self.weir.process.pid, os.WSTOPPED)  # all of its threads
+        else:
+            self.weir.signal(signal.SIGCONT)
+
+    def open_receipts(self, query):
+        """As many as the server keeps beside one state."""
+        for count in (1000, 24):
+            body = json.dumps([{**query, "reserve": True}] * count)
+            verdicts = json.loads(self.weir.ask("POST", "/v1/check", body)[2])
+            self.assertTrue(all("receipt" in verdict for verdict in verdicts))
 
 
 def with_sizes(step):

@@ -8,8 +8,11 @@ const { Client, DeniedError, RefusedError, UnavailableError } = require('../../c
 const reservations = new Map();
 let client;
 let errors = [];
+let changes = []; // of the breaker's state
 
 const seconds = (ms) => (ms === null ? null : ms / 1000);
+
+const milliseconds = (given) => (given === undefined ? undefined : given * 1000);
 
 function query(written) {
   const { api_key: apiKey, max_wait: wait, ...rest } = written;
@@ -31,20 +34,32 @@ function settlement(given) {
 }
 
 const commands = {
-  new: ({ url, timeout, fail, token, ca }) => {
+  new: ({ url, timeout, fail, token, ca, ...breaker }) => {
     client?.close();
+    changes = [];
     const onError = (error) => errors.push(error instanceof RefusedError ? 'refused' : 'unavailable');
     const tls = ca ? { ca: fs.readFileSync(ca) } : undefined;
-    client = new Client({ url, timeoutMs: timeout * 1000, fail, token: token ?? undefined, tls, onError });
+    client = new Client({
+      url, timeoutMs: timeout * 1000, fail, token: token ?? undefined, tls, onError,
+      breakerFailures: breaker.breaker_failures, breakerIntervalMs: milliseconds(breaker.breaker_interval),
+      breakerMaxIntervalMs: milliseconds(breaker.breaker_max_interval), onBreaker: (state) => changes.push(state),
+    });
     return {};
   },
   check: async (given) => verdict(await client.check(query(given))),
   peek: async (given) => verdict(await client.peek(query(given))),
+  burst: async (given, line) => {
+    const verdicts = await Promise.all(Array.from({ length: line.count }, () => client.check(query(given))));
+    return { reasons: [...new Set(verdicts.map(({ reason }) => reason))].sort() };
+  },
+  breaker: () => ({ state: client.breakerState, changes: [...changes] }),
   reserve: async (given, line) => {
-    const leaseMs = line.lease === undefined ? undefined : line.lease * 1000;
-    const made = await client.reserve(query(given), { leaseMs, id: line.id });
+    const made = await client.reserve(query(given), { leaseMs: milliseconds(line.lease), id: line.id });
     reservations.set(line.as, made);
-    return { ...verdict(made.verdict), receipt: made.receipt !== null, receipt_ends: seconds(made.receiptEndsMs) };
+    return {
+      ...verdict(made.verdict), receipt: made.receipt !== null, receipt_ends: seconds(made.receiptEndsMs),
+      not_kept: made.notKept,
+    };
   },
   within: async (given, line) => {
     const failure = new Error('of the work');

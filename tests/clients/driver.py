@@ -6,6 +6,7 @@ conformance_test.py writes them; driver.js and go/driver.go do the same.
 import asyncio
 import contextlib
 import dataclasses
+import functools
 import inspect
 import json
 import pathlib
@@ -22,6 +23,7 @@ class Driver:
         self.client = None
         self.reservations = {}
         self.errors = []
+        self.changes = []  # of the breaker's state
 
     async def run(self, line):
         self.errors.clear()
@@ -42,6 +44,10 @@ class Driver:
             return verdict(await done(self.client.check(query(line["check"]))))
         if "peek" in line:
             return verdict(await done(self.client.peek(query(line["peek"]))))
+        if "burst" in line:
+            return await self.burst(line)
+        if "breaker" in line:
+            return {"state": self.client.breaker_state, "changes": list(self.changes)}
         if "reserve" in line:
             return await self.reserve(line)
         if "within" in line:
@@ -56,11 +62,13 @@ class Driver:
             return settlement(await done(self.reservations[line["release"]].release()))
         return settlement(await done(self.reservations[line["extend"]].extend(line["lease"])))
 
-    async def open(self, url, timeout, fail, token, ca):
+    async def open(self, url, timeout, fail, token, ca, **breaker):
         if self.client:
             await done(self.client.close())
         tls = ssl.create_default_context(cafile=ca) if ca else None
-        self.client = self.kind(url, timeout=timeout, fail=fail, token=token, tls=tls, on_error=self.tell)
+        self.client = self.kind(url, timeout=timeout, fail=fail, token=token, tls=tls, on_error=self.tell,
+                                on_breaker=self.changes.append, **breaker)
+        self.changes.clear()
         return {}
 
     def tell(self, error):
@@ -71,7 +79,15 @@ class Driver:
         if isinstance(made, weir.AsyncReservation):
             await made.__aenter__()
         self.reservations[line["as"]] = made
-        return {**verdict(made.verdict), "receipt": made.receipt is not None, "receipt_ends": made.receipt_ends}
+        return {**verdict(made.verdict), "receipt": made.receipt is not None, "receipt_ends": made.receipt_ends,
+                "not_kept": list(made.not_kept)}
+
+    async def burst(self, line):
+        """So many checks at a time."""
+        check = self.client.check if self.kind is weir.AsyncClient else functools.partial(asyncio.to_thread,
+                                                                                          self.client.check)
+        verdicts = await asyncio.gather(*(check(query(line["burst"])) for _ in range(line["count"])))
+        return {"reasons": sorted({one.reason for one in verdicts})}
 
     async def within(self, line):
         failure = KeyError("of the work")

@@ -4,6 +4,7 @@ python_test.py PROGRAM VERSION [unittest's arguments]
 """
 
 import asyncio
+import dataclasses
 import os
 import pathlib
 import socket
@@ -18,6 +19,7 @@ sys.path.insert(0, str(FOLDER.parents[1] / "clients/python"))
 from scripted_servers import ScriptedServers  # noqa: E402
 
 import weir  # noqa: E402
+from weir._breaker import Breaker  # noqa: E402
 from weir._http import AnswerReader, Place, ProtocolError  # noqa: E402
 from weir.client import _Connection  # noqa: E402
 
@@ -92,7 +94,8 @@ class Clients(Scripted):
 
     def test_options_that_make_no_sense_are_errors(self):
         for options in ({"url": "127.0.0.1:8080"}, {"url": "http://x/path"}, {"url": "ftp://x"}, {"timeout": 0},
-                        {"fail": "ajar"}, {"token": "a\r\nX: y"}):
+                        {"fail": "ajar"}, {"token": "a\r\nX: y"}, {"breaker_interval": 0},
+                        {"breaker_max_interval": 0.1}):
             with self.assertRaises(ValueError, msg=options):
                 weir.Client(**options)
             with self.assertRaises(ValueError, msg=options):
@@ -125,6 +128,111 @@ class Clients(Scripted):
                      b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_100_000):
             with self.assertRaises(ProtocolError, msg=text[:60]):
                 AnswerReader().feed(text)
+
+
+class Breakers(unittest.TestCase):
+    def setUp(self):
+        self.now = 100.0
+        self.changes = []
+        self.breaker = self.make(failures=2)
+
+    def make(self, failures):
+        return Breaker(failures, 1.0, 3.0, 0.25, self.changes.append, clock=lambda: self.now, chance=lambda: 1.0)
+
+    def fail(self, error=weir.Unavailable("of the test")):
+        with self.assertRaises(type(error)), self.breaker.attempt():
+            raise error
+
+    def succeed(self):
+        with self.breaker.attempt():
+            pass
+
+    def assert_nothing_is_sent(self):
+        with self.assertRaises(weir.Unavailable):
+            self.breaker.attempt()
+
+    def test_it_opens_after_failures_in_a_row(self):
+        self.fail()
+        self.succeed()
+        self.fail()
+        self.assertEqual(self.breaker.state, "closed")
+        self.fail()
+        self.assertEqual(self.breaker.state, "open")
+        self.assert_nothing_is_sent()
+
+    def test_probes_are_sent_one_at_a_time_at_intervals_that_double(self):
+        self.fail()
+        self.fail()
+        for interval in 1.0, 2.0, 3.0, 3.0:
+            self.now += interval - 0.01
+            self.assert_nothing_is_sent()
+            self.now += 0.01
+            with self.assertRaises(weir.Unavailable), self.breaker.attempt():
+                self.assertEqual(self.breaker.state, "half_open")
+                self.assert_nothing_is_sent()
+                raise weir.Unavailable("of the test")
+            self.assertEqual(self.breaker.state, "open")
+        self.now += 3.0
+        self.succeed()
+        self.assertEqual(self.changes, ["open", *["half_open", "open"] * 4, "half_open", "closed"])
+        self.fail()
+        self.fail()
+        self.now += 1.0
+        self.succeed()  # the first interval again
+
+    def test_jitter_takes_up_to_half_of_the_wait(self):
+        self.breaker = Breaker(1, 1.0, 1.0, 0.25, clock=lambda: self.now, chance=lambda: 0.0)
+        self.fail()
+        self.now += 0.49
+        self.assert_nothing_is_sent()
+        self.now += 0.01
+        self.succeed()
+
+    def test_an_answer_that_comes_late_closes_it_and_a_late_failure_changes_nothing(self):
+        late, later = self.breaker.attempt(), self.breaker.attempt()
+        self.fail()
+        self.fail()
+        late.__exit__(weir.Unavailable, None, None)
+        self.now += 1.0
+        self.succeed()  # the wait has not doubled
+        self.fail()
+        self.fail()
+        later.__exit__(None, None, None)
+        self.assertEqual(self.breaker.state, "closed")
+
+    def test_a_probe_that_is_given_up_makes_room_for_the_next(self):
+        self.fail()
+        self.fail()
+        self.now += 1.0
+        self.fail(asyncio.CancelledError())
+        self.assertEqual(self.breaker.state, "open")
+        self.succeed()
+        self.fail(asyncio.CancelledError())
+        self.assertEqual(self.breaker.state, "closed")
+
+    def test_a_fork_in_the_middle_leaves_no_lock_and_no_probe_behind(self):
+        self.fail()
+        self.fail()
+        self.now += 1.0
+        self.breaker.attempt()
+        with self.breaker._lock:
+            child = os.fork()
+            if child == 0:
+                try:
+                    self.assert_nothing_is_sent()
+                    self.now += 0.5
+                    self.succeed()
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_it_can_be_turned_off(self):
+        for failures in 0, -1:
+            self.breaker = self.make(failures)
+            for _ in range(10):
+                self.fail()
+            self.assertEqual(self.breaker.state, "closed")
 
 
 class Loops(Scripted):
@@ -203,8 +311,8 @@ class FakeAsyncClient(FakeClient):
 
 class Wsgi(unittest.TestCase):
     ENVIRON = {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/shop", "PATH_INFO": "/a b\xff%", "QUERY_STRING": "c=%ff",
-               "REMOTE_ADDR": "192.0.2.1", "HTTP_X_NAME": "j\xc3\xbcrgen", "CONTENT_TYPE": "text/plain",
-               "CONTENT_LENGTH": ""}
+               "SERVER_SOFTWARE": "gunicorn/23.0.0", "REMOTE_ADDR": "192.0.2.1", "HTTP_X_NAME": "j\xc3\xbcrgen",
+               "CONTENT_TYPE": "text/plain", "CONTENT_LENGTH": ""}
 
     def ask(self, client, environ=None, **options):
         def app(environ, start_response):
@@ -235,6 +343,35 @@ class Wsgi(unittest.TestCase):
         started, body = self.ask(client, {"REMOTE_ADDR": "someone"})
         self.assertEqual((started[0], body), ("429 Too Many Requests", b'{"status":429}'))
         self.assertIn("address", client.asked[0])
+
+    def test_an_address_with_a_port_is_that_address_and_an_empty_one_is_missing(self):
+        for said, ip in ("192.0.2.7:51234", "192.0.2.7"), ("[2001:db8::1]:9", "2001:db8::1"), ("[::1]", "::1"):
+            client = FakeClient(ADMITTED)
+            self.ask(client, {"REMOTE_ADDR": said})
+            self.assertEqual(client.asked[0].ip, ip)
+        for ip in None, "":
+            client = FakeClient(ADMITTED)
+            started, _ = self.ask(client, query=lambda _, query: dataclasses.replace(query, ip=ip))
+            self.assertEqual(started[0], "429 Too Many Requests")
+            self.assertIn("address", client.asked[0])
+
+    def test_a_server_is_known_to_drop_underscores_by_its_name_and_version(self):
+        for software, passes in {"gunicorn/22.0.0": True, "gunicorn/21.2.0": False, "waitress": True,
+                                 "Werkzeug/2.3.0": True, "Werkzeug/2.2.3": False, "WSGIServer/0.2": False,
+                                 "Cheroot/11.1.2 Server": False, "gunicornish/30.0": False, "": False}.items():
+            started, _ = self.ask(FakeClient(ADMITTED), {"SERVER_SOFTWARE": software})
+            self.assertEqual(started[0].startswith("200"), passes, software)
+        for said, passes in (True, True), (False, False):
+            started, _ = self.ask(FakeClient(ADMITTED), drops_underscores=said)
+            self.assertEqual(started[0].startswith("200"), passes)
+
+    def test_a_comma_is_two_headers_but_for_those_that_have_it_anyway(self):
+        client = FakeClient(ADMITTED)
+        self.ask(client, {"HTTP_X_NAME": "a, b", "HTTP_USER_AGENT": "Mozilla (like, so)",
+                          "HTTP_X_FORWARDED_FOR": "a,b"})
+        sent = [pair for pair in client.asked[0].headers if pair[0] != "Content-Type"]
+        self.assertEqual(sent, [("X-Name", "a"), ("X-Name", "b"), ("User-Agent", "Mozilla (like, so)"),
+                                ("X-Forwarded-For", "a,b")])
 
 
 class Asgi(unittest.TestCase):

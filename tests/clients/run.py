@@ -36,6 +36,8 @@ NEEDS = {
     "conformance.Fastify": [("Fastify", has_package("fastify"))],
     "conformance.NetHttp": [GO],
     "python.Asgi": [("uvicorn", has_module("uvicorn"))],
+    "wsgi_servers.Servers": [("cheroot", has_module("cheroot")), ("waitress", has_module("waitress")),
+                             ("gunicorn", has_module("gunicorn")), ("Werkzeug", has_module("werkzeug"))],
     "packages.Python": [("mypy", has_module("mypy")), ("setuptools", has_module("setuptools")),
                         ("Starlette", has_module("starlette"))],
     "packages.Node": [("TypeScript", has_package("typescript")), ("Fastify", has_package("fastify")),

@@ -38,10 +38,18 @@ def by_plan(scope: Scope, query: weir.Query) -> weir.Query:
 
 
 def judged(app: WSGIApplication) -> WSGIApplication:
-    return weir.WsgiMiddleware(app, weir.Client(), query=by_user, headers=["accept"])
+    return weir.WsgiMiddleware(app, weir.Client(), query=by_user, headers=["accept"], drops_underscores=True)
 
 
 app = Starlette(middleware=[Middleware(weir.AsgiMiddleware, client=weir.AsyncClient(), reserve=True)])
 app.add_middleware(weir.AsgiMiddleware, client=weir.AsyncClient(), query=by_plan)
+
+
+def tells(state: weir.BreakerState) -> None:
+    print(state == "half_open")
+
+
+weir.Client(breaker_failures=3, breaker_interval=1, breaker_max_interval=10, on_breaker=tells)
+is_open: bool = weir.AsyncClient().breaker_state == "open"
 weir.Client(fail="ajar")  # type: ignore[arg-type]
 weir.Query(max_wait="soon")  # type: ignore[arg-type]

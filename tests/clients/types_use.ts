@@ -1,12 +1,16 @@
 // What programs in TypeScript write; tests/clients/packages_test.py compiles it, and does not run it.
 import express from 'express';
 import Fastify from 'fastify';
-import { Client, DeniedError, type Query, RefusedError, UnavailableError, type Verdict } from 'weir-client';
+import { type BreakerState, Client, DeniedError, type Query, RefusedError, UnavailableError, type Verdict } from 'weir-client';
 import { middleware } from 'weir-client/express';
 import weir from 'weir-client/fastify';
 
 export async function asks(): Promise<Verdict> {
-  const client = new Client({ url: 'http://127.0.0.1:8080', timeoutMs: 100, fail: 'closed', onError: (error: Error) => void error });
+  const client = new Client({ url: 'http://127.0.0.1:8080', timeoutMs: 100, fail: 'closed', onError: (error: Error) => void error,
+    breakerFailures: 3, breakerIntervalMs: 1000, breakerMaxIntervalMs: 10_000, onBreaker: (state: BreakerState) => void state });
+  const isOpen: boolean = client.breakerState === 'open';
+  // @ts-expect-error there is no such state
+  void (client.breakerState === 'ajar' || isOpen);
   const query: Query = { method: 'POST', path: '/chat', ip: '192.0.2.1', headers: { accept: 'text/plain', cookie: ['a', 'b'] }, cost: 3 };
   const verdict = await client.check({ ...query, headers: [['Accept', 'text/plain']] });
   const left: number | null = verdict.remaining;

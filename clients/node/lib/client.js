@@ -1,6 +1,7 @@
 'use strict';
 
 const { randomBytes } = require('node:crypto');
+const { Breaker } = require('./breaker.js');
 const { DeniedError, RefusedError, UnavailableError } = require('./errors.js');
 const { encodeQuery, encodeReceipt, readSettlement, readVerdict, verdictWithoutAnswer } = require('./messages.js');
 const { Transport } = require('./transport.js');
@@ -14,23 +15,44 @@ const { Transport } = require('./transport.js');
  * @typedef {InstanceType<typeof RefusedError> | InstanceType<typeof UnavailableError>} Failure
  */
 
+const DEFAULT_TIMEOUT_MS = 250;
+const DEFAULT_BREAKER_FAILURES = 5;
+const DEFAULT_BREAKER_INTERVAL_MS = 500;
+const DEFAULT_BREAKER_MAX_INTERVAL_MS = 5000;
+
 const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose');
+
+const newId = () => randomBytes(16).toString('hex');
 
 /**
  * Asks Weir. `check` and `reserve` never fail for want of an answer: after `timeoutMs` without one they admit or deny,
- * as `fail` says. What Weir refuses to judge is denied.
+ * as `fail` says; after `breakerFailures` of them in a row they do so at once, until a probe is answered. What Weir
+ * refuses to judge is denied.
  */
 class Client {
   #transport;
+  #breaker;
   #fail;
   #onError;
   #isAway = false;
   #toldOfRefusal = -Infinity;
 
   /** @param {import('../index.js').ClientOptions} [options] */
-  constructor({ url = 'http://127.0.0.1:8080', timeoutMs = 100, fail = 'open', token, tls, onError } = {}) {
+  constructor({
+    url = 'http://127.0.0.1:8080', timeoutMs = DEFAULT_TIMEOUT_MS, fail = 'open', token, tls, onError,
+    breakerFailures = DEFAULT_BREAKER_FAILURES, breakerIntervalMs = DEFAULT_BREAKER_INTERVAL_MS,
+    breakerMaxIntervalMs = DEFAULT_BREAKER_MAX_INTERVAL_MS, onBreaker,
+  } = {}) {
     if (fail !== 'open' && fail !== 'closed') throw new TypeError(`fail: ${fail} is neither 'open' nor 'closed'`);
     if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs: ${timeoutMs} is not a number above 0`);
+    if (!Number.isInteger(breakerFailures)) throw new TypeError(`breakerFailures: ${breakerFailures} is not an integer`);
+    if (!(breakerIntervalMs > 0 && breakerIntervalMs <= breakerMaxIntervalMs)) {
+      throw new TypeError('breakerIntervalMs: is not above 0, or above breakerMaxIntervalMs');
+    }
+    this.#breaker = new Breaker({
+      failures: breakerFailures, intervalMs: breakerIntervalMs, maxIntervalMs: breakerMaxIntervalMs,
+      onChange: onBreaker,
+    });
     this.#transport = new Transport({ url, timeoutMs, token, tls });
     this.#fail = fail;
     this.#onError = onError;
@@ -38,17 +60,17 @@ class Client {
 
   /** @param {Query} query @returns {Promise<Verdict>} */
   async check(query) {
-    return (await this.#judge(encodeQuery(query))).verdict;
+    return (await this.#judge(query)).verdict;
   }
 
   /** What a check would say. Charges nothing. @param {Query} query @returns {Promise<Verdict>} */
   async peek(query) {
-    return (await this.#judge(encodeQuery(query, { peek: true }))).verdict;
+    return (await this.#judge(query, { peek: true })).verdict;
   }
 
   /** @param {Query} query @param {ReserveOptions} [options] @returns {Promise<Reservation>} */
-  async reserve(query, { leaseMs, id = randomBytes(16).toString('hex') } = {}) {
-    const { verdict, receipt } = await this.#judge(encodeQuery(query, { reserve: true, leaseMs, id }));
+  async reserve(query, { leaseMs, id = newId() } = {}) {
+    const { verdict, receipt } = await this.#judge(query, { reserve: true, leaseMs, id });
     if (!verdict.admitted) throw new DeniedError(verdict);
     return new Reservation(this, query, verdict, receipt);
   }
@@ -90,6 +112,10 @@ class Client {
     this.#transport.close();
   }
 
+  get breakerState() {
+    return this.#breaker.state;
+  }
+
   /** The verdict on a request that cannot be asked about. @param {string} detail @returns {Verdict} */
   refuse(detail) {
     return this.#withoutAnswer(new RefusedError(0, detail));
@@ -112,14 +138,18 @@ class Client {
     this.#isAway ||= !isRefusal;
   }
 
-  /** @param {string} body @returns {Promise<{ verdict: Verdict, receipt: Receipt }>} */
-  async #judge(body) {
+  /**
+   * @param {Query} query @param {Parameters<typeof encodeQuery>[1]} [further]
+   * @returns {Promise<{ verdict: Verdict, receipt: Receipt }>}
+   */
+  async #judge(query, further) {
     try {
-      return readVerdict(await this.#post('/v1/check', body));
+      return readVerdict(await this.#post('/v1/check', encodeQuery(query, further)));
     } catch (error) {
       if (!(error instanceof RefusedError || error instanceof UnavailableError)) throw error;
       const verdict = this.#withoutAnswer(error);
-      return { verdict, receipt: { receipt: null, receiptEndsMs: null, notKept: [] } };
+      const isAway = error instanceof UnavailableError;
+      return { verdict, receipt: { receipt: null, receiptEndsMs: null, notKept: [], isAway } };
     }
   }
 
@@ -135,7 +165,8 @@ class Client {
 
   /** @param {string} path @param {string} body @param {boolean} [mayRepeat] */
   async #post(path, body, mayRepeat = true) {
-    const answer = await this.#transport.post(path, body, mayRepeat);
+    const request = this.#transport.request(path, body);
+    const answer = await this.#breaker.attempt(() => this.#transport.post(request, mayRepeat));
     this.#isAway = false;
     return answer;
   }
@@ -144,27 +175,40 @@ class Client {
 /** What was taken, until it is settled or released. */
 class Reservation {
   #client;
+  #query;
   #reserved;
+  #reportId = newId(); // for what has no receipt
+  #isAway; // Weir was, when it was reserved
   #isOver = false;
 
   /** @param {Client} client @param {Query} query @param {Verdict} verdict @param {Receipt} receipt */
   constructor(client, query, verdict, receipt) {
     this.#client = client;
+    this.#query = query;
     this.#reserved = query.cost ?? 1;
+    this.#isAway = receipt.isAway;
     this.verdict = verdict;
     this.receipt = receipt.receipt;
     this.receiptEndsMs = receipt.receiptEndsMs;
     this.notKept = receipt.notKept;
   }
 
-  /** @param {number} actual @returns {Promise<Settlement>} */
+  /**
+   * What it cost beyond an estimate that has no receipt is reported; all of it, if Weir was away at the reserve. If it
+   * still is, only `onError` is told.
+   * @param {number} actual @returns {Promise<Settlement>}
+   */
   async settle(actual) {
-    return this.#end((receipt) => this.#client.settle(receipt, actual));
+    const settlement = this.#isAway ? await this.#reportWhatWasNotReserved(actual) : await this.#settle(actual);
+    this.#isOver = true;
+    return settlement;
   }
 
   /** @returns {Promise<Settlement>} */
   async release() {
-    return this.#end((receipt) => this.#client.release(receipt));
+    const settlement = this.receipt === null ? nothingSettled() : await this.#client.release(this.receipt);
+    this.#isOver = true;
+    return settlement;
   }
 
   /** @param {number} [leaseMs] @returns {Promise<Settlement>} */
@@ -197,11 +241,30 @@ class Reservation {
     }
   }
 
-  /** @param {(receipt: string) => Promise<Settlement>} ask */
-  async #end(ask) {
-    const settlement = this.receipt === null ? nothingSettled() : await ask(this.receipt);
-    this.#isOver = true;
-    return settlement;
+  /** @param {number} actual @returns {Promise<Settlement>} */
+  async #settle(actual) {
+    const excess = this.notKept.length > 0 ? Math.max(0, actual - this.#reserved) : 0;
+    const settled = this.receipt === null ? nothingSettled() : await this.#client.settle(this.receipt, actual - excess);
+    if (excess === 0) return settled;
+    const reported = await this.#report(excess);
+    const kept = settled.limits.filter(({ limit }) => !reported.limits.some((one) => one.limit === limit));
+    return { ...reported, limits: [...kept, ...reported.limits] };
+  }
+
+  /** @param {number} actual @returns {Promise<Settlement>} */
+  async #reportWhatWasNotReserved(actual) {
+    try {
+      return actual > 0 ? await this.#report(actual) : nothingSettled();
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      this.#client.tell(error);
+      return nothingSettled();
+    }
+  }
+
+  /** @param {number} cost */
+  #report(cost) {
+    return this.#client.report({ ...this.#query, cost, maxWaitMs: undefined }, { id: this.#reportId });
   }
 }
 

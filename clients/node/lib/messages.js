@@ -2,6 +2,7 @@
 // What is asked and answered, without a socket: queries and receipts as JSON, verdicts, settlements.
 
 const { STATUS_CODES } = require('node:http');
+const { addressOf } = require('./address.js');
 const { RefusedError, UnavailableError } = require('./errors.js');
 
 /**
@@ -9,11 +10,21 @@ const { RefusedError, UnavailableError } = require('./errors.js');
  * @typedef {import('../index.js').Verdict} Verdict
  * @typedef {import('../index.js').Settlement} Settlement
  * @typedef {{ status: number, fields: [string, string][], body: string }} Answer
- * @typedef {{ receipt: string | null, receiptEndsMs: number | null, notKept: string[] }} Receipt
+ * @typedef {{ receipt: string | null, receiptEndsMs: number | null, notKept: string[], isAway: boolean }} Receipt
+ *   `notKept` are limits that were charged and have no receipt; `isAway`: Weir did not answer
  */
 
 /** Without halves of surrogate pairs, which UTF-8 does not have. @param {string} value */
 const text = (value) => JSON.stringify(/[\ud800-\udfff]/.test(value) ? Buffer.from(value).toString() : value);
+
+/** @param {string} value */
+function ip(value) {
+  const address = addressOf(String(value));
+  if (address === undefined) {
+    throw new RefusedError(0, `ip: ${JSON.stringify(String(value).slice(0, 60))} is not an IP address`);
+  }
+  return text(address);
+}
 
 /** As the server reads it: with six decimals at most. @param {number} ms */
 const seconds = (ms) => (ms / 1000).toFixed(6);
@@ -36,7 +47,8 @@ function pairs(headers) {
 }
 
 /**
- * As JSON. A header that is there twice stays there twice: the server believes no identity then.
+ * As JSON. A header that is there twice stays there twice: the server believes no identity then. Throws a RefusedError
+ * if `ip` is no address.
  * @param {Query} query
  * @param {{ peek?: boolean, reserve?: boolean, leaseMs?: number | undefined, id?: string | undefined }} [further]
  */
@@ -44,7 +56,7 @@ function encodeQuery(query, further = {}) {
   return object([
     ['method', given(query.method, text)],
     ['path', given(query.path, text)],
-    ['ip', given(query.ip, text)],
+    ['ip', given(query.ip || undefined, ip)],
     ['user', given(query.user, text)],
     ['api_key', given(query.apiKey, text)],
     ['tier', given(query.tier, text)],
@@ -118,6 +130,7 @@ function readVerdict(answer) {
     receipt: said.receipt ?? null,
     receiptEndsMs: milliseconds(said.receipt_ends),
     notKept: said.not_kept ?? [],
+    isAway: false,
   };
   return { verdict, receipt };
 }

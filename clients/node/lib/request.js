@@ -1,13 +1,14 @@
 'use strict';
 // What the middlewares send of a request, and how they answer.
 
-const net = require('node:net');
+const { addressOf } = require('./address.js');
 const { fieldsOf } = require('./transport.js');
 
 /**
  * @typedef {import('../index.js').Query} Query
  * @typedef {import('../index.js').Verdict} Verdict
  * @typedef {import('node:http').IncomingMessage} IncomingMessage
+ * @typedef {import('node:net').Socket} Socket
  */
 
 const PROBLEM_TYPE = 'application/problem+json';
@@ -26,8 +27,8 @@ const asAscii = (target) =>
  * @param {IncomingMessage} request
  */
 function peerOf(request) {
-  const { remoteAddress, server } = /** @type {net.Socket & { server?: net.Server }} */ (request.socket);
-  if (remoteAddress !== undefined) return remoteAddress.replace(/%.*/, '');
+  const { remoteAddress, server } = /** @type {Socket & { server?: import('node:net').Server }} */ (request.socket);
+  if (remoteAddress !== undefined) return addressOf(remoteAddress);
   return typeof server?.address() === 'string' ? '127.0.0.1' : undefined;
 }
 
@@ -55,7 +56,7 @@ const lowerCase = (headers) => headers && new Set([...headers].map((name) => nam
  * @returns {Promise<{ verdict: Verdict, reservation: import('../index.js').Reservation | null }>}
  */
 async function judge(client, query, reserve) {
-  if (query.ip === undefined || net.isIP(query.ip) === 0) {
+  if (!query.ip) {
     const verdict = client.refuse('the address that the request came from is not known: set ip in the query function, ' +
       'if this server does not tell it');
     return { verdict, reservation: null };

@@ -52,12 +52,17 @@ class Transport {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @param {string} path @param {string} text @param {boolean} mayRepeat @returns {Promise<Answer>} */
-  async post(path, text, mayRepeat) {
+  /** Throws if it is too long. @param {string} path @param {string} text */
+  request(path, text) {
     const body = Buffer.from(text);
     if (body.length > LONGEST_BODY) {
       throw new RefusedError(0, `what is asked has ${body.length} bytes, more than the ${LONGEST_BODY} that are sent`);
     }
+    return { path, body };
+  }
+
+  /** @param {{ path: string, body: Buffer }} request @param {boolean} mayRepeat @returns {Promise<Answer>} */
+  async post({ path, body }, mayRepeat) {
     const deadline = performance.now() + this.#timeoutMs;
     try {
       return await this.#exchange(path, body, deadline);

@@ -9,7 +9,8 @@ const os = require('node:os');
 const path = require('node:path');
 const { after, test } = require('node:test');
 const { Worker } = require('node:worker_threads');
-const { Client, DeniedError } = require('../index.js');
+const { Client, DeniedError, UnavailableError } = require('../index.js');
+const { Breaker } = require('../lib/breaker.js');
 const { middleware } = require('../express.js');
 
 const ADMITTED = {
@@ -67,9 +68,84 @@ test('options that make no sense are errors', () => {
   for (const options of [
     { url: '127.0.0.1:8080' }, { url: 'http://x/path' }, { url: 'ftp://x' }, { timeoutMs: 0 }, { timeoutMs: 'soon' },
     { fail: 'ajar' }, { token: 'a\r\nX: y' },
+    { breakerFailures: 'few' }, { breakerIntervalMs: 0 }, { breakerMaxIntervalMs: 100 },
   ]) {
     assert.throws(() => new Client(options), TypeError, JSON.stringify(options));
   }
+});
+
+/** A breaker on a clock of its own, without chance. */
+function newBreaker(options) {
+  const clock = { now: 100 };
+  const changes = [];
+  const breaker = new Breaker({
+    failures: 2, intervalMs: 1000, maxIntervalMs: 3000, onChange: (state) => changes.push(state),
+    now: () => clock.now, chance: () => 1, ...options,
+  });
+  const fail = () => assert.rejects(breaker.attempt(() => Promise.reject(new UnavailableError('of the test'))));
+  const succeed = () => breaker.attempt(async () => {});
+  const nothingIsSent = () => assert.rejects(breaker.attempt(async () => assert.fail('it was sent')), UnavailableError);
+  return { breaker, clock, changes, fail, succeed, nothingIsSent };
+}
+
+test('a breaker opens after failures in a row', async () => {
+  const { breaker, fail, succeed, nothingIsSent } = newBreaker();
+  await fail();
+  await succeed();
+  await fail();
+  assert.equal(breaker.state, 'closed');
+  await fail();
+  assert.equal(breaker.state, 'open');
+  await nothingIsSent();
+});
+
+test('probes are sent one at a time, at intervals that double', async () => {
+  const { breaker, clock, changes, fail, succeed, nothingIsSent } = newBreaker();
+  await fail();
+  await fail();
+  for (const interval of [1000, 2000, 3000, 3000]) {
+    clock.now += interval - 1;
+    await nothingIsSent();
+    clock.now += 1;
+    await assert.rejects(breaker.attempt(async () => {
+      assert.equal(breaker.state, 'half_open');
+      await nothingIsSent();
+      throw new UnavailableError('of the test');
+    }), /of the test/);
+  }
+  clock.now += 3000;
+  await succeed();
+  assert.deepEqual(changes, ['open', ...Array(4).fill(['half_open', 'open']).flat(), 'half_open', 'closed']);
+  await fail();
+  await fail();
+  clock.now += 1000;
+  await succeed(); // the first interval again
+});
+
+test('jitter takes up to half of the wait for a probe', async () => {
+  const { clock, fail, succeed, nothingIsSent } = newBreaker({ failures: 1, chance: () => 0 });
+  await fail();
+  clock.now += 499;
+  await nothingIsSent();
+  clock.now += 1;
+  await succeed();
+});
+
+test('an answer that comes late closes the breaker, and a late failure changes nothing', async () => {
+  const { breaker, clock, fail, succeed } = newBreaker();
+  const ends = [];
+  const late = [0, 1].map(() => breaker.attempt(() => new Promise((resolve, reject) => ends.push({ resolve, reject }))));
+  await fail();
+  await fail();
+  ends[0].reject(new UnavailableError('late'));
+  await assert.rejects(late[0], /late/);
+  clock.now += 1000;
+  await succeed(); // the wait has not doubled
+  await fail();
+  await fail();
+  ends[1].resolve();
+  await late[1];
+  assert.equal(breaker.state, 'closed');
 });
 
 test('checks at a time have connections of their own, which are kept', async () => {
@@ -199,6 +275,17 @@ test('what is reserved for a client that hung up meanwhile is settled', async ()
   await isSettled;
   server.close();
   assert.deepEqual(weir.sent('/v1/settle'), [{ receipt: 'abc', actual: 1 }]);
+});
+
+test('an address that the query function leaves empty is a missing one, and one with a port is taken', async () => {
+  const weir = await fakeWeir();
+  const client = newClient({ url: weir.url });
+  for (const ip of ['', undefined, 'foo']) {
+    assert.equal((await askBehind(client, { query: (_, own) => ({ ...own, ip }) })).statusCode, 429);
+  }
+  assert.deepEqual(weir.sent('/v1/check'), []);
+  await askBehind(client, { query: (_, own) => ({ ...own, ip: '[2001:db8::1]:51234' }) });
+  assert.equal(weir.sent('/v1/check')[0].ip, '2001:db8::1');
 });
 
 test('a client that hung up before its address was read is denied', async () => {

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, Iterable, Mapping, Tuple, Union
 
 from ._http import Answer
+from ._peer import address
 
 Headers = Union[Mapping[str, str], Iterable[Tuple[str, str]]]
 
@@ -43,8 +44,9 @@ class Denied(WeirError):
 
 @dataclass(frozen=True)
 class Query:
-    """A request to be judged. `ip` is the address that it came from; headers that say who is calling are believed only
-    if that is a trusted proxy's. `user`, `api_key` and `tier` are what the program knows itself, and override them."""
+    """A request to be judged. `ip` is the address that it came from, with a port or without; headers that say who is
+    calling are believed only if that is a trusted proxy's. `user`, `api_key` and `tier` are what the program knows
+    itself, and override them."""
 
     method: str = "GET"
     path: str = "/"
@@ -56,12 +58,18 @@ class Query:
     cost: int | None = None
     max_wait: float | None = None  # seconds for a turn in a queue; without it any time
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.headers, Mapping):  # they are read again when what was used is reported
+            object.__setattr__(self, "headers", tuple(self.headers))
+
     def encoded(self, *, peek: bool | None = None, reserve: bool | None = None, lease: float | None = None,
                 id: str | None = None) -> bytes:
-        """As JSON. A header that is there twice stays there twice: the server believes no identity then."""
+        """As JSON. A header that is there twice stays there twice: the server believes no identity then. Raises Refused
+        if `ip` is no address."""
         pairs = self.headers.items() if isinstance(self.headers, Mapping) else self.headers
         members = [f"{_text(name)}:{_text(value)}" for name, value in pairs]
-        fields: dict[str, object] = {"method": self.method, "path": self.path, "ip": self.ip, "user": self.user}
+        fields: dict[str, object] = {"method": self.method, "path": self.path, "ip": _ip(self.ip),
+                                     "user": self.user}
         fields.update(api_key=self.api_key, tier=self.tier, cost=self.cost, max_wait=_seconds(self.max_wait))
         fields.update(peek=peek, reserve=reserve, lease=_seconds(lease), id=id)
         return _object(fields, [f'"headers":{{{",".join(members)}}}'] if members else [])
@@ -110,7 +118,8 @@ class Settlement:
 class Receipt:
     text: str | None = None  # None: nothing is to be settled
     ends: float | None = None
-    not_kept: tuple[str, ...] = ()
+    not_kept: tuple[str, ...] = ()  # limits that were charged and have none
+    is_away: bool = False  # Weir did not answer, and nothing is known to be charged
 
 
 def receipt_body(receipt: str, *, actual: int | None = None, lease: float | None = None) -> bytes:
@@ -144,6 +153,12 @@ def read_settlement(answer: Answer) -> Settlement:
         LimitResult(one.get("limit"), one.get("result", ""), one.get("quota"), one.get("remaining"),
                     one.get("reset_after"), one.get("lost", 0)) for one in limits)
     return Settlement(results, said.get("receipt_ends"))
+
+
+def merged(settled: Settlement, reported: Settlement) -> Settlement:
+    """Of each limit what came last."""
+    names = {one.limit for one in reported.limits}
+    return Settlement((*(one for one in settled.limits if one.limit not in names), *reported.limits))
 
 
 def away_verdict(fail: str) -> Verdict:
@@ -196,6 +211,15 @@ def _text(text: str) -> str:
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return json.dumps(text)
+
+
+def _ip(given: str | None) -> str | None:
+    if not given:
+        return None
+    found = address(given)
+    if found is None:
+        raise Refused(0, f"ip: {given[:60]!r} is not an IP address")
+    return found
 
 
 class _Number(str):

@@ -1,8 +1,9 @@
-"""Which of a request's data the middlewares send."""
+"""What is sent of a request: its address, and which of its headers."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Callable, Iterable
 
 LOCAL = "127.0.0.1"  # what a unix socket's other end counts as
@@ -10,10 +11,19 @@ LOCAL = "127.0.0.1"  # what a unix socket's other end counts as
 UNKNOWN = ("the address that the request came from is not known: set ip in the middleware's query function, if this "
            "server does not tell it")
 
+_BRACKETED = re.compile(r"\[([^][]*)\](?::([0-9]{1,5}))?")
+_V4_AND_PORT = re.compile(r"([0-9.]+):([0-9]{1,5})")
+
 
 def address(text: str) -> str | None:
-    """Without its zone; None if it is none."""
-    text = text.partition("%")[0]
+    """Without its port, its brackets and its zone; None if it is no address."""
+    matched = _BRACKETED.fullmatch(text) or _V4_AND_PORT.fullmatch(text)
+    if matched:
+        if int(matched[2] or 0) > 65535:
+            return None
+        text = matched[1]
+    if ":" in text:
+        text = text.partition("%")[0]
     try:
         ipaddress.ip_address(text)
     except ValueError:

@@ -8,10 +8,16 @@ import ssl
 import time
 from typing import Callable, Literal
 
+from ._breaker import Breaker, OnBreaker
 from ._http import Place, head_of, request
 from ._messages import LONGEST_BODY, Refused, Verdict, WeirError, away_verdict, refused_verdict
 
 Fail = Literal["open", "closed"]
+DEFAULT_TIMEOUT = 0.25
+DEFAULT_BREAKER_FAILURES = 5
+DEFAULT_BREAKER_INTERVAL = 0.5
+DEFAULT_BREAKER_MAX_INTERVAL = 5.0
+
 OnError = Callable[[WeirError], None]
 
 _log = logging.getLogger("weir")
@@ -24,11 +30,15 @@ def new_id() -> str:
 
 class Settings:
     def __init__(self, url: str, timeout: float, fail: Fail, token: str | None, tls: ssl.SSLContext | None,
-                 on_error: OnError | None) -> None:
+                 on_error: OnError | None, breaker_failures: int, breaker_interval: float, breaker_max_interval: float,
+                 on_breaker: OnBreaker | None) -> None:
         if fail not in ("open", "closed"):
             raise ValueError(f"fail: {fail!r} is neither 'open' nor 'closed'")
         if not timeout > 0:
             raise ValueError(f"timeout: {timeout!r} is not a number of seconds above 0")
+        if not 0 < breaker_interval <= breaker_max_interval:
+            raise ValueError("breaker_interval: is not above 0, or above breaker_max_interval")
+        self.breaker = Breaker(breaker_failures, breaker_interval, breaker_max_interval, timeout, on_breaker)
         self.place = Place.parse(url, tls)
         self.timeout = timeout
         self._fail: Fail = fail

@@ -43,7 +43,7 @@ class AsgiMiddleware:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         query = self._query_of(scope)
-        if query.ip is None:
+        if not query.ip:
             return await _deny(scope, self._client.refuse(UNKNOWN), receive, send)
         async with contextlib.AsyncExitStack() as stack:
             if self._reserve:

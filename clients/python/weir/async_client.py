@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import ssl
 from types import TracebackType
 
+from ._breaker import BreakerState, OnBreaker
 from ._http import Answer, AnswerReader, Place, ProtocolError
-from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable, Verdict, WeirError, read_settlement,
-                        read_verdict, receipt_body)
-from ._settings import Fail, OnError, Settings, new_id
+from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable, Verdict, WeirError, merged,
+                        read_settlement, read_verdict, receipt_body)
+from ._settings import (DEFAULT_BREAKER_FAILURES, DEFAULT_BREAKER_INTERVAL, DEFAULT_BREAKER_MAX_INTERVAL,
+                        DEFAULT_TIMEOUT, Fail, OnError, Settings, new_id)
 
 MOST_KEPT = 64  # connections
 
@@ -99,22 +102,27 @@ class AsyncClient:
     """Asks Weir. Tasks may share it; used in another event loop, it connects anew.
 
     `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
-    `fail` says. What Weir refuses to judge is denied.
+    `fail` says; after `breaker_failures` of them in a row they do so at once, until a probe is answered. What Weir
+    refuses to judge is denied.
     """
 
-    def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = 0.1, fail: Fail = "open",
-                 token: str | None = None, tls: ssl.SSLContext | None = None,
-                 on_error: OnError | None = None) -> None:
-        self._settings = Settings(url, timeout, fail, token, tls, on_error)
+    def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = DEFAULT_TIMEOUT,
+                 fail: Fail = "open", token: str | None = None, tls: ssl.SSLContext | None = None,
+                 on_error: OnError | None = None, breaker_failures: int = DEFAULT_BREAKER_FAILURES,
+                 breaker_interval: float = DEFAULT_BREAKER_INTERVAL,
+                 breaker_max_interval: float = DEFAULT_BREAKER_MAX_INTERVAL,
+                 on_breaker: OnBreaker | None = None) -> None:
+        self._settings = Settings(url, timeout, fail, token, tls, on_error, breaker_failures, breaker_interval,
+                                  breaker_max_interval, on_breaker)
         self._kept: list[_Connection] = []
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def check(self, query: Query) -> Verdict:
-        return (await self._judge(query.encoded()))[0]
+        return (await self._judge(query))[0]
 
     async def peek(self, query: Query) -> Verdict:
         """What a check would say. Charges nothing."""
-        return (await self._judge(query.encoded(peek=True)))[0]
+        return (await self._judge(query, peek=True))[0]
 
     def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> AsyncReservation:
         """For an `async with`, which takes the query's cost, or raises Denied. Never take the id from what a client
@@ -146,33 +154,44 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    @property
+    def breaker_state(self) -> BreakerState:
+        return self._settings.breaker.state
+
     def refuse(self, detail: str) -> Verdict:
         """The verdict on a request that cannot be asked about."""
         return self._settings.verdict_without_answer(Refused(0, detail))
 
-    async def _judge(self, body: bytes) -> tuple[Verdict, Receipt]:
+    async def _judge(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
+                     lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
         try:
+            body = query.encoded(peek=peek, reserve=reserve, lease=lease, id=id)
             return read_verdict(await self._post("/v1/check", body))
         except WeirError as error:
-            return self._settings.verdict_without_answer(error), Receipt()
+            is_away = isinstance(error, Unavailable)
+            return self._settings.verdict_without_answer(error), Receipt(is_away=is_away)
 
     async def _post(self, path: str, body: bytes, may_repeat: bool = True) -> Answer:
         request = self._settings.request(path, body)
+        with self._settings.breaker.attempt():
+            answer = await self._send(request, may_repeat)
+        self._settings.answered()
+        return answer
+
+    async def _send(self, request: bytes, may_repeat: bool) -> Answer:
         deadline = asyncio.get_running_loop().time() + self._settings.timeout
         try:
             try:
-                answer = await self._exchange(self._take(), request, deadline)
+                return await self._exchange(self._take(), request, deadline)
             except _Stale as stale:
                 await self.close()
                 if not may_repeat:
                     raise Unavailable("Weir closed the connection, and what was sent must not be repeated") from stale
-                answer = await self._exchange(None, request, deadline)
+                return await self._exchange(None, request, deadline)
         except TimeoutError as error:
             raise Unavailable(f"Weir did not answer within {self._settings.timeout:g} s") from error
         except (OSError, ProtocolError) as error:
             raise Unavailable(f"Weir does not answer: {error}") from error
-        self._settings.answered()
-        return answer
 
     def _take(self) -> _Connection | None:
         loop = asyncio.get_running_loop()
@@ -204,18 +223,41 @@ class AsyncReservation:
 
     def __init__(self, client: AsyncClient, query: Query, lease: float | None, id: str | None) -> None:
         self._client = client
+        self._query = query
+        self._report_id = new_id()
         self._reserved = 1 if query.cost is None else query.cost
-        self._body = query.encoded(reserve=True, lease=lease, id=id or new_id())
+        self._lease = lease
+        self._id = id or new_id()
         self._is_over = False
+        self._is_away = False
         self.verdict = Verdict(False, "not_asked", 0)
         self.receipt: str | None = None
         self.receipt_ends: float | None = None
         self.not_kept: tuple[str, ...] = ()
 
     async def settle(self, actual: int) -> Settlement:
-        settlement = await self._client.settle(self.receipt, actual) if self.receipt else Settlement()
+        """What it cost beyond an estimate that has no receipt is reported; all of it, if Weir was away at the reserve.
+        If it still is, only `on_error` is told."""
+        if self._is_away:
+            settlement = await self._report_what_was_not_reserved(actual)
+        elif self.not_kept and actual > self._reserved:
+            kept = await self._client.settle(self.receipt, self._reserved) if self.receipt else Settlement()
+            settlement = merged(kept, await self._report(actual - self._reserved))
+        else:
+            settlement = await self._client.settle(self.receipt, actual) if self.receipt else Settlement()
         self._is_over = True
         return settlement
+
+    async def _report_what_was_not_reserved(self, actual: int) -> Settlement:
+        try:
+            return await self._report(actual) if actual > 0 else Settlement()
+        except Unavailable as error:
+            self._client._settings.tell(error)
+            return Settlement()
+
+    async def _report(self, cost: int) -> Settlement:
+        query = dataclasses.replace(self._query, cost=cost, max_wait=None)
+        return await self._client.report(query, id=self._report_id)
 
     async def release(self) -> Settlement:
         settlement = await self._client.release(self.receipt) if self.receipt else Settlement()
@@ -242,10 +284,11 @@ class AsyncReservation:
             self._client._settings.tell(error)
 
     async def __aenter__(self) -> AsyncReservation:
-        self.verdict, receipt = await self._client._judge(self._body)
+        self.verdict, receipt = await self._client._judge(self._query, reserve=True, lease=self._lease, id=self._id)
         if not self.verdict.admitted:
             raise Denied(self.verdict)
         self.receipt, self.receipt_ends, self.not_kept = receipt.text, receipt.ends, receipt.not_kept
+        self._is_away = receipt.is_away
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,

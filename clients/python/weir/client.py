@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import socket
 import ssl
@@ -10,10 +11,12 @@ import time
 from types import TracebackType
 from typing import Any
 
+from ._breaker import BreakerState, OnBreaker
 from ._http import Answer, AnswerReader, Place, ProtocolError
-from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable, Verdict, WeirError, read_settlement,
-                        read_verdict, receipt_body)
-from ._settings import Fail, OnError, Settings, new_id
+from ._messages import (Denied, Query, Receipt, Refused, Settlement, Unavailable, Verdict, WeirError, merged,
+                        read_settlement, read_verdict, receipt_body)
+from ._settings import (DEFAULT_BREAKER_FAILURES, DEFAULT_BREAKER_INTERVAL, DEFAULT_BREAKER_MAX_INTERVAL,
+                        DEFAULT_TIMEOUT, Fail, OnError, Settings, new_id)
 
 MOST_KEPT = 64  # connections
 
@@ -147,25 +150,30 @@ class Client:
     """Asks Weir. Threads may share it.
 
     `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
-    `fail` says. What Weir refuses to judge is denied.
+    `fail` says; after `breaker_failures` of them in a row they do so at once, until a probe is answered. What Weir
+    refuses to judge is denied.
     """
 
-    def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = 0.1, fail: Fail = "open",
-                 token: str | None = None, tls: ssl.SSLContext | None = None,
-                 on_error: OnError | None = None) -> None:
-        self._settings = Settings(url, timeout, fail, token, tls, on_error)
+    def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = DEFAULT_TIMEOUT,
+                 fail: Fail = "open", token: str | None = None, tls: ssl.SSLContext | None = None,
+                 on_error: OnError | None = None, breaker_failures: int = DEFAULT_BREAKER_FAILURES,
+                 breaker_interval: float = DEFAULT_BREAKER_INTERVAL,
+                 breaker_max_interval: float = DEFAULT_BREAKER_MAX_INTERVAL,
+                 on_breaker: OnBreaker | None = None) -> None:
+        self._settings = Settings(url, timeout, fail, token, tls, on_error, breaker_failures, breaker_interval,
+                                  breaker_max_interval, on_breaker)
         self._pool = _Pool()
 
     def check(self, query: Query) -> Verdict:
-        return self._judge(query.encoded())[0]
+        return self._judge(query)[0]
 
     def peek(self, query: Query) -> Verdict:
         """What a check would say. Charges nothing."""
-        return self._judge(query.encoded(peek=True))[0]
+        return self._judge(query, peek=True)[0]
 
     def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> Reservation:
         """Takes the query's cost, for a `with`, or raises Denied. Never take the id from what a client sends."""
-        verdict, receipt = self._judge(query.encoded(reserve=True, lease=lease, id=id or new_id()))
+        verdict, receipt = self._judge(query, reserve=True, lease=lease, id=id or new_id())
         if not verdict.admitted:
             raise Denied(verdict)
         return Reservation(self, query, verdict, receipt)
@@ -192,33 +200,44 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def breaker_state(self) -> BreakerState:
+        return self._settings.breaker.state
+
     def refuse(self, detail: str) -> Verdict:
         """The verdict on a request that cannot be asked about."""
         return self._settings.verdict_without_answer(Refused(0, detail))
 
-    def _judge(self, body: bytes) -> tuple[Verdict, Receipt]:
+    def _judge(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
+               lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
         try:
+            body = query.encoded(peek=peek, reserve=reserve, lease=lease, id=id)
             return read_verdict(self._post("/v1/check", body))
         except WeirError as error:
-            return self._settings.verdict_without_answer(error), Receipt()
+            is_away = isinstance(error, Unavailable)
+            return self._settings.verdict_without_answer(error), Receipt(is_away=is_away)
 
     def _post(self, path: str, body: bytes, may_repeat: bool = True) -> Answer:
         request = self._settings.request(path, body)
+        with self._settings.breaker.attempt():
+            answer = self._send(request, may_repeat)
+        self._settings.answered()
+        return answer
+
+    def _send(self, request: bytes, may_repeat: bool) -> Answer:
         deadline = time.monotonic() + self._settings.timeout
         try:
             try:
-                answer = self._exchange(self._pool.take(), request, deadline)
+                return self._exchange(self._pool.take(), request, deadline)
             except _Stale as stale:
                 self._pool.clear()
                 if not may_repeat:
                     raise Unavailable("Weir closed the connection, and what was sent must not be repeated") from stale
-                answer = self._exchange(None, request, deadline)
+                return self._exchange(None, request, deadline)
         except TimeoutError as error:
             raise Unavailable(f"Weir did not answer within {self._settings.timeout:g} s") from error
         except (OSError, ProtocolError) as error:
             raise Unavailable(f"Weir does not answer: {error}") from error
-        self._settings.answered()
-        return answer
 
     def _exchange(self, connection: _Connection | None, request: bytes, deadline: float) -> Answer:
         connection = connection or _Connection(self._settings.place, deadline)
@@ -239,17 +258,39 @@ class Reservation:
 
     def __init__(self, client: Client, query: Query, verdict: Verdict, receipt: Receipt) -> None:
         self._client = client
+        self._query = query
+        self._report_id = new_id()
         self._reserved = 1 if query.cost is None else query.cost
         self._is_over = False
+        self._is_away = receipt.is_away
         self.verdict = verdict
         self.receipt = receipt.text
         self.receipt_ends = receipt.ends
         self.not_kept = receipt.not_kept
 
     def settle(self, actual: int) -> Settlement:
-        settlement = self._client.settle(self.receipt, actual) if self.receipt else Settlement()
+        """What it cost beyond an estimate that has no receipt is reported; all of it, if Weir was away at the reserve.
+        If it still is, only `on_error` is told."""
+        if self._is_away:
+            settlement = self._report_what_was_not_reserved(actual)
+        elif self.not_kept and actual > self._reserved:
+            kept = self._client.settle(self.receipt, self._reserved) if self.receipt else Settlement()
+            settlement = merged(kept, self._report(actual - self._reserved))
+        else:
+            settlement = self._client.settle(self.receipt, actual) if self.receipt else Settlement()
         self._is_over = True
         return settlement
+
+    def _report_what_was_not_reserved(self, actual: int) -> Settlement:
+        try:
+            return self._report(actual) if actual > 0 else Settlement()
+        except Unavailable as error:
+            self._client._settings.tell(error)
+            return Settlement()
+
+    def _report(self, cost: int) -> Settlement:
+        query = dataclasses.replace(self._query, cost=cost, max_wait=None)
+        return self._client.report(query, id=self._report_id)
 
     def release(self) -> Settlement:
         settlement = self._client.release(self.receipt) if self.receipt else Settlement()

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from ._messages import PROBLEM_TYPE, Denied, Query, Verdict
 from ._peer import LOCAL, UNKNOWN, address, as_utf8, chosen
+from ._wsgi_headers import AMBIGUOUS, apart, drops_underscores
 from .client import Client, Reservation
 
 if TYPE_CHECKING:
@@ -27,21 +28,32 @@ class WsgiMiddleware:
     `query` may change what is asked: say who is calling, or what it costs. `headers` names those that are sent, by
     default all. A request that a queue makes wait does so for at most `max_wait` seconds. With `reserve` the cost is
     reserved, as limits on concurrency need it; environ["weir.reservation"] settles it, or the end of the response.
+
+    In WSGI, X_User_Id and X-User-Id are one variable. A server that does not drop headers with underscores lets clients
+    write what only a proxy should: requests there are denied, unless `drops_underscores` is true (something before the
+    middleware drops them) or no name in `headers` has a hyphen. By default that is known by the server's name.
     """
 
     def __init__(self, app: WSGIApplication, client: Client | None = None, *, query: QueryOf | None = None,
-                 headers: Iterable[str] | None = None, max_wait: float = 5.0, reserve: bool = False) -> None:
+                 headers: Iterable[str] | None = None, max_wait: float = 5.0, reserve: bool = False,
+                 drops_underscores: bool | None = None) -> None:
         self._app = app
         self._client = client or Client()
         self._query = query
-        self._sends = chosen(headers)
         self._max_wait = max_wait
         self._reserve = reserve
+        names = None if headers is None else list(headers)
+        self._sends = chosen(names)
+        self._is_unambiguous = drops_underscores
+        if names is not None and not any("-" in name or "_" in name for name in names):
+            self._is_unambiguous = True
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         query = self._query_of(environ)
         reservation: Reservation | None = None
-        if query.ip is None:
+        if not (drops_underscores(environ) if self._is_unambiguous is None else self._is_unambiguous):
+            verdict = self._client.refuse(AMBIGUOUS.format(environ.get("SERVER_SOFTWARE", "this WSGI server")))
+        elif not query.ip:
             verdict = self._client.refuse(UNKNOWN)
         elif self._reserve:
             try:
@@ -84,7 +96,9 @@ def _peer_of(environ: WSGIEnvironment) -> str | None:
 def _headers_of(environ: WSGIEnvironment) -> Iterator[tuple[str, str]]:
     for key, value in environ.items():
         if key.startswith("HTTP_"):
-            yield key[5:].replace("_", "-").title(), as_utf8(value)
+            name = key[5:].replace("_", "-").title()
+            for one in apart(name, value):
+                yield name, as_utf8(one)
         elif key in ("CONTENT_TYPE", "CONTENT_LENGTH") and value:
             yield key.replace("_", "-").title(), as_utf8(value)
 

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"weir"
@@ -23,6 +25,11 @@ type clientSettings struct {
 	Fail    string  `json:"fail"`
 	Token   string  `json:"token"`
 	CA      string  `json:"ca"`
+
+	BreakerFailures    int     `json:"breaker_failures"`
+	BreakerInterval    float64 `json:"breaker_interval"`
+	BreakerMaxInterval float64 `json:"breaker_max_interval"`
+	onBreaker          func(weir.BreakerState)
 }
 
 type query struct {
@@ -44,6 +51,9 @@ type command struct {
 	Reserve    *query          `json:"reserve"`
 	Within     *query          `json:"within"`
 	Report     *query          `json:"report"`
+	Burst      *query          `json:"burst"`
+	Count      int             `json:"count"`
+	Breaker    bool            `json:"breaker"`
 	Settle     string          `json:"settle"`
 	SettleText string          `json:"settle_text"`
 	Release    string          `json:"release"`
@@ -60,7 +70,9 @@ var errOfTheWork = errors.New("of the work")
 type driver struct {
 	client       *weir.Client
 	reservations map[string]*weir.Reservation
+	mutex        sync.Mutex
 	told         []string
+	changes      []weir.BreakerState
 }
 
 func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
@@ -70,7 +82,9 @@ func (s clientSettings) client(onError func(error)) (*weir.Client, error) {
 	if s.Fail == "closed" {
 		fail = weir.Closed
 	}
-	options := weir.Options{URL: s.URL, Timeout: duration(s.Timeout), Fail: fail, Token: s.Token, OnError: onError}
+	options := weir.Options{URL: s.URL, Timeout: duration(s.Timeout), Fail: fail, Token: s.Token, OnError: onError,
+		BreakerFailures: s.BreakerFailures, BreakerInterval: duration(s.BreakerInterval),
+		BreakerMaxInterval: duration(s.BreakerMaxInterval), OnBreaker: s.onBreaker}
 	if s.CA != "" {
 		certificate, err := os.ReadFile(s.CA)
 		if err != nil {
@@ -150,13 +164,27 @@ func (d *driver) do(c command) (object, error) {
 		if d.client != nil {
 			d.client.Close()
 		}
-		made, err := c.New.client(func(err error) { d.told = append(d.told, name(err)) })
+		d.changes = []weir.BreakerState{}
+		c.New.onBreaker = func(state weir.BreakerState) {
+			d.mutex.Lock()
+			defer d.mutex.Unlock()
+			d.changes = append(d.changes, state)
+		}
+		made, err := c.New.client(func(err error) {
+			d.mutex.Lock()
+			defer d.mutex.Unlock()
+			d.told = append(d.told, name(err))
+		})
 		d.client = made
 		return object{}, err
 	case c.Check != nil:
 		return said(d.client.Check(ctx, c.Check.asked())), nil
 	case c.Peek != nil:
 		return said(d.client.Peek(ctx, c.Peek.asked())), nil
+	case c.Burst != nil:
+		return d.burst(ctx, c), nil
+	case c.Breaker:
+		return object{"state": d.client.BreakerState(), "changes": d.changes}, nil
 	case c.Reserve != nil:
 		options := weir.ReserveOptions{Lease: duration(c.Lease), ID: c.ID}
 		made, err := d.client.Reserve(ctx, c.Reserve.asked(), options)
@@ -167,6 +195,7 @@ func (d *driver) do(c command) (object, error) {
 		result := said(made.Verdict)
 		result["receipt"] = made.Receipt != ""
 		result["receipt_ends"] = made.ReceiptEnds.Seconds()
+		result["not_kept"] = append([]string{}, made.NotKept...)
 		return result, nil
 	case c.Within != nil:
 		return d.within(ctx, c)
@@ -180,6 +209,23 @@ func (d *driver) do(c command) (object, error) {
 		return settled(d.reservations[c.Release].Release(ctx))
 	}
 	return settled(d.reservations[c.Extend].Extend(ctx, duration(c.Lease)))
+}
+
+func (d *driver) burst(ctx context.Context, c command) object {
+	reasons := make(chan string, c.Count)
+	for i := 0; i < c.Count; i++ {
+		go func() { reasons <- d.client.Check(ctx, c.Burst.asked()).Reason }()
+	}
+	different := map[string]bool{}
+	for i := 0; i < c.Count; i++ {
+		different[<-reasons] = true
+	}
+	sorted := []string{}
+	for reason := range different {
+		sorted = append(sorted, reason)
+	}
+	sort.Strings(sorted)
+	return object{"reasons": sorted}
 }
 
 func (d *driver) within(ctx context.Context, c command) (object, error) {

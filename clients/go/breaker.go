@@ -1,0 +1,122 @@
+package weir
+
+import (
+	"fmt"
+	"math/rand"
+	"sync"
+	"time"
+)
+
+// BreakerState is the state of a client's circuit breaker.
+type BreakerState string
+
+const (
+	BreakerClosed   BreakerState = "closed"    // requests are sent
+	BreakerOpen     BreakerState = "open"      // nothing is sent: Options.Fail decides at once
+	BreakerHalfOpen BreakerState = "half_open" // one request is sent, the probe
+)
+
+// breaker stops requests to a server that does not answer. Goroutines share it.
+//
+//  1. It opens after so many failures in a row: no connection, or no whole answer within the time limit. Any answer
+//     ends the row, whatever it says, and closes the breaker.
+//  2. While it is not closed, one request at a time is sent: the probe. It is half open while a probe is out.
+//  3. The wait for a probe is between a half and all of the interval. Each probe that fails doubles that, up to
+//     maxInterval.
+//  4. A request that was given up by its caller says nothing about the server.
+//
+// 0 failures turn it off.
+type breaker struct {
+	failures      int
+	firstInterval time.Duration
+	maxInterval   time.Duration
+	onChange      func(BreakerState)
+	now           func() time.Time
+	chance        func() float64
+	mutex         sync.Mutex
+	state         BreakerState
+	inARow        int
+	interval      time.Duration
+	probeAt       time.Time // while it is open
+}
+
+func newBreaker(failures int, interval, maxInterval time.Duration, onChange func(BreakerState)) *breaker {
+	return &breaker{failures: failures, firstInterval: interval, maxInterval: maxInterval, onChange: onChange,
+		now: time.Now, chance: rand.Float64, state: BreakerClosed, interval: interval}
+}
+
+// begin says whether the request is a probe, or fails while nothing is sent. What it allows must end by succeeded,
+// failed or givenUp.
+func (b *breaker) begin() (isProbe bool, err error) {
+	b.update(func() BreakerState {
+		switch b.state {
+		case BreakerClosed:
+			return BreakerClosed
+		case BreakerHalfOpen:
+			err = fmt.Errorf("%w: a probe is in flight", ErrUnavailable)
+			return BreakerHalfOpen
+		}
+		if wait := b.probeAt.Sub(b.now()); wait > 0 {
+			err = fmt.Errorf("%w: the next probe is in %v", ErrUnavailable, wait.Round(time.Millisecond))
+			return BreakerOpen
+		}
+		isProbe = true
+		return BreakerHalfOpen
+	})
+	return isProbe, err
+}
+
+func (b *breaker) succeeded() {
+	b.update(func() BreakerState {
+		b.inARow = 0
+		b.interval = b.firstInterval
+		return BreakerClosed
+	})
+}
+
+func (b *breaker) failed(isProbe bool) {
+	b.update(func() BreakerState {
+		switch {
+		case b.state == BreakerClosed:
+			if b.inARow++; b.inARow != b.failures {
+				return BreakerClosed
+			}
+		case isProbe:
+			if b.interval *= 2; b.interval > b.maxInterval {
+				b.interval = b.maxInterval
+			}
+		default: // it began before the breaker opened
+			return b.state
+		}
+		b.probeAt = b.now().Add(time.Duration(float64(b.interval) * (0.5 + 0.5*b.chance())))
+		return BreakerOpen
+	})
+}
+
+func (b *breaker) givenUp(isProbe bool) {
+	b.update(func() BreakerState {
+		if !isProbe || b.state != BreakerHalfOpen {
+			return b.state
+		}
+		b.probeAt = b.now() // the next request is the probe
+		return BreakerOpen
+	})
+}
+
+func (b *breaker) current() BreakerState {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.state
+}
+
+// update tells of a new state without the lock.
+func (b *breaker) update(next func() BreakerState) {
+	b.mutex.Lock()
+	before := b.state
+	b.state = next()
+	after := b.state
+	b.mutex.Unlock()
+	if after != before && b.onChange != nil {
+		b.onChange(after)
+	}
+}
