@@ -248,18 +248,18 @@ void decide_keys_by_siphash(Table& table, const core::Rule& rule, std::span<cons
   decide_sought<Answer, A, Payload>(table, rule, requests, sought, now, answers);
 }
 
-#if defined(__x86_64__)
+#if WEIR_AES
 
 template <class Answer, class A, class Payload>
-[[gnu::target("aes")]] Answer decide_key_by_aes(Table& table, const core::Rule& rule, std::string_view key, Cost cost,
-                                                Instant now) noexcept {
+[[WEIR_AES_TARGET]] Answer decide_key_by_aes(Table& table, const core::Rule& rule, std::string_view key, Cost cost,
+                                             Instant now) noexcept {
   const KeyHash hash{aes_hash(table.keyed_hash().aes_keys(), key)};
   return decide_hashed<Answer, A, Payload>(table, limit_of<A>(rule), hash, cost, now);
 }
 
 template <class Answer, class A, class Payload>
-[[gnu::target("aes")]] void decide_keys_by_aes(Table& table, const core::Rule& rule, std::span<const Request> requests,
-                                               Instant now, Answer* answers) noexcept {
+[[WEIR_AES_TARGET]] void decide_keys_by_aes(Table& table, const core::Rule& rule, std::span<const Request> requests,
+                                            Instant now, Answer* answers) noexcept {
   AllSought<Payload> sought;
   const Cells<Payload>& cells = table.cells<Payload>();
   for (std::size_t begin = 0; begin < requests.size(); begin += hashed_at_once) {

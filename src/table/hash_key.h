@@ -8,7 +8,7 @@ namespace weir::table {
 
 enum class HashKind : std::uint8_t {
   siphash,  // siphash.h: any processor
-  aes,      // keyed_hash.h: x86-64 processors with AES instructions, quicker there
+  aes,      // keyed_hash.h: x86-64 and arm64 processors with AES instructions, quicker there
 };
 
 // Whether this processor can hash so.

@@ -2,6 +2,11 @@
 
 #include <sys/random.h>
 
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 #include <array>
 #include <random>
 
@@ -10,6 +15,8 @@ namespace weir::table {
 bool can_hash(HashKind kind) noexcept {
 #if defined(__x86_64__)
   if (kind == HashKind::aes) return __builtin_cpu_supports("aes") != 0;
+#elif WEIR_AES
+  if (kind == HashKind::aes) return (getauxval(AT_HWCAP) & HWCAP_AES) != 0;
 #endif
   return kind == HashKind::siphash;
 }
@@ -25,11 +32,11 @@ HashKey HashKey::random() noexcept {
   return {words[0], words[1], kind};
 }
 
-#if defined(__x86_64__)
+#if WEIR_AES
 
 KeyedHash::KeyedHash(const HashKey& key) noexcept : key_(key), aes_keys_(key) {}
 
-[[gnu::target("aes")]] std::uint64_t KeyedHash::by_aes(std::string_view bytes) const noexcept {
+[[WEIR_AES_TARGET]] std::uint64_t KeyedHash::by_aes(std::string_view bytes) const noexcept {
   return aes_hash(aes_keys_, bytes);
 }
 

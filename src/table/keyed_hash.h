@@ -1,22 +1,18 @@
 // The hash of a table, with its secret: of the kind that the secret is for.
 #pragma once
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include "table/aes_block.h"
 #include "table/hash_key.h"
 #include "table/siphash.h"
 
 namespace weir::table {
 
-#if defined(__x86_64__)
+#if WEIR_AES
 
 // A keyed hash of AES rounds: 64 bits of a key, in a quarter of SipHash's instructions. docs/decisions/0008 says why
 // and how safe it is.
@@ -29,31 +25,23 @@ namespace weir::table {
 // chance two of them meet before F with odds of at most 2^-111. Snapshots hold these hashes: they must stay as they
 // are.
 
-#define WEIR_AES [[gnu::target("aes"), gnu::always_inline]]
-
 // The secrets of the rounds, from a table's one.
 struct AesKeys {
-  struct alignas(16) Words {
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;
-  };
-  using Rounds = std::array<Words, 4>;
-
-  Words begin_a, begin_b;
-  Rounds a{}, b{}, f{};
+  AesWords begin_a, begin_b;
+  AesRounds a{}, b{}, f{};
 
   AesKeys() = default;
   explicit AesKeys(const HashKey& key) noexcept {
     std::uint64_t number = 0;
     const auto next = [&] { return siphash13(key, bytes_of(++number)); };
-    const auto fill = [&](Words& words) {
+    const auto fill = [&](AesWords& words) {
       words.low = next();
       words.high = next();
     };
     fill(begin_a);
     fill(begin_b);
-    for (Rounds* rounds : {&a, &b, &f}) {
-      for (Words& words : *rounds) fill(words);
+    for (AesRounds* rounds : {&a, &b, &f}) {
+      for (AesWords& words : *rounds) fill(words);
     }
   }
 
@@ -65,21 +53,6 @@ struct AesKeys {
 
 namespace aes_detail {
 
-WEIR_AES inline __m128i load(const char* bytes) noexcept {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
-}
-
-WEIR_AES inline __m128i load(const AesKeys::Words& words) noexcept {
-  return _mm_load_si128(reinterpret_cast<const __m128i*>(&words));
-}
-
-WEIR_AES inline __m128i through(const AesKeys::Rounds& rounds, __m128i block) noexcept {
-  block = _mm_aesenc_si128(block, load(rounds[0]));
-  block = _mm_aesenc_si128(block, load(rounds[1]));
-  block = _mm_aesenc_si128(block, load(rounds[2]));
-  return _mm_aesenc_si128(block, load(rounds[3]));
-}
-
 template <class Word>
 [[gnu::always_inline]] inline std::uint64_t word_at(const char* at) noexcept {
   Word word = 0;
@@ -88,7 +61,7 @@ template <class Word>
 }
 
 // Fewer than 16 bytes in two words that, with their number, tell them apart from all others.
-[[gnu::always_inline]] inline AesKeys::Words short_block(const char* bytes, std::size_t size) noexcept {
+[[gnu::always_inline]] inline AesWords short_block(const char* bytes, std::size_t size) noexcept {
   if (size >= 8) return {word_at<std::uint64_t>(bytes), word_at<std::uint64_t>(bytes + size - 8)};
   if (size >= 4) return {word_at<std::uint32_t>(bytes), word_at<std::uint32_t>(bytes + size - 4)};
   if (size == 0) return {0, 0};
@@ -98,29 +71,25 @@ template <class Word>
 
 }  // namespace aes_detail
 
-WEIR_AES inline std::uint64_t aes_hash(const AesKeys& keys, std::string_view bytes) noexcept {
-  using aes_detail::load;
-  using aes_detail::through;
-  __m128i x = load(keys.begin_a);
-  __m128i y = load(keys.begin_b);
+[[WEIR_AES_TARGET, gnu::always_inline]] inline std::uint64_t aes_hash(const AesKeys& keys,
+                                                                      std::string_view bytes) noexcept {
+  AesBlock x = aes_load(keys.begin_a);
+  AesBlock y = aes_load(keys.begin_b);
   const char* const begin = bytes.data();
   const std::size_t size = bytes.size();
   if (size >= 16) [[likely]] {
-    x = _mm_xor_si128(x, load(begin));
+    x = aes_xor(x, aes_load(begin));
     for (std::size_t at = 16; size - at > 16; at += 16) {
-      x = _mm_xor_si128(through(keys.a, x), load(begin + at));
+      x = aes_xor(aes_through(keys.a, x), aes_load(begin + at));
     }
-    y = _mm_xor_si128(y, load(begin + size - 16));
+    y = aes_xor(y, aes_load(begin + size - 16));
   } else {
-    const AesKeys::Words block = aes_detail::short_block(begin, size);
-    x = _mm_xor_si128(x, load(block));
+    const AesWords block = aes_detail::short_block(begin, size);
+    x = aes_xor(x, aes_load(block));
   }
-  const __m128i met = _mm_xor_si128(through(keys.a, x), through(keys.b, y));
-  const __m128i hashed = through(keys.f, _mm_xor_si128(met, _mm_cvtsi64_si128(static_cast<std::int64_t>(size))));
-  return static_cast<std::uint64_t>(_mm_cvtsi128_si64(hashed));
+  const AesBlock met = aes_xor(aes_through(keys.a, x), aes_through(keys.b, y));
+  return aes_low(aes_through(keys.f, aes_xor(met, aes_from_low(std::uint64_t{size}))));
 }
-
-#undef WEIR_AES
 
 #endif
 
@@ -138,7 +107,7 @@ class KeyedHash {
   }
 
   [[nodiscard]] const HashKey& key() const noexcept { return key_; }
-#if defined(__x86_64__)
+#if WEIR_AES
   [[nodiscard]] const AesKeys& aes_keys() const noexcept {
     return aes_keys_;
   }
@@ -148,7 +117,7 @@ class KeyedHash {
   [[nodiscard]] std::uint64_t by_aes(std::string_view bytes) const noexcept;
 
   HashKey key_;
-#if defined(__x86_64__)
+#if WEIR_AES
   AesKeys aes_keys_;
 #endif
 };

@@ -319,8 +319,7 @@ Result<Header> get_header(BlockReader& in, const std::filesystem::path& path) {
   if (!can_hash(header->hash_key().kind)) {
     return failure(
         path.string(),
-        "was saved on an x86-64 processor with AES instructions, which this is not: delete it to begin with no "
-        "states");
+        "was saved on a processor with AES instructions, which this one lacks: delete it to begin with no states");
   }
   return header;
 }

@@ -68,7 +68,7 @@ Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::size
 Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::shared_ptr<Budget> budget,
                                              HashKey hash_key) {
   if (!can_hash(hash_key.kind))
-    return failure("hash_key", "is for x86-64 processors with AES instructions, and this is none: make another");
+    return failure("hash_key", "needs a processor with AES instructions, which this one lacks: make another key");
   std::unique_ptr<Table> table(new Table(std::move(budget), hash_key));
   const Result<void> made = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) -> Result<void> {
@@ -123,7 +123,7 @@ Decision Table::peek(const core::Rule& rule, const HashedRequest& request, Insta
 template <class Answer>
 Table::Way<Answer> Table::way_for(const core::Rule& rule) noexcept {
   return with(rule, [&]<class A, class Payload>(const core::RuleOf<A>&, Cells<Payload>&) -> Way<Answer> {
-#if defined(__x86_64__)
+#if WEIR_AES
     if (hash_key().kind == HashKind::aes) {
       return {decide_key_by_aes<Answer, A, Payload>, decide_keys_by_aes<Answer, A, Payload>};
     }

@@ -14,7 +14,7 @@
 
 #include "table/keyed_hash.h"
 
-#if defined(__x86_64__)
+#if WEIR_AES
 
 namespace weir::table {
 namespace {
@@ -62,12 +62,12 @@ Block round_of(const Block& block, const Block& key) {
   return out;
 }
 
-Block block_of(const AesKeys::Words& words) {
+Block block_of(const AesWords& words) {
   return std::bit_cast<Block>(words);
 }
 
-Block through(const AesKeys::Rounds& rounds, Block block) {
-  for (const AesKeys::Words& key : rounds) block = round_of(block, block_of(key));
+Block through(const AesRounds& rounds, Block block) {
+  for (const AesWords& key : rounds) block = round_of(block, block_of(key));
   return block;
 }
 
