@@ -1,9 +1,12 @@
-"""Counts what ctest ran, by kind (label). Arguments: [--strict] NAME:FOLDER..., with ctest's results in FOLDER/NAME.xml.
+"""Counts what ctest ran, by kind (label). Arguments: [--strict] [--time WHAT=SECONDS]... NAME:FOLDER..., with ctest's
+results in FOLDER/NAME.xml.
 
-Prints a table, kinds by runs, what was skipped, and last the line `N passed, N failed`, or `N passed, N failed, N
-skipped`. A run without tests counts as a failure. Exits with 1 if anything failed, or with --strict was skipped.
+Prints a table, kinds by runs, the times and their total, what failed and what was skipped, and last the line `N passed,
+N failed`, or `N passed, N failed, N skipped`. A run without tests counts as a failure. Exits with 1 if anything failed,
+or with --strict was skipped.
 """
 
+import argparse
 import collections
 import json
 import pathlib
@@ -24,34 +27,52 @@ def kinds(folder):
     return found
 
 
+def outcome_of(case):
+    """passed, failed or skipped. ctest also marks as skipped what it could not start: that failed."""
+    if case.find("failure") is not None or case.get("status") == "fail":
+        return "failed"
+    skipped = case.find("skipped")
+    if skipped is None:
+        return "passed"
+    return "skipped" if skipped.get("message", "").startswith("SKIP_") else "failed"
+
+
 def outcomes(name, folder):
-    """(test, kind, outcome) of each test that was chosen; outcome is passed, failed or skipped."""
+    """(test, kind, outcome) of each test that was chosen."""
     kind = kinds(folder)
     results = ElementTree.parse(pathlib.Path(folder) / f"{name}.xml")
     for case in results.getroot().iter("testcase"):
-        if case.find("failure") is not None or case.get("status") == "fail":
-            outcome = "failed"
-        elif case.find("skipped") is not None:
-            outcome = "skipped"
-        else:
-            outcome = "passed"
-        yield case.get("name"), kind.get(case.get("name"), "unlabelled"), outcome
+        yield case.get("name"), kind.get(case.get("name"), "unlabelled"), outcome_of(case)
 
 
-def main(arguments):
-    strict = arguments[:1] == ["--strict"]
-    arguments = arguments[strict:]
-    names = [argument.split(":")[0] for argument in arguments]
+def clock(seconds):
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+def summary_of(times):
+    """The line with what each part took."""
+    parts = [(what, int(seconds)) for what, seconds in (time.rsplit("=", 1) for time in times)]
+    return ", ".join(f"{what} {clock(seconds)}" for what, seconds in parts) + \
+        f"; total {clock(sum(seconds for _, seconds in parts))}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--time", action="append", default=[])
+    parser.add_argument("runs", nargs="+")
+    arguments = parser.parse_args()
+    names = [run.split(":")[0] for run in arguments.runs]
     counts = {name: collections.Counter() for name in names}
     total = collections.Counter()
-    skipped = []
-    for argument in arguments:
-        name, folder = argument.split(":")
+    named = {"failed": [], "skipped": []}
+    for run in arguments.runs:
+        name, folder = run.split(":")
         for test, kind, outcome in outcomes(name, folder):
             total[outcome] += 1
-            if outcome == "skipped":
-                skipped.append(f"{name}: skipped: {test}")
-            else:
+            if outcome in named:
+                named[outcome].append(f"{name}: {outcome}: {test}")
+            if outcome != "skipped":
                 counts[name][kind] += 1
         if not counts[name]:
             print(f"{name}: no tests were run")
@@ -60,10 +81,13 @@ def main(arguments):
     print("\ntests by kind".ljust(16) + "".join(name.rjust(15) for name in names))
     for kind in sorted({kind for count in counts.values() for kind in count}):
         print(kind.ljust(15) + "".join(str(counts[name][kind] or "-").rjust(15) for name in names))
-    for line in skipped:
+    if arguments.time:
+        print(summary_of(arguments.time))
+    for line in named["skipped"] + named["failed"]:
         print(line)
-    print(f"{total['passed']} passed, {total['failed']} failed" + (f", {len(skipped)} skipped" if skipped else ""))
-    return 1 if total["failed"] or (strict and skipped) else 0
+    skipped = total["skipped"]
+    print(f"{total['passed']} passed, {total['failed']} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if total["failed"] or (arguments.strict and skipped) else 0
 
 
-sys.exit(main(sys.argv[1:]))
+sys.exit(main())

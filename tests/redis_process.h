@@ -91,15 +91,21 @@ class RedisConnection {
     return answer;
   }
 
-  // One reply; good until the next. Throws when the server closes before.
-  wire::resp::Reply exchange(std::string_view bytes) {
+  // The reply to the last of `commands` in these bytes; good until the next. Throws when the server closes before.
+  wire::resp::Reply exchange(std::string_view bytes, std::size_t commands = 1) {
     send(bytes);
     received_.clear();
     parser_ = wire::resp::ReplyParser();
-    while (parser_.next(received_).status != wire::resp::ReplyParser::Status::reply) {
-      if (!receive_some(received_)) throw std::runtime_error("the server is gone");
+    for (;;) {
+      const auto [status, consumed] = parser_.next(received_);
+      if (status != wire::resp::ReplyParser::Status::reply) {
+        if (!receive_some(received_)) throw std::runtime_error("the server is gone");
+      } else if (--commands == 0) {
+        return parser_.reply();
+      } else {
+        received_.erase(0, consumed);
+      }
     }
-    return parser_.reply();
   }
   wire::resp::Reply ask(std::span<const std::string_view> words) {
     std::string bytes;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/sanitized.h"
 #include "tests/simulation/simulation.h"
 
 namespace weir::simulation {
@@ -24,7 +25,8 @@ class Seeds : public testing::TestWithParam<std::uint64_t> {};
 
 // WEIR_SIMULATION_SEEDS: of leased limits; of approximate ones half as many.
 void expect_promises(Consistency kind, std::uint64_t shard) {
-  const std::uint64_t seeds = number_from("WEIR_SIMULATION_SEEDS", 600) / (kind == Consistency::approximate ? 2 : 1);
+  const std::uint64_t seeds =
+      number_from("WEIR_SIMULATION_SEEDS", cases(2'000)) / (kind == Consistency::approximate ? 2 : 1);
   Simulation::Sums all;
   double utilisation = 0;
   double measured = 0;

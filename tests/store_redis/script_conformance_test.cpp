@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "store/redis/script_plan.h"
+#include "tests/sanitized.h"
 #include "tests/store/memory_store.h"
 #include "tests/store_redis/group_trace.h"
 #include "tests/store_redis/script_server.h"
@@ -19,7 +20,7 @@
 namespace weir::store::redis {
 namespace {
 
-constexpr std::size_t traces_of_each = 2'000;
+constexpr std::size_t traces_of_each = cases(2'000);
 
 constexpr std::array every_algorithm{Algorithm::token_bucket,          Algorithm::gcra,
                                      Algorithm::leaky_bucket_meter,    Algorithm::leaky_bucket_queue,
@@ -193,17 +194,17 @@ TEST_P(ScriptConformance, EverySliceIsTheCoresWhateverTheClockDoes) {
 
 // Repeated and unknown ids, receipts that end and are extended, settlements up and down, reports; also where slices are
 // out, and numbers change under what is reserved.
-TEST_F(ScriptConformance, EveryReceiptIsTheCoresWhateverTheClockDoes) {
-  for (const Algorithm algorithm : every_reserving) {
-    for (std::uint64_t seed = 0; seed < traces_of_each / 4 * 3; ++seed) {
-      SCOPED_TRACE(std::string(name_of(algorithm)) + " seed " + std::to_string(seed));
-      GroupTrace trace(seed * 8 + static_cast<std::uint64_t>(algorithm));
-      trace.reserve();
-      if (seed % 2 == 1) trace.lease();
-      trace.add_family(algorithm);
-      follow_on_manual_time(trace, 24, 4);
-      if (HasFatalFailure()) return;
-    }
+using ScriptReceiptConformance = ScriptConformance;
+
+TEST_P(ScriptReceiptConformance, EveryReceiptIsTheCoresWhateverTheClockDoes) {
+  for (std::uint64_t seed = 0; seed < traces_of_each / 4 * 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    GroupTrace trace(seed * 8 + static_cast<std::uint64_t>(GetParam()));
+    trace.reserve();
+    if (seed % 2 == 1) trace.lease();
+    trace.add_family(GetParam());
+    follow_on_manual_time(trace, 24, 4);
+    if (HasFatalFailure()) return;
   }
 }
 
@@ -376,6 +377,8 @@ TEST_F(ScriptConformance, WhereABatchIsCutMakesNoDifference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, ScriptConformance, testing::ValuesIn(every_algorithm),
+                         [](const auto& algorithm) { return std::string(name_of(algorithm.param)); });
+INSTANTIATE_TEST_SUITE_P(Algorithms, ScriptReceiptConformance, testing::ValuesIn(every_reserving),
                          [](const auto& algorithm) { return std::string(name_of(algorithm.param)); });
 
 }  // namespace

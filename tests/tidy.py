@@ -1,0 +1,76 @@
+"""Runs clang-tidy on each unit of a build that has a source of given places. Arguments: CLANG_TIDY BUILD PLACE...
+
+A unit is a file that the build compiles, or several that it compiles together. As many run side by side as there are
+cores. Findings are printed as they come, each once, and a line of progress now and then. Exits with 1 if there are any.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+EVERY = 30  # seconds
+
+
+def sources_of(unit):
+    """The files that a unit is made of, relative to the tree; those made by the build are not."""
+    files = re.findall(r'#include "(.+\.cpp)"', unit.read_text()) if "Unity" in unit.parts else [unit]
+    for file in map(pathlib.Path, files):
+        if file.is_relative_to(ROOT) and not file.is_relative_to(ROOT / "build"):
+            yield file.relative_to(ROOT)
+
+
+def units_of(build, places):
+    """The largest first: begun last, they would end alone."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    units = {}
+    for unit in sorted({pathlib.Path(command["file"]) for command in commands}):
+        sources = list(sources_of(unit)) if unit.exists() else []
+        if any(source.is_relative_to(place) for source in sources for place in places):
+            units[unit] = sum((ROOT / source).stat().st_size for source in sources)
+    return sorted(units, key=units.get, reverse=True)
+
+
+def findings_of(said):
+    """Each finding is the line that names it and those that explain it."""
+    return [finding for finding in re.split(r"(?m)^(?=\S+:\d+:\d+: (?:error|warning): )", said)
+            if re.match(r"\S+:\d+:\d+: ", finding)]
+
+
+def tidy(program, build, unit):
+    begin = time.monotonic()
+    done = subprocess.run([program, "-p", build, "--quiet", unit], capture_output=True, text=True)
+    said = findings_of(done.stdout)
+    if done.returncode != 0 and not said:
+        said = [f"{unit}: {done.stdout}{done.stderr}"]
+    return said, time.monotonic() - begin
+
+
+def main(program, build, *places):
+    build = pathlib.Path(build).resolve()
+    units = units_of(build, places)
+    print(f"lint: {program} on {len(units)} units", flush=True)
+    begin = shown = time.monotonic()
+    found = set()
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        running = {pool.submit(tidy, program, build, unit): unit for unit in units}
+        for done, future in enumerate(concurrent.futures.as_completed(running), 1):
+            said, took = future.result()
+            if os.environ.get("WEIR_LINT_TIMES"):
+                print(f"{took:7.1f} s  {running[future].relative_to(ROOT)}", flush=True)
+            for finding in said:
+                if finding not in found:
+                    found.add(finding)
+                    print(finding.rstrip().replace(f"{ROOT}/", ""), flush=True)
+            if time.monotonic() - shown >= EVERY:
+                shown = time.monotonic()
+                print(f"lint: {done}/{len(units)} units, {len(found)} findings, {int(shown - begin)} s", flush=True)
+    return 1 if found else 0
+
+
+sys.exit(main(*sys.argv[1:]))
