@@ -7,14 +7,14 @@
 --   http-response lua.weir_fields  adds what Weir says of the limit to the answer of one that passes
 --   filter lua.weir_release        if the policy has a limit with `algorithm: concurrency`: ends what a request holds
 --
--- A request that Weir gives no answer to, or one of 5xx, passes; beside these only a 200 lets one pass. HAProxy 2.6
--- tries to connect for three seconds. So that requests need not wait for that, its health checks of the backend `weir`
--- say, to all threads alike, whether Weir is there to be asked.
+-- Only a 200 lets a request pass, and the health checks of the backend `weir`: while they say that Weir is unavailable, it
+-- is not asked. A request without an answer waits a second for their word, and gets a 503 if Weir is well: then it is
+-- HAProxy that has no time or no descriptors left, and that must not open the gate.
 
 local url, token = "http://" .. os.getenv("WEIR_ADDRESS"), os.getenv("WEIR_TOKEN")
 
 local passes_unjudged = os.getenv("WEIR_AWAY") ~= "deny"
-local patience = 6000 -- ms; above listeners.http.hold_max, 5s, by which an answer may wait its turn
+local timeout = 1000 -- ms; with a queue in the policy 6000, above listeners.http.hold_max
 
 local passed_on = {
   "ratelimit", "ratelimit-policy", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset",
@@ -51,8 +51,38 @@ local denials = {
   [400] = true, [403] = true, [408] = true, [413] = true, [414] = true, [415] = true, [429] = true, [431] = true,
 }
 
+-- Questions at a time, on this thread. Each takes a descriptor, of which HAProxy has two for each of its connections
+-- (`maxconn`): on all threads together they take a fourth of `maxconn`, so that some are free for all else.
+local asked, max_asked = 0
+
+-- The answer; none if there was no room for the question in time.
+local function ask(txn)
+  if not max_asked then
+    local info = core.get_info()
+    max_asked = math.max(1, tonumber(info.Maxconn) // 4 // tonumber(info.Nbthread))
+  end
+  local waited = 0
+  while asked >= max_asked do
+    if waited >= timeout then return {} end
+    core.msleep(20)
+    waited = waited + 20
+  end
+  asked = asked + 1
+  local answer = core.httpclient():get({ url = url .. "/v1/auth", headers = question(txn), timeout = timeout })
+  asked = asked - 1
+  return answer
+end
+
+local function is_unavailable(txn)
+  for _ = 1, 20 do
+    if tonumber(txn.f:nbsrv("weir")) == 0 then return true end
+    core.msleep(50)
+  end
+  return false
+end
+
 core.register_action("weir", { "http-req" }, function(txn)
-  local answer = core.httpclient():get({ url = url .. "/v1/auth", headers = question(txn), timeout = patience })
+  local answer = ask(txn)
   local status = answer.status
   if status == 200 then
     txn:set_priv(fields_of(answer))
@@ -60,7 +90,7 @@ core.register_action("weir", { "http-req" }, function(txn)
     if receipt then txn:set_var("txn.weir_receipt", receipt[0]) end
   elseif not status or status < 100 or status >= 500 then
     txn:Warning("weir: no answer")
-    if not passes_unjudged then txn:done(txn:reply({ status = 503 })) end
+    if not (is_unavailable(txn) and passes_unjudged) then txn:done(txn:reply({ status = 503 })) end
   elseif denials[status] then
     txn:done(txn:reply({ status = status, headers = fields_of(answer), body = answer.body }))
   else
@@ -79,7 +109,7 @@ local function release(receipt)
   local headers = { ["host"] = { "localhost" }, ["content-type"] = { "application/json" } }
   if token then headers["x-weir-token"] = { token } end
   local body = '{"receipt":"' .. receipt .. '"}'
-  local answer = core.httpclient():post({ url = url .. "/v1/release", headers = headers, body = body, timeout = patience })
+  local answer = core.httpclient():post({ url = url .. "/v1/release", headers = headers, body = body, timeout = timeout })
   if answer.status ~= 200 then core.Warning("weir: a hold was not released, and ends with its lease") end
 end
 

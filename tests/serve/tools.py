@@ -34,6 +34,8 @@ RUNS = {
     "envoy": ENVOY, "quota": ENVOY, "llm_gateway": ENVOY,
     "proxy_answers.EnvoyExtAuthz": ENVOY, "proxy_answers.EnvoyRateLimitFilter": ENVOY,
     "sweep.EnvoyRateLimitFilter": ENVOY, "sweep.EnvoyExtAuthz": ENVOY, "sweep.EnvoyDescriptors": ENVOY,
+    "overload.EnvoyRateLimitFilter": ENVOY, "overload.EnvoyExtAuthz": ENVOY,
+    "overload.EnvoyDescriptors": ENVOY,
     "kubernetes.Envoy": ENVOY,
     "redis_clients.Node": ("Node's clients", has_node_clients),
 }

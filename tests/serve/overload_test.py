@@ -1,0 +1,204 @@
+"""Load opens no gate, and a Weir that hangs stalls no request for long: each proxy, from its example as it is.
+
+The limit is used up. Then whatever reaches the application got there because the proxy ran out of something, and took
+that for a failure of Weir.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import envoy_test
+import hostile
+import proxy
+import sweep_clients
+from server import PATIENCE, eventually
+from sweep_test import LEAST, with_rate
+
+
+def h2load(port, requests, connections, streams=1, http1=False):
+    """The numbers of answers: {"2xx": 0, "4xx": 3000, ...}. `streams` is how many requests a connection has at once."""
+    arguments = ["-n", requests, "-c", connections, "-m", streams, *(["--h1"] if http1 else [])]
+    done = subprocess.run(["h2load", *map(str, arguments), f"http://127.0.0.1:{port}/"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=4 * PATIENCE)
+    answers = {kind: int(number) for number, kind in re.findall(r"(\d+) (\dxx)", done.stdout)}
+    if not answers:
+        raise AssertionError(f"h2load: {done.stdout}")
+    return answers
+
+
+def withheld_bodies(port, requests):
+    """The statuses of as many requests, which come at once and send their bodies late: those that get no answer before
+    that have passed. None for a connection that is closed without an answer."""
+    barrier = asyncio.Barrier(requests)
+
+    async def one():
+        async with sweep_clients.connected(port) as (reader, writer):
+            writer.write(b"POST / HTTP/1.1\r\nHost: shop.example.com\r\nContent-Length: 1\r\n")
+            await barrier.wait()
+            writer.write(b"\r\n")
+            with contextlib.suppress(ConnectionError):
+                status = asyncio.create_task(reader.readline())
+                await asyncio.wait([status], timeout=1)
+                writer.write(b"x")
+                line = await asyncio.wait_for(status, PATIENCE)
+                return int(line.split()[1]) if line else None
+
+    async def each():
+        return await asyncio.gather(*(one() for _ in range(requests)))
+
+    return asyncio.run(each())
+
+
+class Prepared:
+    """Weir, an example's proxy and the application, with the limit used up."""
+
+    example = None
+    command = None
+    listener = 8000
+    awaited = 8000
+    policy = "policy.yaml"
+    instead = None
+
+    @classmethod
+    def setUpClass(cls):
+        hostile.raise_file_limit()
+
+    def setUp(self):
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.application = self.enterContext(sweep_clients.application())
+        served = proxy.served(self.example, directory, self.policy, lambda policy: with_rate(policy, LEAST))
+        self.weir = self.enterContext(served)
+        ports = {port: proxy.free_port() for port in (8000, 8001, 8002)}
+        self.port = ports[self.listener]
+        ports |= {8080: self.weir.http[1], 9000: self.application.port}
+        if hasattr(self.weir, "rls"):
+            ports[8081] = self.weir.rls[1]
+        self.enterContext(proxy.running(self.example, self.command, ports, ports[self.awaited], self.instead, None))
+        self.use_up()
+
+    def use_up(self):
+        for client in ["127.0.0.1", sweep_clients.CLIENT]:
+            self.ask(client)
+            self.assertEqual(self.ask(client)[0], 429)
+        self.application.reached.clear()
+
+    def ask(self, client=sweep_clients.CLIENT):
+        """(status, seconds that it took)"""
+        began = time.monotonic()
+        status = proxy.Client().ask(client=client, port=self.port)[0]
+        return status, time.monotonic() - began
+
+
+class Overload(Prepared):
+    # (requests, connections, streams of each): 2,000 or more at once, if the proxy takes so many.
+    over_http2 = [(3_000, 3, 500), (10_000, 10, 500), (10_000, 50, 100)]
+    over_http1 = [(6_000, 2_000)]
+    stall = 6        # seconds, at most, that a request waits for a Weir that hangs
+    noticed = 4      # seconds until requests no longer do
+
+    def assert_shut(self, answers):
+        self.assertEqual((len(self.application.reached), answers["2xx"]), (0, 0))
+        self.assertGreaterEqual(answers["4xx"], 2_000)
+
+    def test_two_thousand_requests_at_once_leave_the_gate_shut(self):
+        for load in self.over_http2:
+            with self.subTest(load):
+                self.assert_shut(h2load(self.port, *load))
+        for load in self.over_http1:
+            with self.subTest(load):
+                self.assert_shut(h2load(self.port, *load, http1=True))
+        self.assertEqual(self.ask()[0], 429)
+
+    def test_a_weir_that_hangs_is_bypassed_and_asked_again_when_it_goes_on(self):
+        self.weir.signal(signal.SIGSTOP)
+        try:
+            stopped = time.monotonic()
+            with concurrent.futures.ThreadPoolExecutor(20) as threads:
+                answers = list(threads.map(lambda _: self.ask(), range(20)))
+            self.assertLess(max(seconds for _, seconds in answers), self.stall)
+            eventually(lambda: self.ask()[0] == 200, "a request that passes")
+            self.assertLess(time.monotonic() - stopped, self.stall + self.noticed)
+            again = sorted(self.ask() for _ in range(50))
+            self.assertEqual({status for status, _ in again}, {200})
+            # But for those that try whether Weir is back.
+            waited = [seconds for _, seconds in again if seconds > 0.25]
+            self.assertLessEqual(len(waited), 3, waited)
+        finally:
+            self.weir.signal(signal.SIGCONT)
+        eventually(lambda: self.ask()[0] == 429, "a denial")
+
+
+class Envoy(Overload):
+    example = "envoy"
+    awaited = 8002
+    command = [envoy_test.ENVOY, "-c", "envoy.yaml", "--use-dynamic-base-id", "--concurrency", "2", "-l", "error"]
+
+
+class EnvoyRateLimitFilter(Envoy, unittest.TestCase):
+    listener = 8000
+
+
+class EnvoyExtAuthz(Envoy, unittest.TestCase):
+    listener = 8001
+
+
+class EnvoyDescriptors(Envoy, unittest.TestCase):
+    listener = 8002
+    policy = "descriptors.yaml"
+
+
+class Nginx(Overload, unittest.TestCase):
+    example = "nginx"
+    command = ["nginx", "-e", "stderr", "-p", ".", "-c", "nginx.conf"]
+    over_http2 = []
+
+
+class NginxWithFewConnections(Prepared, unittest.TestCase):
+    example = "nginx"
+    command = ["nginx", "-e", "stderr", "-p", ".", "-c", "nginx.conf"]
+    instead = ("worker_connections 4096", "worker_connections 512")
+
+    def test_without_connections_nothing_passes(self):
+        statuses = withheld_bodies(self.port, 480)
+        self.assertEqual(len(self.application.reached), 0)
+        self.assertIn(500, statuses)  # it did run out
+
+
+class HAProxy(Overload, unittest.TestCase):
+    example = "haproxy"
+    command = ["haproxy", "-f", "haproxy.cfg"]
+
+
+class HAProxyWithFewDescriptors(Prepared, unittest.TestCase):
+    example = "haproxy"
+    command = ["prlimit", "--nofile=1024:1024", "haproxy", "-f", "haproxy.cfg"]
+    instead = ("maxconn 4000", "maxconn 400")
+
+    def test_many_streams_leave_the_gate_shut(self):
+        answers = h2load(self.port, 10_000, 50, 100)
+        self.assertEqual((len(self.application.reached), answers["2xx"]), (0, 0))
+        self.assertEqual(self.ask()[0], 429)
+
+    def test_it_does_not_start_with_fewer_than_its_connections_need(self):
+        with self.assertRaisesRegex(AssertionError, "(?i)FD limit|ulimit"):
+            with proxy.running("haproxy", self.command, {8000: proxy.free_port()}, proxy.free_port()):
+                pass
+
+
+class Caddy(Overload, unittest.TestCase):
+    example = "caddy"
+    command = ["caddy", "run"]
+    over_http2 = []
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
