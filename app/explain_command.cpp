@@ -93,7 +93,7 @@ std::string check_header(const std::string& text) {
 }
 
 std::string check_address(const std::string& text) {
-  return text::Address::parse(text) ? "" : "`" + text + "` is not an address, like 192.0.2.7 or 2001:db8::7";
+  return text::Address::parse_endpoint(text) ? "" : "`" + text + "` is not an address, like 192.0.2.7 or 2001:db8::7";
 }
 
 int explain_descriptor(const ExplainOptions& options, const policy::Ruleset& ruleset) {

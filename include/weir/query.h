@@ -17,8 +17,9 @@ struct Query {
   std::string_view method = "GET";
   std::string_view path = "/";  // as it was sent, with its query string or without
 
-  // The address of whoever sent the request: of the connection, not of a header. If the policy trusts it as a proxy,
-  // its headers say who called it. Empty: not known.
+  // The address of whoever sent the request: of the connection, not of a header. 192.0.2.7:51234 and
+  // [2001:db8::7]:443 are the addresses in them. If the policy trusts it as a proxy, its headers say who called it.
+  // Empty: not known. All requests with a text that is not an address are one consumer, `ip=unreadable`.
   std::string_view ip{};
   std::span<const Header> headers{};
 

@@ -81,19 +81,6 @@ std::string_view for_parameter(std::string_view element) noexcept {
   return {};
 }
 
-// An address as proxies write it: 192.0.2.1, 192.0.2.1:443, [2001:db8::1]:443, 2001:db8::1, each maybe in quotes.
-std::optional<policy::Address> address_of_hop(std::string_view entry) noexcept {
-  entry = unquoted(entry);
-  if (!entry.empty() && entry.front() == '[') {
-    const std::size_t close = entry.find(']');
-    if (close == std::string_view::npos) return std::nullopt;
-    return policy::Address::parse(entry.substr(1, close - 1));
-  }
-  const std::size_t colon = entry.find(':');
-  const bool has_port = colon != std::string_view::npos && entry.find(':', colon + 1) == std::string_view::npos;
-  return policy::Address::parse(has_port ? entry.substr(0, colon) : entry);
-}
-
 // --- whom to believe
 
 char lower(char c) noexcept {
@@ -122,7 +109,7 @@ class WalkFromRight {
 
   // False once the client is found: what lies further left is hearsay.
   bool visit(std::string_view entry) noexcept {
-    const auto address = address_of_hop(entry);
+    const auto address = policy::Address::parse_endpoint(unquoted(entry));
     client_.known = address.has_value();
     if (!address) return false;
     client_.address = *address;
@@ -190,10 +177,11 @@ ForwardedClient forwarded_client(const policy::Identity& identity, const Query& 
 Caller identify(const policy::Ruleset& ruleset, const Query& query) noexcept {
   const policy::Identity& identity = ruleset.identity;
   Caller caller;
-  const std::optional<policy::Address> peer = policy::Address::parse(query.ip);
+  const std::optional<policy::Address> peer = policy::Address::parse_endpoint(query.ip);
   caller.trusted = peer && is_trusted(identity, *peer);
   caller.address = peer;
   caller.address_known = peer.has_value();
+  caller.address_unreadable = !peer && !query.ip.empty();
   if (caller.trusted) {
     const ForwardedClient client = forwarded_client(identity, query, *peer);
     caller.address = client.address;

@@ -6,6 +6,9 @@
 // X-Forwarded-For and Forwarded name different clients one of them is forged, and what a trusted proxy passes on may be
 // no address at all: then the client's address is unknown. The consumer is the proxy's own address, and conditions on
 // the address hold, `ip_in` and `ip_not_in` alike: no header that a client makes up lifts a limit.
+//
+// A query whose own `ip` is not an address is not one without: all such queries are one consumer, `ip=unreadable`, or
+// denied by a limit with `missing: deny`. Protocols in which a program asks reject it before.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +23,12 @@ namespace weir::match {
 
 struct Caller {
   std::optional<policy::Address> address;
-  bool address_known = false;  // false: contradicted, unreadable or not given; `address` may be the proxy's then
-  std::string_view user;       // empty: none
-  std::string_view api_key;    // empty: none
-  std::uint32_t tier = 0;      // of Tiers::names
-  bool trusted = false;        // whoever sent the headers
+  bool address_known = false;       // false: contradicted, unreadable or not given; `address` may be the proxy's then
+  bool address_unreadable = false;  // the query's `ip` is not an address; `address` is not set
+  std::string_view user;            // empty: none
+  std::string_view api_key;         // empty: none
+  std::uint32_t tier = 0;           // of Tiers::names
+  bool trusted = false;             // whoever sent the headers
   bool authenticated = false;
   bool ignored_headers = false;  // it claimed what only a trusted proxy may say
   bool unknown_tier = false;

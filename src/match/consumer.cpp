@@ -32,9 +32,12 @@ bool append(const KeyPart& part, const policy::Identity& identity, const Caller&
       append_part(key, part, {});
       return true;
     case Kind::ip:
-      if (!caller.address) return false;
-      append_address(key, identity, *caller.address);
-      return true;
+      if (caller.address) {
+        append_address(key, identity, *caller.address);
+      } else if (caller.address_unreadable) {
+        append_value(key, Kind::ip, unreadable_address);
+      }
+      return caller.address || caller.address_unreadable;
   }
   if (value.empty()) return false;
   append_part(key, part, value);
@@ -42,6 +45,7 @@ bool append(const KeyPart& part, const policy::Identity& identity, const Caller&
 }
 
 std::string describe_address(std::string_view bytes) {
+  if (bytes == unreadable_address) return std::string(unreadable_text);
   policy::Address address;
   address.family = bytes.size() == 17 ? policy::Address::Family::v6 : policy::Address::Family::v4;
   std::memcpy(address.bytes.data(), bytes.data() + 1, bytes.size() - 1);
@@ -64,9 +68,12 @@ void append_text(std::string& out, std::string_view name, std::string_view value
 Presence append_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity, const Caller& caller,
                          const Query& query, std::string_view route, std::string& keys) {
   const std::size_t begin = keys.size();
+  const bool denies_unreadable = caller.address_unreadable && limit.missing == policy::Missing::deny;
   for (const auto& parts : limit.consumer_key.alternatives) {
-    const bool all = std::ranges::all_of(
-        parts, [&](const KeyPart& part) { return append(part, identity, caller, query, route, keys); });
+    const bool all = std::ranges::all_of(parts, [&](const KeyPart& part) {
+      return !(denies_unreadable && part.kind == KeyPart::Kind::ip) &&
+             append(part, identity, caller, query, route, keys);
+    });
     if (all) return Presence::present;
     keys.resize(begin);
   }

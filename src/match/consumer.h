@@ -65,6 +65,11 @@ struct ReadConsumer {
                                                         const policy::Identity& identity, std::string_view text,
                                                         std::string& key);
 
+// Whether the words are `ip=` and what is not an address, for a limit that counts by addresses. That fits no other key
+// either: a user called `ip=foo` is `user=ip=foo`.
+[[nodiscard]] bool names_bad_address(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                     std::string_view text);
+
 // The consumers that the words may mean, each in full: `user=127.0.0.1`, `ip=127.0.0.1`. Words in full mean one; those
 // that begin with a part's name and do not fit mean none.
 [[nodiscard]] std::vector<std::string> meanings_of(const policy::CompiledLimit& limit, const policy::Identity& identity,

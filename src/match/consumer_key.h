@@ -48,6 +48,10 @@ inline constexpr std::string_view shared_text = "all without a key";
 
 inline constexpr std::string_view between_parts = " + ";
 
+// The value of `ip` of all requests whose address cannot be read, and the word for it. No address is that short.
+inline constexpr std::string_view unreadable_address = "?";
+inline constexpr std::string_view unreadable_text = "unreadable";
+
 // Of any kind but a header.
 inline void append_value(std::string& key, policy::KeyPart::Kind kind, std::string_view value) {
   text::append_written(key, 1 + sized(value), [&](char* to) {

@@ -67,8 +67,12 @@ std::optional<std::string_view> take_until(std::string_view& text, const KeyPart
 }
 
 bool append_address_text(std::string& key, const policy::Identity& identity, std::string_view text) {
+  if (text == unreadable_text) {
+    match::append_value(key, KeyPart::Kind::ip, unreadable_address);
+    return true;
+  }
   if (text.find('/') == std::string_view::npos) {
-    const auto address = policy::Address::parse(text);
+    const auto address = policy::Address::parse_endpoint(text);
     if (address) append_address(key, identity, *address);
     return address.has_value();
   }
@@ -102,7 +106,8 @@ std::optional<ReadConsumer> read_parts(const std::vector<KeyPart>& parts, const 
 std::optional<ReadConsumer> read_value(const std::vector<KeyPart>& parts, const policy::Identity& identity,
                                        std::string_view text, std::string& key) {
   key.clear();
-  if (!append_value(key, identity, parts[0], text)) return std::nullopt;
+  const bool is_word = parts[0].kind == KeyPart::Kind::ip && text == unreadable_text;  // which only `ip=` makes one
+  if (is_word || !append_value(key, identity, parts[0], text)) return std::nullopt;
   return ReadConsumer{.is_shared = false, .route = parts[0].kind == KeyPart::Kind::route ? text : std::string_view{}};
 }
 
@@ -125,9 +130,19 @@ std::optional<ReadConsumer> read_in_full(const policy::CompiledLimit& limit, con
 
 }  // namespace
 
+bool names_bad_address(const policy::CompiledLimit& limit, const policy::Identity& identity, std::string_view text) {
+  return std::ranges::any_of(limit.consumer_key.alternatives, [&](const std::vector<KeyPart>& parts) {
+    std::string_view rest = text;
+    std::string unused;
+    return parts.size() == 1 && parts[0].kind == KeyPart::Kind::ip && take_name(rest, parts[0]) &&
+           !append_address_text(unused, identity, rest);
+  });
+}
+
 std::optional<ReadConsumer> read_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
                                           std::string_view text, std::string& key) {
   if (const auto read = read_in_full(limit, identity, text, key)) return read;
+  if (names_bad_address(limit, identity, text)) return std::nullopt;
   for (const auto& parts : limit.consumer_key.alternatives) {
     if (parts.size() != 1) continue;
     if (const auto read = read_value(parts, identity, text, key)) return read;

@@ -45,6 +45,10 @@ tl::unexpected<Error> unfit_consumer(const policy::CompiledLimit& limit) {
                  "does not fit limit " + in_quotes(limit.name) + ", or in two ways: write " + consumer_form(limit));
 }
 
+tl::unexpected<Error> bad_address(std::string_view consumer) {
+  return failure("consumer", in_quotes(consumer) + " has no IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443");
+}
+
 tl::unexpected<Error> ambiguous_consumer(std::span<const std::string> meanings) {
   std::string both;
   for (const std::string& meaning : meanings) both += (both.empty() ? "" : " or ") + in_quotes(meaning);
@@ -74,6 +78,7 @@ Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::str
   if (source.by_descriptor()) {
     return failure("limit " + in_quotes(ask.limit), "is reached by descriptors only: ask for its domain and entries");
   }
+  if (names_bad_address(source, ruleset.identity, ask.consumer)) return bad_address(ask.consumer);
   if (ask.one_meaning) {
     const auto meanings = meanings_of(source, ruleset.identity, ask.consumer);
     if (meanings.empty()) return unfit_consumer(source);

@@ -17,7 +17,8 @@ struct Query {
   std::string_view method = "GET";
   std::string_view target = "/";  // as sent: a path, or the absolute form
 
-  // The address of whoever sent the request. If that is a trusted proxy, its headers say who called it.
+  // The address of whoever sent the request, as Address::parse_endpoint reads it; empty: missing. If that is a trusted
+  // proxy, its headers say who called it.
   std::string_view ip{};
   std::span<const Header> headers{};
 

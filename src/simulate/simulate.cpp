@@ -13,6 +13,7 @@
 #include "match/query.h"
 #include "simulate/estimate_run.h"
 #include "simulate/report_words.h"
+#include "text/address.h"
 
 namespace weir::simulate {
 namespace {
@@ -157,7 +158,7 @@ void Replay::add(const LogEntry& entry) {
   Query& query = queries_[count_];
   query.method = entry.method;
   query.target = entry.target;
-  query.ip = entry.ip;
+  query.ip = text::Address::parse_endpoint(entry.ip) ? entry.ip : std::string_view();  // a log may have host names
   query.headers = headers;
   query.user = entry.user;
   query.api_key = entry.api_key;

@@ -60,6 +60,30 @@ std::optional<unsigned> parse_prefix(std::string_view digits) noexcept {
   return prefix;
 }
 
+constexpr std::size_t max_port_digits = 5;
+constexpr unsigned max_port = 65535;
+
+bool is_port(std::string_view text) noexcept {
+  if (text.starts_with('_')) {
+    return consists_of(text.substr(1),
+                       [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; });
+  }
+  if (text.size() > max_port_digits || !consists_of(text, is_digit)) return false;
+  unsigned number = 0;
+  for (const char digit : text) number = number * 10 + static_cast<unsigned>(digit - '0');
+  return number <= max_port;
+}
+
+// Of an IPv6 address: what follows the `%`, which must be something printable.
+std::optional<Address> parse_with_zone(std::string_view text) noexcept {
+  const std::size_t percent = text.find('%');
+  if (percent == std::string_view::npos) return Address::parse(text);
+  const auto is_zone_character = [](char c) { return is_printable(c) && c != ' ' && c != '%' && c != '[' && c != ']'; };
+  const bool is_v6 = text.substr(0, percent).find(':') != std::string_view::npos;
+  if (!is_v6 || !consists_of(text.substr(percent + 1), is_zone_character)) return {};
+  return Address::parse(text.substr(0, percent));
+}
+
 }  // namespace
 
 std::optional<Address> Address::parse(std::string_view text) noexcept {
@@ -68,6 +92,23 @@ std::optional<Address> Address::parse(std::string_view text) noexcept {
   const auto address = parse_as_written(text);
   if (!address) return {};
   return unmapped(*address);
+}
+
+std::optional<Address> Address::parse_endpoint(std::string_view text) noexcept {
+  Address v4;
+  if (read_v4(text, v4)) return v4;  // which most are
+  if (text.starts_with('[')) {
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) return {};
+    const std::string_view rest = text.substr(close + 1);
+    if (!rest.empty() && !(rest.starts_with(':') && is_port(rest.substr(1)))) return {};
+    return parse_with_zone(text.substr(1, close - 1));
+  }
+  const std::size_t colon = text.find(':');
+  const bool has_port = colon != std::string_view::npos && text.find(':', colon + 1) == std::string_view::npos;
+  if (!has_port) return parse_with_zone(text);
+  if (!is_port(text.substr(colon + 1)) || !read_v4(text.substr(0, colon), v4)) return {};
+  return v4;
 }
 
 Address Address::network(unsigned prefix) const noexcept {

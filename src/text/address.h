@@ -20,6 +20,11 @@ struct Address {
   // Without a port, brackets or a zone.
   static std::optional<Address> parse(std::string_view text) noexcept;
 
+  // As sockets and proxies write the other end of a connection: 192.0.2.7, 192.0.2.7:51234, 2001:db8::1,
+  // [2001:db8::1], [2001:db8::1]:443. The port is a number up to 65535, or a name as in RFC 7239 (`_http`). A zone
+  // (fe80::1%eth0) names an interface of the machine that wrote it, and is not part of the address.
+  static std::optional<Address> parse_endpoint(std::string_view text) noexcept;
+
   // The address with all bits after the first `prefix` cleared.
   [[nodiscard]] Address network(unsigned prefix) const noexcept;
   [[nodiscard]] unsigned bits() const noexcept { return family == Family::v4 ? 32 : 128; }

@@ -42,6 +42,17 @@ TEST_F(EmbeddedTest, DeniedVerdictSaysByWhichLimitAndWhenToComeBack) {
   EXPECT_TRUE(send("/api/items"));
 }
 
+TEST_F(EmbeddedTest, AddressThatCannotBeReadIsLimitedTogetherWithAllOthers) {
+  load(two_limits);
+  const auto passes_from = [&](std::string_view ip) {
+    return engine_->judge({.path = "/api/items", .ip = ip}).admitted;
+  };
+  for (const std::string_view ip : {"192.0.2.7", "192.0.2.7:51234", "[192.0.2.7]:51235"}) EXPECT_TRUE(passes_from(ip));
+  EXPECT_FALSE(passes_from("192.0.2.7:51236"));
+  for (const std::string_view ip : {"foo", "@", " 192.0.2.7"}) EXPECT_TRUE(passes_from(ip));
+  EXPECT_FALSE(passes_from("bar"));
+}
+
 TEST_F(EmbeddedTest, FieldsAndProblemAreThoseOfTheServer) {
   load(two_limits);
   const auto admitted = fields_of(send("/api/items"));

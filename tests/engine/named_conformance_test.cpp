@@ -242,8 +242,32 @@ TEST_P(OneMeaningTest, ValueThatCouldBeTwoConsumersIsRefusedWithBothSpellings) {
 }
 
 TEST_P(OneMeaningTest, WrongAddressIsNotTakenForAUser) {
-  EXPECT_EQ(refusal("everything", "ip=300.1.1.1"),
-            "consumer: does not fit limit 'everything', or in two ways: write user=... or ip=...");
+  const std::string message = "consumer: 'ip=300.1.1.1' has no IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443";
+  EXPECT_EQ(refusal("everything", "ip=300.1.1.1"), message);
+  const auto asked = send(NamedQuery{.limit = "everything", .consumer = "ip=300.1.1.1"});
+  ASSERT_FALSE(asked) << "each such text would have a counter of its own";
+  EXPECT_EQ(asked.error().message(), message);
+  EXPECT_EQ(consumer_of(NamedQuery{.limit = "everything", .consumer = "user=ip=300.1.1.1"}), "user=ip=300.1.1.1");
+}
+
+TEST_P(OneMeaningTest, AddressWithAPortOrInBracketsIsThatAddress) {
+  for (const std::string_view consumer : {"ip=192.0.2.7:51234", "ip=[192.0.2.7]", "ip=::ffff:192.0.2.7"}) {
+    EXPECT_EQ(consumer_of(NamedQuery{.limit = "everything", .consumer = consumer}), "ip=192.0.2.7") << consumer;
+  }
+  EXPECT_EQ(consumer_of(NamedQuery{.limit = "mixed", .consumer = "[2001:db8::1]:443"}), "ip=2001:db8::/64");
+}
+
+TEST_P(OneMeaningTest, AllAddressesThatCannotBeReadAreOneConsumerWhichOnlyItsFullNameMeans) {
+  EXPECT_TRUE(passes(Request::to("GET /b").from("foo")));
+  EXPECT_TRUE(passes(Request::to("GET /b").from("bar")));
+  EXPECT_FALSE(passes(Request::to("GET /b").from("192.0.2.7:port")));
+  EXPECT_TRUE(passes(Request::to("GET /b").from("192.0.2.7:80")));
+  const NamedQuery unreadable{.limit = "everything", .consumer = "ip=unreadable", .peek = true};
+  EXPECT_FALSE(send(unreadable)->admitted);
+  EXPECT_EQ(consumer_of(unreadable), "ip=unreadable");
+  ASSERT_TRUE(reset(unreadable));
+  EXPECT_TRUE(passes(Request::to("GET /b").from("foo")));
+  EXPECT_EQ(consumer_of(NamedQuery{.limit = "everything", .consumer = "unreadable"}), "user=unreadable");
 }
 
 TEST_P(OneMeaningTest, NameThatAStrangerChoseIsDecided) {

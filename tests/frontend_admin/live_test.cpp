@@ -127,7 +127,7 @@ TEST_F(AdminFrontendTest, BodiesThatAreWrong) {
                         {"/v1/explain", "[]", "body: is not an object of JSON"},
                         {"/v1/explain", "{}", "path: is needed, like /login"},
                         {"/v1/explain", R"({"path":"login"})", "path: is needed, like /login"},
-                        {"/v1/explain", R"({"path":"/","ip":"nobody"})", "ip: is not an address"},
+                        {"/v1/explain", R"({"path":"/","ip":"nobody"})", "ip: is not an IP address"},
                         {"/v1/explain", R"({"path":"/","cost":-1})", "cost: is not a whole number"},
                         {"/v1/explain", R"({"path":1})", "path: is not a text"},
                         {"/v1/explain", R"({"path":"/","path":"/"})", "is there twice"},

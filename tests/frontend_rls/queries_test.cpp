@@ -80,6 +80,31 @@ limits:
   EXPECT_EQ(too_dear.message(2).all(4).size(), 0U) << "six never fit into five";
 }
 
+// An Envoy may copy what its client sent into a descriptor. An error would let the request pass, and so would a limit
+// that does not cover it.
+TEST(RlsQueries, AddressThatCannotBeReadIsDecided) {
+  RlsFixture frontend(R"(
+version: 1
+limits:
+  - { name: by-address, routes: [/a], consumer_key: ip, algorithm: fixed_window, rate: 3/min }
+  - { name: strict, routes: [/b], consumer_key: ip, missing: deny, algorithm: fixed_window, rate: 3/min }
+)");
+  const auto ask = [&](const std::string& path, const std::string& key, const std::string& address) {
+    return frontend.limit(Ask("weir").descriptor({{"path", path}, {key, address}})).number(1);
+  };
+  EXPECT_EQ(ask("/a", "ip", "foo"), ok);
+  EXPECT_EQ(ask("/a", "remote_address", "\xff"), ok);
+  EXPECT_EQ(ask("/a", "ip", "198.51.100.1, 192.0.2.7"), ok);
+  EXPECT_EQ(ask("/a", "ip", " "), over_limit) << "all of them are one consumer";
+  EXPECT_EQ(ask("/b", "ip", "foo"), over_limit) << "missing: deny";
+  EXPECT_EQ(ask("/a", "ip", ""), ok) << "missing: skip";
+  for (const std::string address : {"192.0.2.7", "192.0.2.7:51234", "[192.0.2.7]:80"}) {
+    EXPECT_EQ(ask("/a", "remote_address", address), ok) << address;
+  }
+  EXPECT_EQ(ask("/a", "remote_address", "192.0.2.7:51235"), over_limit) << "a new port is not a new caller";
+  EXPECT_EQ(ask("/b", "ip", "192.0.2.7:51235"), ok);
+}
+
 TEST(RlsQueries, NegativeHitsAreGivenBackAndNeverOver) {
   RlsFixture frontend(policy);
   const Entries alice{{"path", "/tokens"}, {"user", "alice"}};

@@ -128,6 +128,13 @@ TEST(Caller, AddressIsReadFromTheRightPastTrustedProxiesOnly) {
        proxy},
       {"no address at all", "", {{"X-Forwarded-For", "1.1.1.1"}}, "none"},
       {"not an address", "localhost", {{"X-Forwarded-For", "1.1.1.1"}}, "none"},
+      {"the peer with a port", "203.0.113.7:51234", {}, client},
+      {"the peer in brackets", "[2001:db8::1]:443", {}, "2001:db8::1"},
+      {"a proxy with a port", "10.0.0.1:51234", {{"X-Forwarded-For", client}}, client},
+      {"a port that is none ends the walk", proxy, {{"X-Forwarded-For", "203.0.113.7:port"}}, proxy},
+      {"a port by another name", proxy, {{"Forwarded", "for=\"203.0.113.7:_p1\""}}, client},
+      {"something behind the brackets", proxy, {{"X-Forwarded-For", "[2001:db8::1]x"}}, proxy},
+      {"a zone", proxy, {{"X-Forwarded-For", "fe80::1%eth0"}}, "fe80::1"},
   };
   for (const ForwardedRow& row : rows) {
     Request request = from(row.peer);
@@ -153,6 +160,14 @@ TEST(Caller, ContradictedOrUnreadableAddressIsUnknown) {
   EXPECT_FALSE(known(from(proxy).with("Forwarded", "for=_hidden")));
   EXPECT_FALSE(known(from(proxy).with("X-Forwarded-For", client).with("Forwarded", "for=198.51.100.1")));
   EXPECT_FALSE(known(from(proxy).with("X-Forwarded-For", client).with("Forwarded", "nonsense")));
+}
+
+TEST(Caller, OnlyAnAddressThatIsGivenCanBeUnreadable) {
+  EXPECT_TRUE(caller_of(from("foo")).address_unreadable);
+  EXPECT_TRUE(caller_of(from(" ")).address_unreadable);
+  EXPECT_FALSE(caller_of(from("")).address_unreadable) << "that is none";
+  EXPECT_FALSE(caller_of(from(client)).address_unreadable);
+  EXPECT_FALSE(caller_of(from(proxy).with("X-Forwarded-For", "foo")).address_unreadable) << "the proxy's counts";
 }
 
 TEST(Caller, PolicyMayNameTheOneAddressHeader) {

@@ -34,6 +34,66 @@ TEST(AnAddress, IsReadAsItIsWritten) {
   EXPECT_EQ(text_of(std::string_view("10.1.2.3\0", 9)), "none");
 }
 
+std::string endpoint_of(std::string_view text) {
+  const auto address = Address::parse_endpoint(text);
+  return address ? address->text() : "none";
+}
+
+struct EndpointRow {
+  const char* text;
+  const char* address;
+};
+
+TEST(AnEndpoint, IsItsAddressWithoutPortBracketsAndZone) {
+  const std::vector<EndpointRow> rows = {
+      {"192.0.2.7", "192.0.2.7"},
+      {"192.0.2.7:51234", "192.0.2.7"},
+      {"192.0.2.7:0", "192.0.2.7"},
+      {"192.0.2.7:65535", "192.0.2.7"},
+      {"192.0.2.7:00080", "192.0.2.7"},
+      {"192.0.2.7:_http", "192.0.2.7"},
+      {"[192.0.2.7]", "192.0.2.7"},
+      {"[192.0.2.7]:80", "192.0.2.7"},
+      {"2001:db8::1", "2001:db8::1"},
+      {"[2001:db8::1]", "2001:db8::1"},
+      {"[2001:DB8::1]:443", "2001:db8::1"},
+      {"[2001:db8::1]:_x-1", "2001:db8::1"},
+      {"2001:db8::1:443", "2001:db8::1:443"},  // which is an address
+      {"::", "::"},
+      {"::1", "::1"},
+      {"::ffff:192.0.2.7", "192.0.2.7"},
+      {"[::ffff:192.0.2.7]:51234", "192.0.2.7"},
+      {"::FFFF:c000:0207", "192.0.2.7"},
+      {"fe80::1%eth0", "fe80::1"},
+      {"[fe80::1%eth0]:51234", "fe80::1"},
+      {"fe80::1%25eth0", "fe80::1"},
+      {"fe80::1%3", "fe80::1"},
+  };
+  for (const EndpointRow& row : rows) EXPECT_EQ(endpoint_of(row.text), row.address) << row.text;
+}
+
+TEST(AnEndpoint, ThatHasNoAddressIsNone) {
+  for (const auto* text :
+       {"", " ", "foo", "unknown", "localhost", "localhost:80", "@", "unix:", "unix:/run/app.sock", "-", "null",
+        // ports
+        "192.0.2.7:", "192.0.2.7:65536", "192.0.2.7:000080", "192.0.2.7:+1", "192.0.2.7:-1", "192.0.2.7: 1",
+        "192.0.2.7:80:80", "192.0.2.7:http", "192.0.2.7:_", "192.0.2.7:_a b", ":80", "::ffff:192.0.2.7:80",
+        // brackets
+        "[", "]", "[]", "[2001:db8::1", "2001:db8::1]", "[2001:db8::1]443", "[2001:db8::1]:", "[2001:db8::1]:x",
+        "[[2001:db8::1]]", "[2001:db8::1]]", "[ 2001:db8::1]", "[foo]", "[2001:db8::1]:443 ",
+        // zones
+        "fe80::1%", "fe80::1% ", "fe80::1%a%b", "fe80::1%\n", "192.0.2.7%eth0", "%eth0", "[fe80::1]%eth0",
+        // blanks, zeros in front, other bases, ranges, lists
+        " 192.0.2.7", "192.0.2.7 ", "\t192.0.2.7", "192.0.2.7\n", "192.0.02.7", "192.0.2.007", "0300.0.2.7",
+        "0xc0.0.2.7", "192.0.519", "3221225991", "192.0.2.0/24", "192.0.2.7, 192.0.2.8", "192.0.2.256", "192.0.2",
+        "192.0.2.7.", "\"192.0.2.7\"", "/192.0.2.7:80", "2001:db8:::1", "12345::1", "2001:db8::g"}) {
+    EXPECT_EQ(endpoint_of(text), "none") << text;
+  }
+  EXPECT_EQ(endpoint_of(std::string_view("192.0.2.7\0", 10)), "none");
+  EXPECT_EQ(endpoint_of(std::string_view("192.0.2.7:80\0", 13)), "none");
+  EXPECT_EQ(endpoint_of(std::string_view("fe80::1%\0", 9)), "none");
+}
+
 TEST(AnAddress, OfIPv4InIPv6IsOfIPv4) {
   EXPECT_EQ(text_of("::ffff:10.1.2.3"), "10.1.2.3");
   EXPECT_EQ(text_of("0:0:0:0:0:FFFF:0a01:0203"), "10.1.2.3");
