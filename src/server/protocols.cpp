@@ -153,7 +153,7 @@ class RespProtocol final : public Protocol {
  private:
   std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
     const auto on_reset = [&backend = with.backend](const frontend::MadeReset& reset) { tell(backend, reset); };
-    return std::make_unique<frontend::RespFrontend>(with.context, resp_options(options), on_reset);
+    return std::make_unique<frontend::RespFrontend>(with.context, resp_options(options), on_reset, transaction_budget_);
   }
 
   [[nodiscard]] static std::filesystem::path file_in(const std::filesystem::path& folder) {
@@ -171,6 +171,8 @@ class RespProtocol final : public Protocol {
   }
 
   std::unique_ptr<store::ThrottleTable> throttles_;
+  const std::shared_ptr<frontend::TransactionBudget> transaction_budget_ =
+      std::make_shared<frontend::TransactionBudget>();
 };
 
 class AdminProtocol final : public Protocol {

@@ -73,14 +73,18 @@ inline std::string text_of(const MadeReset& reset) {
 struct RespServer {
   static constexpr std::array<ReceiptKey, 1> receipt_keys{{{1, 2, 3}}};
 
-  explicit RespServer(RespOptions options = {})
-      : frontend(context, std::move(options), [this](const MadeReset& reset) { resets.push_back(text_of(reset)); }) {}
+  explicit RespServer(RespOptions options = {}, std::size_t transaction_bytes = TransactionBudget::default_bytes)
+      : transaction_budget(std::make_shared<TransactionBudget>(transaction_bytes)),
+        frontend(
+            context, std::move(options), [this](const MadeReset& reset) { resets.push_back(text_of(reset)); },
+            transaction_budget) {}
 
   std::vector<std::string> resets;  // that were told
   ManualClock clock{Instant(std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h)};
   std::unique_ptr<engine::Engine> engine = engine_of_tests();
   std::unique_ptr<store::ThrottleTable> throttles = throttles_of_tests();
   LoopContext context{*engine, clock, {}, {.throttle = throttles.get()}, receipt_keys};
+  std::shared_ptr<TransactionBudget> transaction_budget;
   RespFrontend frontend;
 };
 

@@ -117,11 +117,50 @@ TEST(RespTransaction, NoMoreBytesAreKeptThanOneCommandMayHave) {
 }
 
 TEST(RespTransaction, ArgumentsOfNoLengthTakeRoomToo) {
-  Transaction transaction(1'000);
+  Transaction transaction(1'000, std::make_shared<TransactionBudget>());
   const std::vector<std::string_view> empty(200);
-  EXPECT_TRUE(transaction.add(empty));
-  EXPECT_FALSE(transaction.add(empty));
+  EXPECT_EQ(transaction.add(empty), Transaction::Added::kept);
+  EXPECT_EQ(transaction.add(empty), Transaction::Added::too_long);
   EXPECT_TRUE(transaction.spoilt());
+}
+
+// Each of these takes 128 KiB, twice what it keeps.
+const std::string large_echo = "ECHO " + std::string(60'000, 'x') + "\r\n";
+constexpr std::size_t room_for_two = std::size_t{256} << 10;
+const std::string no_memory =
+    "-OOM the transactions of all connections have more than 262144 bytes: try again later, or in smaller ones\r\n";
+
+TEST(RespTransaction, AllConnectionsTogetherKeepNoMoreThanTheBudget) {
+  RespServer server({}, room_for_two);
+  Talk first(server);
+  Talk second(server);
+  Talk third(server);
+  EXPECT_EQ(first.say("MULTI\r\n" + large_echo), ok + queued);
+  EXPECT_EQ(second.say("MULTI\r\n" + large_echo), ok + queued);
+  EXPECT_EQ(server.transaction_budget->used(), room_for_two);
+  EXPECT_EQ(third.say("MULTI\r\n" + throttle + large_echo + throttle), ok + queued + no_memory + queued);
+  EXPECT_EQ(third.say("EXEC\r\n"), aborted);
+  EXPECT_EQ(told_now(server), allowed) << "nothing of it was charged";
+  EXPECT_EQ(Talk(server).say("MULTI\r\n" + throttle + "EXEC\r\n"), ok + queued + "*1\r\n" + allowed_again)
+      << "a small one works all the same";
+  EXPECT_EQ(first.say(large_echo), no_memory) << "also for a transaction that has some";
+  EXPECT_EQ(server.transaction_budget->used(), room_for_two / 2) << "which is spoilt, and keeps nothing";
+}
+
+TEST(RespTransaction, MemoryIsGivenBackHoweverATransactionEnds) {
+  for (const std::string end :
+       {"EXEC\r\n", "DISCARD\r\n", "RESET\r\n", "QUIT\r\n", "NOSUCH\r\n", "EXEC 1\r\n", "*1\r\n!", ""}) {
+    RespServer server({}, room_for_two);
+    {
+      Talk talk(server);
+      EXPECT_EQ(talk.say("MULTI\r\n" + large_echo), ok + queued);
+      EXPECT_EQ(server.transaction_budget->used(), room_for_two / 2);
+      (void)talk.say(end);
+      const bool closes = end.empty() || end.starts_with("QUIT") || end.starts_with("*");
+      EXPECT_EQ(server.transaction_budget->used(), closes ? room_for_two / 2 : 0) << end;
+    }
+    EXPECT_EQ(server.transaction_budget->used(), 0U) << end;
+  }
 }
 
 TEST(RespTransaction, RepliesThatAreNotWantedAreNotSent) {

@@ -15,6 +15,7 @@
 #include "frontend/frontend.h"
 #include "frontend/loop_context.h"
 #include "frontend/resp/limit_commands.h"
+#include "frontend/resp/transaction.h"
 #include "wire/resp/command_parser.h"
 
 namespace weir::frontend {
@@ -27,11 +28,16 @@ struct RespOptions {
   Token admin_token;  // gives the right to reset as well; where there is none, nobody has it
 };
 
-// The evaluator of the context has a table for CL.THROTTLE. Resets are told on the loop's thread.
+// The evaluator of the context has a table for CL.THROTTLE. Resets are told on the loop's thread. The frontends of all
+// loops have one budget for transactions.
 class RespFrontend final : public FrontendWith<RespOptions> {
  public:
-  RespFrontend(LoopContext& context, RespOptions options, OnReset on_reset = {})
-      : FrontendWith(std::move(options)), context_(context), on_reset_(std::move(on_reset)) {}
+  RespFrontend(LoopContext& context, RespOptions options, OnReset on_reset = {},
+               std::shared_ptr<TransactionBudget> transaction_budget = std::make_shared<TransactionBudget>())
+      : FrontendWith(std::move(options)),
+        context_(context),
+        on_reset_(std::move(on_reset)),
+        transaction_budget_(std::move(transaction_budget)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "resp"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
@@ -50,6 +56,7 @@ class RespFrontend final : public FrontendWith<RespOptions> {
 
   LoopContext& context_;
   const OnReset on_reset_;
+  const std::shared_ptr<TransactionBudget> transaction_budget_;
   ThrottleLimits throttle_limits_;
   ThrottleCounts throttle_counts_;
   Pool<CommandBatch> batches_;

@@ -8,20 +8,35 @@
 
 namespace weir::frontend {
 
-bool Transaction::add(Arguments command) {
-  if (spoilt_) return true;
+// Strings and vectors double their room as they grow: twice as much is taken, in steps.
+bool Transaction::take_for(std::size_t bytes) noexcept {
+  constexpr std::size_t step = 16'384;
+  const std::size_t needed = 2 * bytes;
+  if (needed <= free_bytes || needed <= taken_) return true;
+  const std::size_t more = (needed - taken_ + step - 1) / step * step;
+  if (!budget_->take(more)) return false;
+  taken_ += more;
+  return true;
+}
+
+Transaction::Added Transaction::add(Arguments command) {
+  if (spoilt_) return Added::kept;
   std::size_t bytes = bytes_.size() + (ends_.size() + command.size()) * sizeof(std::uint32_t);
   for (const std::string_view argument : command) bytes += argument.size();
   if (bytes > most_bytes_ || counts_.size() == most_commands) {
     spoil();
-    return false;
+    return Added::too_long;
+  }
+  if (!take_for(bytes + (counts_.size() + 1) * sizeof(std::uint32_t))) {
+    spoil();
+    return Added::no_memory;
   }
   for (const std::string_view argument : command) {
     bytes_ += argument;
     ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
   }
   counts_.push_back(static_cast<std::uint32_t>(command.size()));
-  return true;
+  return Added::kept;
 }
 
 void Transaction::spoil() noexcept {
@@ -29,6 +44,8 @@ void Transaction::spoil() noexcept {
   std::string().swap(bytes_);
   std::vector<std::uint32_t>().swap(ends_);
   std::vector<std::uint32_t>().swap(counts_);
+  budget_->give_back(taken_);
+  taken_ = 0;
 }
 
 Transaction::Arguments Transaction::current() {
@@ -46,7 +63,7 @@ void Transaction::advance() noexcept {
 
 void RespFrontend::Session::multi(Arguments /*arguments*/, Writer& reply) {
   if (transaction_) return reply.error("ERR MULTI calls can not be nested");
-  transaction_ = std::make_unique<Transaction>(frontend_.options_.limits.command_length);
+  transaction_ = std::make_unique<Transaction>(frontend_.options_.limits.command_length, frontend_.transaction_budget_);
   reply.simple_string("OK");
 }
 
@@ -64,7 +81,13 @@ void RespFrontend::Session::exec(Arguments /*arguments*/, Writer& reply) {
 }
 
 void RespFrontend::Session::keep_for_exec(Arguments arguments, Writer& reply) {
-  if (transaction_->add(arguments)) return reply.simple_string("QUEUED");
+  const Transaction::Added added = transaction_->add(arguments);
+  if (added == Transaction::Added::kept) return reply.simple_string("QUEUED");
+  if (added == Transaction::Added::no_memory) {
+    return reply.error("OOM the transactions of all connections have more than " +
+                       std::to_string(frontend_.transaction_budget_->max_bytes()) +
+                       " bytes: try again later, or in smaller ones");
+  }
   reply.error("ERR a transaction has at most " + std::to_string(Transaction::most_commands) + " commands and " +
               std::to_string(frontend_.options_.limits.command_length) + " bytes");
 }

@@ -1,9 +1,15 @@
 // The commands between MULTI and EXEC, kept until they are run. Bounded: what does not fit spoils the transaction, and
 // EXEC runs none of it. One per connection that has sent MULTI; not thread-safe.
+//
+// All transactions of a server share one budget of memory. The first few KiB of each are free, so that small ones work
+// while others have used it up.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,17 +17,46 @@
 
 namespace weir::frontend {
 
+// Bytes that the transactions of all connections may take together. Thread-safe.
+class TransactionBudget {
+ public:
+  static constexpr std::size_t default_bytes = std::size_t{64} << 20;
+
+  explicit TransactionBudget(std::size_t max_bytes = default_bytes) noexcept : max_bytes_(max_bytes) {}
+
+  // False: there are not so many left, and none were taken.
+  [[nodiscard]] bool take(std::size_t bytes) noexcept {
+    const std::size_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
+    if (before + bytes <= max_bytes_) return true;
+    give_back(bytes);
+    return false;
+  }
+  void give_back(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t max_bytes() const noexcept { return max_bytes_; }
+
+ private:
+  const std::size_t max_bytes_;
+  std::atomic<std::size_t> used_ = 0;
+};
+
 class Transaction {
  public:
   using Arguments = std::span<const std::string_view>;
 
   static constexpr std::size_t most_commands = 4'096;
+  static constexpr std::size_t free_bytes = 4'096;  // which the budget is not asked for
 
   // `most_bytes`: of all arguments together, each with what it takes to keep it.
-  explicit Transaction(std::size_t most_bytes) noexcept : most_bytes_(most_bytes) {}
+  Transaction(std::size_t most_bytes, std::shared_ptr<TransactionBudget> budget) noexcept
+      : most_bytes_(most_bytes), budget_(std::move(budget)) {}
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction() { budget_->give_back(taken_); }
 
-  // False: it does not fit, and the transaction is spoilt. A spoilt one keeps nothing.
-  [[nodiscard]] bool add(Arguments command);
+  // But for `kept`, the transaction is spoilt, and keeps nothing.
+  enum class Added : std::uint8_t { kept, too_long, no_memory };
+  [[nodiscard]] Added add(Arguments command);
   void spoil() noexcept;
   [[nodiscard]] bool spoilt() const noexcept { return spoilt_; }
 
@@ -36,7 +71,11 @@ class Transaction {
   void advance() noexcept;
 
  private:
+  [[nodiscard]] bool take_for(std::size_t bytes) noexcept;
+
   const std::size_t most_bytes_;
+  const std::shared_ptr<TransactionBudget> budget_;
+  std::size_t taken_ = 0;              // of the budget
   std::string bytes_;                  // all arguments, one behind the other
   std::vector<std::uint32_t> ends_;    // of each argument in them
   std::vector<std::uint32_t> counts_;  // of the arguments of each command
