@@ -50,11 +50,32 @@ HostNames::HostNames(std::vector<std::string> names) : names_(std::move(names)) 
   }
 }
 
+bool HostNames::lists(std::string_view host) const noexcept {
+  const std::string_view name = without_port(host);
+  return std::ranges::any_of(names_, [&](const std::string& known) { return equals(name, known); });
+}
+
 bool HostNames::accept(std::string_view host) const noexcept {
   if (any_ || host.empty()) return true;  // no browser leaves it out
   const std::string_view name = without_port(host);
   if (equals(name, "localhost") || text::Address::parse(name)) return true;
-  return std::ranges::any_of(names_, [&](const std::string& known) { return equals(name, known); });
+  return lists(host);
+}
+
+bool is_from_other_origin(std::span<const Header> headers, std::string_view host, const HostNames& names) noexcept {
+  const auto named = [](std::string_view low) {
+    return [low](const Header& header) { return equals(header.name, low); };
+  };
+  const auto site = std::ranges::find_if(headers, named("sec-fetch-site"));
+  if (site != headers.end()) return !equals(site->value, "same-origin") && !equals(site->value, "none");
+  return std::ranges::any_of(headers, [&](const Header& header) {
+    if (!equals(header.name, "origin")) return false;
+    const std::size_t scheme = header.value.find("://");
+    if (scheme == std::string_view::npos) return true;  // null, for one
+    const std::string_view authority = header.value.substr(scheme + 3);
+    const bool is_own = !host.empty() && std::ranges::equal(authority, host, {}, lower, lower);
+    return !is_own && !names.lists(authority);
+  });
 }
 
 }  // namespace weir::frontend

@@ -1,9 +1,12 @@
 // Which clients a frontend answers: by their token, and by the host name that they called it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "weir/header.h"
 
 namespace weir::frontend {
 
@@ -33,10 +36,18 @@ class HostNames {
 
   // A Host field, with or without a port.
   [[nodiscard]] bool accept(std::string_view host) const noexcept;
+  // Whether it is one of the names, not only an address or `*`.
+  [[nodiscard]] bool lists(std::string_view host) const noexcept;
 
  private:
   std::vector<std::string> names_;  // in lower case
   bool any_ = false;
 };
+
+// Whether a browser sent the request for a page that does not come from here. Such a page cannot read the answer, but
+// it can ask. Browsers say so by Sec-Fetch-Site; those that do not, by Origin, which is compared with the Host and the
+// names that the frontend answers to. Programs send neither.
+[[nodiscard]] bool is_from_other_origin(std::span<const Header> headers, std::string_view host,
+                                        const HostNames& names) noexcept;
 
 }  // namespace weir::frontend

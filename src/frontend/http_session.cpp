@@ -32,7 +32,7 @@ Unread unread(wire::http1::Fault fault) noexcept {
 
 void answer_problem(std::string& out, const ResponseHead& head, std::string_view detail) {
   ResponseWriter response(out, head);
-  response.header("Content-Type", wire::problem_content_type);
+  response.content_type(wire::problem_content_type);
   response.finish(problem_text(head.status, detail));
 }
 

@@ -37,6 +37,30 @@ TEST_F(AdminFrontendTest, MethodsThatDoNotFit) {
   }
 }
 
+TEST_F(AdminFrontendTest, PagesOfOtherOriginsAreAnsweredWhatTheyMayLinkTo) {
+  constexpr std::string_view elsewhere = "Origin: http://evil.example\r\n";
+  for (const std::string_view path : {"/v1/status", "/v1/ruleset", "/v1/limits", "/v1/denied", "/metrics"}) {
+    EXPECT_EQ(ask("GET " + std::string(path), elsewhere).status, 403U) << path;
+  }
+  EXPECT_EQ(post("/v1/explain", R"({"path": "/"})", elsewhere).status, 403U);
+  EXPECT_EQ(post("/v1/explain", R"({"path": "/"})", "Origin: http://localhost\r\n").status, 200U);
+  EXPECT_EQ(post("/v1/consumer", R"({"consumer": "user=alice"})", "Sec-Fetch-Site: cross-site\r\n").status, 403U);
+  constexpr std::string_view link = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n";
+  EXPECT_EQ(ask("GET /v1/status", link).status, 200U) << "somebody follows a link";
+  EXPECT_EQ(post("/v1/explain", R"({"path": "/"})", link).status, 403U) << "a form";
+  for (const std::string_view path : {"/", "/healthz", "/readyz", "/openapi.yaml"}) {
+    EXPECT_EQ(ask("GET " + std::string(path), elsewhere).status, 200U) << path;
+  }
+}
+
+TEST_F(AdminFrontendTest, NoAnswerIsTakenForAnotherKindOfContent) {
+  for (const std::string_view path :
+       {"/", "/healthz", "/metrics", "/openapi.yaml", "/v1/status", "/v1/ruleset", "/v1/nothing", "/v1/history?x=1"}) {
+    EXPECT_TRUE(ask("GET " + std::string(path)).says("X-Content-Type-Options: nosniff\r\n")) << path;
+  }
+  EXPECT_TRUE(post("/v1/explain", "nonsense").says("X-Content-Type-Options: nosniff\r\n"));
+}
+
 TEST_F(AdminFrontendTest, HostsThatAreNotOurs) {
   open({.hosts = HostNames({"weir.example"})});
   const auto status = [&](std::string_view host) {

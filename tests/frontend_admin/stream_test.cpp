@@ -71,6 +71,39 @@ TEST_F(AdminStreamTest, ClientsBeyondTheBoundAreToldSo) {
   EXPECT_NE(begin(*session_, out).find("200 OK"), std::string::npos);
 }
 
+// A page in somebody's browser can ask this machine for a stream, and 16 are all that there are.
+TEST_F(AdminStreamTest, APageOfAnotherOriginTakesNoPlace) {
+  open({.hosts = HostNames({"weir.example"})});
+  for (const std::string_view headers :
+       {"Origin: http://evil.example\r\n", "Origin: null\r\n", "Origin: http://localhost:3000\r\n",
+        "Origin: http://localhost.evil.example\r\n", "Origin: http://127.0.0.1\r\n", "Origin: localhost\r\n",
+        "Origin: \r\n", "Origin: http://localhost\r\nOrigin: http://evil.example\r\n", "Sec-Fetch-Site: cross-site\r\n",
+        "Sec-Fetch-Site: same-site\r\n", "sec-fetch-site: whatever\r\n",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n",
+        "Sec-Fetch-Site: cross-site\r\nOrigin: http://localhost\r\n"}) {
+    const Reply refused = ask("GET /v1/stream", headers);
+    EXPECT_EQ(refused.status, 403U) << headers;
+    EXPECT_NE(refused.body.find("listeners.admin.hosts"), std::string::npos) << refused.body;
+  }
+  EXPECT_EQ(backend_.feed_now.clients(), 0U);
+}
+
+TEST_F(AdminStreamTest, ThePageFromHereAndProgramsAreServed) {
+  open({.hosts = HostNames({"weir.example"})});
+  for (const std::string_view headers :
+       {"", "Origin: http://localhost\r\n", "Origin: https://LOCALHOST\r\n", "Origin: https://weir.example\r\n",
+        "Sec-Fetch-Site: same-origin\r\n", "Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n",
+        "Sec-Fetch-Site: same-origin\r\nOrigin: https://behind-a-proxy.example\r\n"}) {
+    net::Output out;
+    auto session = frontend_->open({}, {});
+    std::string bytes = request("GET /v1/stream", headers);
+    EXPECT_EQ(session->on_input(bytes, out), bytes.size());
+    EXPECT_NE(out.bytes().find("200 OK"), std::string::npos) << headers;
+    EXPECT_NE(out.bytes().find("X-Content-Type-Options: nosniff\r\n"), std::string::npos);
+  }
+}
+
 TEST_F(AdminStreamTest, WhoeverDoesNotReadIsNotSentMore) {
   net::Output out(64);
   (void)begin(*session_, out);

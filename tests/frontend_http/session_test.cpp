@@ -24,6 +24,22 @@ TEST(HttpSession, AnswersAPipelineInOrderAsOneBatch) {
   EXPECT_FALSE(talk.closing());
 }
 
+TEST(HttpSession, NoAnswerWithABodyIsTakenForAnotherKindOfContent) {
+  HttpFixture http(two_per_minute);
+  constexpr std::string_view name = "X-Content-Type-Options";
+  EXPECT_EQ(http.check(R"({"user": "alice", "cost": 2})").field(name), "nosniff");
+  EXPECT_EQ(http.check(R"([{}])").field(name), "nosniff");
+  EXPECT_EQ(http.check("nonsense").field(name), "nosniff");
+  EXPECT_EQ(http.check("nonsense", "/json").field(name), "nosniff");
+  EXPECT_EQ(http.check(R"({"receipt": "x"})", "/v1/release").field(name), "nosniff");
+  for (const std::string_view path : {"/healthz", "/readyz", "/openapi.yaml", "/nothing"}) {
+    EXPECT_EQ(http.auth("", path).field(name), "nosniff") << path;
+  }
+  EXPECT_EQ(http.ask("GET / HTTP/1.1\r\n\r\n").field(name), "nosniff") << "malformed";
+  EXPECT_EQ(http.auth("X-User-Id: alice\r\n").field(name), "nosniff") << "a denial, which a proxy may pass on";
+  EXPECT_EQ(http.auth("X-User-Id: bob\r\n").field(name), "") << "has no body";
+}
+
 TEST(HttpSession, AnswersMoreThanABatchHolds) {
   HttpFixture http(two_per_minute);
   Talk talk = http.connect();

@@ -14,7 +14,7 @@ import unittest
 
 import resp_client
 from api_caller import SAMPLES, Bytes, Caller
-from api_document import Document
+from api_document import Document, escaped
 from redis_servers import Redis
 from server import LISTENERS, PATIENCE, ROOT, VERSION, Server, eventually
 from shared_nodes import is_connected, store
@@ -136,6 +136,8 @@ class Answers(unittest.TestCase):
                 send(414, target=target + "?" * ("?" not in target) + "x" * 70_000)
                 send(421, host="Host: weir.example\r\n")
                 send(431, fields=f"X-Long: {'x' * 140_000}\r\n")
+                if listener == "admin" and "403" in self.document.at(f"/paths/{escaped(path)}/{method}")["responses"]:
+                    send(403, fields="Origin: https://weir.example\r\n")
             for path, item in self.document.paths(listener).items():
                 target = SAMPLES.get(path, path)
                 for method in {"get", "post", "put", "delete", "patch"} - item.keys():

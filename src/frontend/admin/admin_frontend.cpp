@@ -123,6 +123,7 @@ class AdminFrontend::Session final : public HttpSession {
   void respond(const Request& request, net::Output& out);
   // Nothing: go on.
   [[nodiscard]] std::optional<Answer> refuse(const Request& request, Subject subject) const;
+  [[nodiscard]] bool is_from_elsewhere(const Request& request, Subject subject) const noexcept;
   [[nodiscard]] std::optional<Answer> refuse_change(std::span<const Header> headers) const;
   [[nodiscard]] Answer answer_to(const Endpoint& endpoint, const Request& request, const Target& target);
   [[nodiscard]] Answer answer_by_policy(const Endpoint& endpoint, const Request& request);
@@ -230,6 +231,12 @@ std::optional<AdminFrontend::Session::Answer> AdminFrontend::Session::refuse(con
         .status = 405, .body = by_post ? "Use POST." : "Use GET.", .extra = {"Allow", by_post ? "POST" : "GET, HEAD"}};
   }
   const Right right = right_of(subject);
+  if (right != Right::none && is_from_elsewhere(request, subject)) {
+    return Answer{.status = 403,
+                  .body =
+                      "A page of another origin asks. If it is this server's own behind a proxy, list the host of "
+                      "its Origin in listeners.admin.hosts."};
+  }
   if (right == Right::change) return refuse_change(request.headers);
   const AdminOptions& options = frontend_.options_;
   if (right == Right::none || !options.token.is_set()) return {};
@@ -237,6 +244,15 @@ std::optional<AdminFrontend::Session::Answer> AdminFrontend::Session::refuse(con
   return Answer{.status = 401,
                 .body = "This listener asks for a token, in X-Weir-Token or as Authorization: Bearer.",
                 .extra = {"WWW-Authenticate", "Bearer"}};
+}
+
+// A person who follows a link is answered; but a stream stays open, and there are few.
+bool AdminFrontend::Session::is_from_elsewhere(const Request& request, Subject subject) const noexcept {
+  if (!is_from_other_origin(request.headers, request.host, frontend_.options_.hosts)) return false;
+  const bool is_link = std::ranges::any_of(request.headers, [](const Header& header) {
+    return wire::equals_ignoring_case(header.name, "sec-fetch-mode") && header.value == "navigate";
+  });
+  return !is_link || is_by_post(subject) || subject == Subject::stream;
 }
 
 std::optional<AdminFrontend::Session::Answer> AdminFrontend::Session::refuse_change(
@@ -414,7 +430,7 @@ void AdminFrontend::Session::start_stream(const RequestTraits& traits, net::Outp
   begun.connection = wire::http1::Connection::close;
   ResponseWriter response(out.bytes(), begun);
   response.header("Cache-Control", "no-store");
-  response.header("Content-Type", "text/event-stream");
+  response.content_type("text/event-stream");
   response.finish_head();
   if (traits.body == wire::http1::Body::withheld) {
     stream_.reset();
@@ -524,9 +540,8 @@ void AdminFrontend::Session::write_page(std::string& out, const Request& request
   response.header("Content-Security-Policy",
                   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
                   "frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
-  response.header("X-Content-Type-Options", "nosniff");
   response.header("Referrer-Policy", "no-referrer");
-  response.header("Content-Type", file->content_type);
+  response.content_type(file->content_type);
   response.finish(file->bytes, traits.body);
 }
 
@@ -535,7 +550,7 @@ void AdminFrontend::Session::write(std::string& out, const RequestTraits& traits
   ResponseWriter response(out, head(answer.status, traits));
   if (!answer.extra.name.empty()) response.header(answer.extra.name, answer.extra.value);
   response.header("Cache-Control", "no-store");
-  response.header("Content-Type", is_error ? wire::problem_content_type : answer.content_type);
+  response.content_type(is_error ? wire::problem_content_type : answer.content_type);
   if (is_error) return response.finish(without_markup(problem_text(answer.status, answer.body)), traits.body);
   const bool is_json = answer.content_type == "application/json";
   response.finish(is_json ? without_markup(std::move(answer.body)) : answer.body, traits.body);

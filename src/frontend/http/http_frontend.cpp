@@ -365,7 +365,7 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   }
   if (verdict.admitted) return response.finish();
   append_denial(frontend_.body_, ruleset(), verdict);
-  response.header("Content-Type", wire::problem_content_type);
+  response.content_type(wire::problem_content_type);
   add_problem_field(response, task);
   response.finish(frontend_.body_, task.traits.body);
 }
@@ -391,7 +391,7 @@ void HttpFrontend::Session::append_report(const Task& task, std::size_t i) {
 
 void HttpFrontend::Session::finish_json(unsigned status, const Task& task, std::string& out) {
   ResponseWriter response(out, head(status, task.traits));
-  response.header("Content-Type", "application/json");
+  response.content_type("application/json");
   response.finish(frontend_.body_);
 }
 
@@ -407,7 +407,7 @@ void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
   }
   frontend_.body_.clear();
   append_check(task, task.first);
-  response.header("Content-Type", "application/json");
+  response.content_type("application/json");
   response.finish(frontend_.body_);
 }
 
@@ -458,7 +458,7 @@ void HttpFrontend::Session::answer_descriptors(const Task& task, std::string& ou
   ResponseWriter response(out, head(verdict.admitted ? 200 : 429, task.traits));
   for_each_field(frontend_.context_, verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
-  response.header("Content-Type", "application/json");
+  response.content_type("application/json");
   frontend_.body_.clear();
   append_descriptors(frontend_.body_, verdict);
   response.finish(frontend_.body_);
@@ -466,7 +466,7 @@ void HttpFrontend::Session::answer_descriptors(const Task& task, std::string& ou
 
 void HttpFrontend::Session::answer_document(const Task& task, std::string& out) {
   ResponseWriter response(out, head(200, task.traits));
-  response.header("Content-Type", openapi_content_type);
+  response.content_type(openapi_content_type);
   response.finish(openapi_text(), task.traits.body);
 }
 
@@ -474,7 +474,7 @@ void HttpFrontend::Session::say(const Task& task, std::string& out) {
   const bool is_problem = task.status >= 300 && task.kind == Task::Kind::say;
   ResponseWriter response(out, head(task.status, task.traits));
   if (!task.allow.empty()) response.header("Allow", task.allow);
-  response.header("Content-Type", is_problem ? wire::problem_content_type : "text/plain");
+  response.content_type(is_problem ? wire::problem_content_type : "text/plain");
   response.finish(is_problem ? problem_text(task.status, task.detail) : task.detail, task.traits.body);
 }
 

@@ -75,6 +75,11 @@ void ResponseWriter::header(std::string_view name, std::string_view value) {
   if (!name.empty() && token_bytes.has_all(name)) line(name, value);
 }
 
+void ResponseWriter::content_type(std::string_view type) {
+  line("Content-Type", type);
+  out_ += "X-Content-Type-Options: nosniff\r\n";
+}
+
 // The search begins with the name, which has none of them: so there are mostly sixteen bytes to look at.
 void ResponseWriter::line(std::string_view name, std::string_view value) {
   const std::size_t end = name.size() + 2 + value.size();

@@ -1,7 +1,7 @@
 // Appends one response to the bytes that a connection is about to send:
 //
 //   ResponseWriter response(out, {.status = 200, .date = date});
-//   response.header("Content-Type", "application/json");
+//   response.content_type("application/json");
 //   response.finish(body);
 //
 // Whatever is given as a value, the response stays one response: a control character in it becomes a space, and a
@@ -35,6 +35,9 @@ class ResponseWriter {
   ResponseWriter& operator=(const ResponseWriter&) = delete;
 
   void header(std::string_view name, std::string_view value);
+
+  // Content-Type, and X-Content-Type-Options: nosniff, so that no browser takes the body for something else.
+  void content_type(std::string_view type);
 
   // Ends the head of a response whose body follows in pieces, until the connection closes.
   void finish_head() { out_ += "\r\n"; }
