@@ -260,7 +260,8 @@ class Evaluation final : private store::Callback {
   Reason reason_ = Reason::uncovered;
   Verdict verdict_;
 
-  std::vector<core::ReceiptUse> uses_;  // of the outcomes, then of their candidates; of a receipt, of its parts
+  std::vector<core::ReceiptUse> uses_;  // of the outcomes, then of their candidates; of a receipt, see use_parts_
+  std::vector<std::size_t> use_parts_;  // of a receipt: which of its parts a use is of, but for those of candidates
   core::ReceiptId receipt_id_{};
   Receipt receipt_;
   const Receipt* settled_ = nullptr;

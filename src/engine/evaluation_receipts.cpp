@@ -22,6 +22,18 @@ Duration lasts_of(const core::Rule& rule, Duration asked) noexcept {
   return holds == nullptr ? ReceiptAsk::usual : Duration{holds->limit.window};
 }
 
+// Where a receipt of that tier may lie: beside the states of the tier. If the policy has the tier no more, or limits it
+// no more, beside those of the other tiers, since tiers with the same window share their states.
+std::vector<const States*> tables_of_receipt(const TierStates& tiers, std::uint32_t tier) {
+  if (const States* const own = states_of(tiers, tier)) return {own};
+  std::vector<const States*> found;
+  for (const auto& states : tiers) {
+    const auto is_same = [&](const States* other) { return other->table == states->table; };
+    if (states && std::ranges::none_of(found, is_same)) found.push_back(&*states);
+  }
+  return found;
+}
+
 }  // namespace
 
 // The receipt of what is going to be charged has to be one that can be told: where it would be too long, nothing is
@@ -117,7 +129,6 @@ void Evaluation::begin_receipt(const Bindings& bindings, const Receipt& receipt,
   settled_ = &receipt;
   const std::size_t count = receipt.parts.size();
   receipt_outcomes_.resize(count);
-  uses_.assign(2 * count, {});
   const auto& names = bindings.ruleset().tiers.names;
   const auto tier =
       static_cast<std::uint32_t>(std::ranges::find(names, receipt.tier, Receipt::name_code) - names.begin());
@@ -131,22 +142,36 @@ void Evaluation::begin_receipt(const Bindings& bindings, const Receipt& receipt,
     if (found == bindings.limits().end()) continue;
     limits[i] = &*found;
     receipt_outcomes_[i].limit = static_cast<std::uint32_t>(found - bindings.limits().begin());
+    receipt_outcomes_[i].result = core::ReceiptResult::ended;  // unless it is found below
   }
-  const auto ask_of = [&](auto states_of_limit, std::size_t first_use) {
-    Group* group = nullptr;
-    for (std::size_t i = 0; i < count; ++i) {
-      const States* const states = limits[i] == nullptr ? nullptr : states_of(states_of_limit(*limits[i]), tier);
-      if (states == nullptr) continue;
-      if (group == nullptr) group = &new_group(operation, Fallback::none);
-      core::ReceiptUse& use = uses_[first_use + i];
-      use = {.id = receipt.id, .lasts = lasts_of(states->rule, ask.lasts)};
-      if (ask.what == ReceiptAsk::What::release) use.actual = Cost{0};
-      if (ask.what == ReceiptAsk::What::settle && receipt.parts[i].takes_actual) use.actual = ask.actual;
-      add_receipt_check(*group, *states, i, use);
-    }
+  struct Asked {
+    std::size_t part;
+    const States* states;
   };
-  ask_of([](const BoundLimit& limit) -> const TierStates& { return limit.live; }, 0);
-  ask_of([](const BoundLimit& limit) -> const TierStates& { return limit.candidate; }, count);
+  std::vector<Asked> asked;
+  const auto add = [&](std::size_t part, const TierStates& of_tiers) {
+    for (const States* const states : tables_of_receipt(of_tiers, tier)) asked.push_back({part, states});
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (limits[i] != nullptr) add(i, limits[i]->live);
+  }
+  const std::size_t of_candidates = asked.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (limits[i] != nullptr) add(i, limits[i]->candidate);
+  }
+  uses_.assign(asked.size(), {});
+  use_parts_.clear();
+  for (std::size_t i = 0; i < of_candidates; ++i) use_parts_.push_back(asked[i].part);
+  Group* group = nullptr;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (i == 0 || i == of_candidates) group = &new_group(operation, Fallback::none);
+    const auto& [part, states] = asked[i];
+    core::ReceiptUse& use = uses_[i];
+    use = {.id = receipt.id, .lasts = lasts_of(states->rule, ask.lasts)};
+    if (ask.what == ReceiptAsk::What::release) use.actual = Cost{0};
+    if (ask.what == ReceiptAsk::What::settle && receipt.parts[part].takes_actual) use.actual = ask.actual;
+    add_receipt_check(*group, *states, part, use);
+  }
 }
 
 void Evaluation::add_receipt_check(Group& group, const States& states, std::size_t part, core::ReceiptUse& use) {
@@ -167,8 +192,11 @@ void Evaluation::read_receipt() {
   for (const Group& group : groups()) {
     for (const Check& check : group.checks) {
       const auto number = static_cast<std::size_t>(check.receipt - uses_.data());
-      if (number >= receipt_outcomes_.size()) continue;  // a candidate's
-      ReceiptOutcome& outcome = receipt_outcomes_[number];
+      if (number >= use_parts_.size()) continue;  // a candidate's
+      ReceiptOutcome& outcome = receipt_outcomes_[use_parts_[number]];
+      const bool is_first = number == 0 || use_parts_[number - 1] != use_parts_[number];
+      const bool is_known = outcome.result == core::ReceiptResult::done;
+      if (!is_first && (is_known || check.receipt->result == core::ReceiptResult::ended)) continue;
       outcome.result = check.receipt->result;
       outcome.lost = check.receipt->lost;
       outcome.ends = check.receipt->ends;

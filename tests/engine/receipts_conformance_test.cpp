@@ -285,6 +285,49 @@ limits:
   EXPECT_EQ(settled.left.at(0), 90U) << "by the numbers that hold now";
 }
 
+TEST_P(ReceiptsTest, AReceiptOfATierThatAReloadRemovedIsSettled) {
+  const Told reserved = reserve(chat().from("127.0.0.1").with("X-Plan", "pro"), 80);
+  ASSERT_TRUE(reserved.receipt);
+  reload(R"(
+version: 1
+limits:
+  - { name: tokens, routes: [POST /chat], consumer_key: user, algorithm: token_bucket, rate: 1/s, burst: 100 }
+)");
+  EXPECT_EQ(extend(*reserved.receipt, 1h).results, "tokens done, gone unknown");
+  const Told settled = settle(*reserved.receipt, 30);
+  EXPECT_EQ(settled.results, "tokens done, gone unknown");
+  EXPECT_EQ(settled.left.at(0), 70U) << "by the numbers that hold now";
+  EXPECT_EQ(settle(*reserved.receipt, 30).results, not_open("tokens") + ", gone unknown");
+}
+
+// The tiers of a calendar or a window share their states with those of the same window only.
+TEST_P(AnsweredReceiptsTest, AReceiptOfARemovedTierIsFoundBesideAnyOtherTier) {
+  const std::string day_for_two = R"(
+version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - name: quota
+    consumer_key: user
+    algorithm: fixed_window
+    rate: 10/h
+    tier_overrides: { pro: { rate: 100/day }, staff: { rate: 50/day } }
+)";
+  std::string day_for_one = day_for_two;
+  day_for_one.replace(day_for_one.find("pro: { rate: 100/day }, "), 24, "");
+  std::string no_day = day_for_one;
+  no_day.replace(no_day.find("    tier_overrides"), std::string::npos, "");
+  const Request request = Request::to("GET /").by("ada").from("127.0.0.1").with("X-Plan", "pro");
+  reload(day_for_two);
+  const Told first = reserve(request, 20);
+  const Told second = reserve(request, 20);
+  ASSERT_TRUE(first.receipt && second.receipt);
+  reload(day_for_one);
+  EXPECT_EQ(settle(*first.receipt, 5).results, "quota done");
+  EXPECT_EQ(left("quota", "staff"), 25U);
+  reload(no_day);
+  EXPECT_EQ(settle(*second.receipt, 5).results, "quota ended") << "its states are gone";
+}
+
 TEST_P(ReceiptsTest, HoldsEndByReleaseAndByTheirLease) {
   const Told first = ask(stream(), {.what = What::hold});
   const Told second = ask(stream(), {.what = What::hold});

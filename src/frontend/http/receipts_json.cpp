@@ -41,7 +41,8 @@ void append_outcome(std::string& out, const policy::Ruleset& ruleset, const Rece
   out += R"(,"result":")";
   out += name_of(outcome.result);
   out += '"';
-  if (outcome.limit && outcome.result != ReceiptResult::none && outcome.result != ReceiptResult::unknown) {
+  const bool has_numbers = outcome.decision.limit > 0;  // not where the limit limits nobody any more
+  if (has_numbers && outcome.result != ReceiptResult::none && outcome.result != ReceiptResult::unknown) {
     out += R"(,"quota":)";
     text::append_number(out, outcome.decision.limit);
     out += R"(,"remaining":)";
