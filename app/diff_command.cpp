@@ -41,6 +41,7 @@ std::string painted(const std::vector<policy::Change>& changes) {
   for (const policy::Change& change : changes) {
     std::string line = policy::render_text({change});
     if (line.ends_with('\n')) line.pop_back();
+    line = printable(line);
     if (change.direction == policy::Direction::tighter) line = paint.red(line);
     if (change.direction == policy::Direction::looser) line = paint.green(line);
     if (change.direction == policy::Direction::different) line = paint.yellow(line);

@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 #include <fmt/core.h>
 
 #include "app/commands.h"
+#include "text/characters.h"
 
 namespace weir::app {
 namespace {
@@ -32,15 +35,19 @@ std::string Paint::wrapped(std::string_view code, std::string_view text) const {
 
 std::string printable(std::string_view text) {
   std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
+  while (!text.empty()) {
+    const std::size_t length = text::utf8_length(text);
+    const char32_t code = length == 0 ? static_cast<unsigned char>(text.front()) : text::first_code_point(text);
+    if (code == '\n') {
       shown += "\\n";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      shown += fmt::format("\\x{:02x}", byte);
+    } else if (length == 0 || (length == 1 && text::is_hidden(code))) {
+      shown += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(code));
+    } else if (text::is_hidden(code)) {
+      shown += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
     } else {
-      shown += c;
+      shown += text.substr(0, length);
     }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return shown;
 }

@@ -27,7 +27,8 @@ class Paint {
   bool on_;
 };
 
-// What files and arguments contain, fit to be shown: control characters as \x1b, line breaks as \n.
+// What files and arguments contain, fit to be shown: control characters and bytes that are not UTF-8 as \x1b, line
+// breaks as \n, characters that are not seen and act as \u202e.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // To the standard output. A failure is found at the end, when it is flushed.

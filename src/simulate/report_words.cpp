@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "policy/words.h"
+#include "text/characters.h"
 
 namespace weir::simulate {
 namespace {
@@ -40,14 +41,6 @@ Character first_character(std::string_view text) noexcept {
   return {length, code, true};
 }
 
-// Controls, marks of direction, joiners and the like: characters that are not seen but act.
-bool acts(char32_t code) noexcept {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x61C || code == 0x180E ||
-         (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
-         (code >= 0xE0000 && code <= 0xE0FFF);
-}
-
 bool begins_character(char byte) noexcept {
   return (static_cast<std::uint8_t>(byte) & 0xC0U) != 0x80;
 }
@@ -58,7 +51,8 @@ std::string display_text(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
     const Character next = first_character(text);
-    const std::string_view written = next.valid && !acts(next.code) ? text.substr(0, next.length) : replacement;
+    const std::string_view written =
+        next.valid && !text::is_hidden(next.code) ? text.substr(0, next.length) : replacement;
     if (shown.size() + written.size() > longest_display_text) return shown.append(ellipsis);
     shown += written;
     text.remove_prefix(next.length);

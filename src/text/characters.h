@@ -108,6 +108,24 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
   return true;
 }
 
+// The character at the front of `text`, which is UTF-8 and not empty.
+constexpr char32_t first_code_point(std::string_view text) noexcept {
+  const std::size_t length = utf8_length(text);
+  const auto lead = static_cast<std::uint8_t>(text.front());
+  char32_t code = length == 1 ? lead : lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) code = code << 6U | (static_cast<std::uint8_t>(text[i]) & 0x3FU);
+  return code;
+}
+
+// Characters that are not seen and change how others are shown: controls, marks of direction (U+202E writes what
+// follows from right to left), joiners, tags. Shown to people and in JSON, they are escaped.
+constexpr bool is_hidden(char32_t code) noexcept {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x61C || code == 0x180E ||
+         (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+         (code >= 0xE0000 && code <= 0xE0FFF);
+}
+
 // Appends `size` bytes, which put(to) writes. A few are written elsewhere first: room in a string would be zeroed.
 template <class Put>
 void append_written(std::string& out, std::size_t size, const Put& put) {

@@ -12,18 +12,25 @@ constexpr bool is_plain_in_json(char c) noexcept {
   return is_printable(c) && c != '"' && c != '\\';
 }
 
-void append_ascii(std::string& out, char c) {
+void append_unit(std::string& out, unsigned unit) {
   constexpr std::string_view hex = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += hex[unit >> static_cast<unsigned>(shift) & 0xFU];
+}
+
+void append_escaped(std::string& out, char32_t code) {
   constexpr std::string_view escaped = "\"\\\n\r\t";
   constexpr std::string_view letters = "\"\\nrt";
-  out += '\\';
-  if (const std::size_t found = escaped.find(c); found != std::string_view::npos) {
+  const std::size_t found = code < 0x80 ? escaped.find(static_cast<char>(code)) : std::string_view::npos;
+  if (found != std::string_view::npos) {
+    out += '\\';
     out += letters[found];
-    return;
+  } else if (code < 0x10000) {
+    append_unit(out, static_cast<unsigned>(code));
+  } else {
+    append_unit(out, 0xD800U + static_cast<unsigned>((code - 0x10000) >> 10U));
+    append_unit(out, 0xDC00U + static_cast<unsigned>((code - 0x10000) & 0x3FFU));
   }
-  out += "u00";
-  out += hex[static_cast<std::uint8_t>(c) >> 4U];
-  out += hex[static_cast<std::uint8_t>(c) & 0xFU];
 }
 
 // One character, or one byte that is none. How long it was.
@@ -34,12 +41,9 @@ std::size_t append_character(std::string& out, std::string_view text) {
     out += "\\ufffd";
     return 1;
   }
-  if (length == 1) {
-    append_ascii(out, character.front());
-  } else if (character == "\xE2\x80\xA8") {
-    out += "\\u2028";
-  } else if (character == "\xE2\x80\xA9") {
-    out += "\\u2029";
+  const char32_t code = first_code_point(text);
+  if (length == 1 || is_hidden(code)) {
+    append_escaped(out, code);
   } else {
     out += character;
   }

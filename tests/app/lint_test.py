@@ -34,6 +34,25 @@ class Lint(ProgramTest):
     def test_limits_on_what_is_held_and_on_what_is_reported_as_they_are_shown(self):
         self.golden("lint_concurrency.txt", "lint", "--list", "tests/policy/valid/concurrency.yaml")
 
+    def test_a_name_cannot_turn_the_line_around(self):
+        policy = self.file("version: 1\nlimits:\n  - { name: \"api\\u202emoc\\u009b2J\", consumer_key: ip, "
+                           "algorithm: gcra, rate: 1/s }\n")
+        ran = run("lint", policy)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("name 'api\\u202emoc\\u009b2J': a name has letters", ran.stdout + ran.stderr)
+        domain = self.file("domain: \"shop\\u202ekcab\"\ndescriptors:\n  - key: \"k\\u2066\"\n    rate_limit: "
+                           "{ name: \"n\\u202e\", unit: second, requests_per_unit: 1 }\n")
+        other = self.file("domain: \"shop\\u202ekcab\"\ndescriptors:\n  - key: \"k\\u2066\"\n    rate_limit: "
+                          "{ name: \"n\\u202e\", unit: second, requests_per_unit: 2 }\n", "other.yaml")
+        for command in [["lint", "--list", domain], ["lint", "--format", "json", domain], ["diff", domain, other],
+                        ["diff", "--format", "json", domain, other], ["diff", "--format", "markdown", domain, other],
+                        ["explain", domain, "--domain", "shop\u202ekcab", "--descriptor", "k\u2066=v"]]:
+            with self.subTest(command[:-1]):
+                ran = run(*command)
+                shown = ran.stdout + ran.stderr
+                self.assertNotRegex(shown, "[\u0080-\u009f\u202a-\u202e\u2066-\u2069]")
+                self.assertIn("n", shown)
+
     def test_list_says_what_was_loaded(self):
         shown = run("lint", "--list", POLICY).stdout.splitlines()
         self.assertIn("login-by-ip: POST /login: sliding_window_log 10/min by ip when anonymous", shown)

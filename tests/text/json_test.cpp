@@ -21,5 +21,15 @@ TEST(JsonText, EscapesWhatEndsLinesInSomeReaders) {
   EXPECT_EQ(json_text("\xE2\x80\xA8\xE2\x80\xA9"), "\"\\u2028\\u2029\"");
 }
 
+// U+202E in a name would show the rest of a line from right to left.
+TEST(JsonText, EscapesWhatIsNotSeenAndActs) {
+  EXPECT_EQ(json_text("api\xE2\x80\xAE"
+                      "moc"),
+            R"("api\u202emoc")");
+  EXPECT_EQ(json_text("\xC2\x9B\xE2\x81\xA6\xE2\x80\x8F\xD8\x9C"), R"("\u009b\u2066\u200f\u061c")");
+  EXPECT_EQ(json_text("\xF3\xA0\x81\xA1"), R"("\udb40\udc61")") << "a tag, which is above 16 bits";
+  EXPECT_EQ(json_text("\xD7\xA9\xD7\x9C\xD9\x85"), "\"\xD7\xA9\xD7\x9C\xD9\x85\"") << "letters stay";
+}
+
 }  // namespace
 }  // namespace weir::text

@@ -168,8 +168,10 @@ std::string markdown_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const bool begins_link = text.substr(i).starts_with("://");
-    if (text::is_control(c)) {
+    const std::size_t length = text::utf8_length(text.substr(i));
+    if (length == 0 || text::is_hidden(text::first_code_point(text.substr(i)))) {
       out += ' ';
+      i += std::max<std::size_t>(length, 1) - 1;
     } else if (begins_link || std::string_view{"<&@|#"}.find(c) != std::string_view::npos) {
       out += fmt::format("&#{};", static_cast<unsigned>(static_cast<unsigned char>(c)));
     } else if (std::string_view{"\\`*_[]~"}.find(c) != std::string_view::npos) {
