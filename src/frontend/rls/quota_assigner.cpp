@@ -26,6 +26,46 @@ std::uint64_t QuotaAssigner::Place::per_fill() const noexcept {
   return largest;
 }
 
+Instant QuotaAssigner::Place::next_end() const noexcept {
+  Instant next = Instant::max();
+  for (const Hold& hold : holds) next = std::min(next, hold.until);
+  return next;
+}
+
+QuotaAssigner::Held QuotaAssigner::held_by(const Place& place) noexcept {
+  Held held{.per_fill = place.per_fill()};
+  for (const Hold& hold : place.holds) held.burst += hold.share.burst;
+  if (place.has_left || place.holds.empty()) return held;
+  held.latest_burst = place.holds.back().share.burst;
+  held.latest_per_fill = place.holds.back().share.per_fill;
+  return held;
+}
+
+void QuotaAssigner::count_in(Holder holder, const Place& place) {
+  if (place.holds.empty()) return;
+  ends_.emplace(place.next_end(), holder);
+  const Held own = held_by(place);
+  held_.burst += own.burst;
+  held_.per_fill += own.per_fill;
+  held_.latest_burst += own.latest_burst;
+  held_.latest_per_fill += own.latest_per_fill;
+}
+
+void QuotaAssigner::count_out(Holder holder, const Place& place) {
+  if (place.holds.empty()) return;
+  ends_.erase({place.next_end(), holder});
+  const Held own = held_by(place);
+  held_.burst -= own.burst;
+  held_.per_fill -= own.per_fill;
+  held_.latest_burst -= own.latest_burst;
+  held_.latest_per_fill -= own.latest_per_fill;
+}
+
+QuotaAssigner::Place& QuotaAssigner::visit(Holder holder) {
+  ++visited_;
+  return places_.at(holder);
+}
+
 QuotaAssigner::QuotaAssigner(const Numbers& numbers, Instant now) : at_(now) {
   set_numbers(numbers);
   pool_ = Wide{burst_} * fill_micros();
@@ -44,70 +84,115 @@ void QuotaAssigner::set_numbers(const Numbers& numbers) {
 }
 
 void QuotaAssigner::change(const Numbers& numbers, Instant now) {
-  advance(now);
+  advance(now, SIZE_MAX);  // the old rate up to now
   const Wide before = fill_micros();
   set_numbers(numbers);
-  for (auto& [holder, place] : places_) {
-    if (place.wanted) place.wanted = held_to(Wide{*place.wanted} * fill_micros() / before, most_units);
-    for (Hold& hold : place.holds) {
-      hold.share.per_fill = held_to(rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), most_units);
+  is_divided_ = false;
+  if (before != fill_micros()) {
+    known_.clear();
+    held_ = {};
+    ends_.clear();
+    for (auto& [holder, place] : places_) {
+      ++visited_;
+      for (Hold& hold : place.holds) {
+        hold.share.per_fill = held_to(rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), most_units);
+      }
+      count_in(holder, place);
+      if (!place.wanted) continue;
+      place.wanted = held_to(Wide{*place.wanted} * fill_micros() / before, most_units);
+      if (!place.has_left) known_.insert({*place.wanted, holder});
     }
   }
-  sum_up();
-  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_burst_});
+  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_.burst});
   pool_ = std::min(pool_ / before, room) * fill_micros();
-  is_divided_ = false;
 }
 
 QuotaAssigner::Holder QuotaAssigner::join() {
   places_.emplace(next_, Place{});
+  unknown_.insert({0, next_});
   is_divided_ = false;
   return next_++;
 }
 
 void QuotaAssigner::leave(Holder holder) {
-  places_.at(holder).has_left = true;
+  Place& place = visit(holder);
+  forget_demand(holder, place);
+  count_out(holder, place);
+  place.has_left = true;
+  count_in(holder, place);
+  if (place.holds.empty()) places_.erase(holder);
+}
+
+void QuotaAssigner::forget_demand(Holder holder, const Place& place) {
+  if (place.wanted) {
+    known_.erase({*place.wanted, holder});
+  } else {
+    unknown_.erase({0, holder});
+  }
   is_divided_ = false;
-  end_holds(at_);
 }
 
 void QuotaAssigner::set_demand(Holder holder, std::uint64_t requests, Cost each, Duration over) {
   const Wide time = std::max<Duration::rep>(over.count(), 1);
   const std::uint64_t in_a_fill = held_to(Wide{requests} * fill_micros() / time, most_units);
   const std::uint64_t units = held_to(Wide{in_a_fill} * each.units(), most_units);
-  places_.at(holder).wanted = held_to(Wide{units} + units / 8 + 1, most_units);  // demand is never quite even
-  is_divided_ = false;
+  Place& place = visit(holder);
+  forget_demand(holder, place);
+  place.wanted = held_to(Wide{units} + units / 8 + 1, most_units);  // demand is never quite even
+  known_.insert({*place.wanted, holder});
 }
 
 QuotaAssigner::Share QuotaAssigner::fair(Holder holder) {
   if (!is_divided_) divide();
-  return places_.at(holder).fair;
+  const Place& place = visit(holder);
+  const std::uint64_t wanted = place.wanted.value_or(division_.unknown);
+  Share share{.per_fill = wanted};
+  if (wanted > division_.level) {
+    const bool has_one_more = rank(holder, place) >= division_.one_more_from;
+    share.per_fill = division_.level + (has_one_more ? 1 : 0);
+  }
+  share.per_fill += division_.beyond_demand;
+  const Wide with_holders = burst_ - burst_ / 2;
+  const Wide part = per_fill_ == 0 ? 0 : with_holders * share.per_fill / per_fill_;
+  share.burst = burst_ == 0 ? 0 : held_to(std::max<Wide>(part, 1), most_units);
+  return share;
 }
 
-// The smallest demands are met first; what they leave is for the larger ones.
-void QuotaAssigner::divide() {
-  std::vector<std::pair<std::uint64_t, Place*>> by_demand;
-  for (auto& [holder, place] : places_) {
-    if (!place.has_left) by_demand.emplace_back(0, &place);
-  }
-  const std::size_t count = by_demand.size();
-  for (auto& [wanted, place] : by_demand) {
-    wanted = place->wanted.value_or(std::max<std::uint64_t>(1, per_fill_ / count));
-  }
-  std::ranges::stable_sort(by_demand, {}, &std::pair<std::uint64_t, Place*>::first);
-  std::uint64_t left = per_fill_ - per_fill_ / 20;  // the rest fills the pool, which pays for changes
-  std::size_t waiting = count;
-  for (auto& [wanted, place] : by_demand) {
-    place->fair.per_fill = std::min(wanted, left / waiting--);
-    left -= place->fair.per_fill;
-  }
-  const Wide with_holders = burst_ - burst_ / 2;
-  for (auto& [wanted, place] : by_demand) {
-    place->fair.per_fill += left / (2 * count);
-    const Wide part = per_fill_ == 0 ? 0 : with_holders * place->fair.per_fill / per_fill_;
-    place->fair.burst = burst_ == 0 ? 0 : held_to(std::max<Wide>(part, 1), most_units);
-  }
+// The smallest demands are met first; what they leave is for the larger ones. To meet all demands up to w, and to give
+// w to everyone else, takes more with every w: so the last one that can be met is found by descent.
+void QuotaAssigner::divide() noexcept {
   is_divided_ = true;
+  const std::uint64_t known = known_.count();
+  const std::uint64_t unknown = unknown_.count();
+  const std::uint64_t count = known + unknown;
+  division_ = {};
+  if (count == 0) return;
+  const std::uint64_t assumed = std::max<std::uint64_t>(1, per_fill_ / count);
+  const std::uint64_t whole = per_fill_ - per_fill_ / 20;  // the rest fills the pool, which pays for changes
+  const auto is_too_much = [&](std::uint64_t units, const QuotaDemands::Prefix& before) {
+    return before.sum + units * (known - before.count) + std::min(units, assumed) * unknown > whole;
+  };
+  const auto met = known_.before_first(is_too_much);
+  const auto smaller = known_.before_first([&](std::uint64_t units, const auto&) { return units >= assumed; });
+  const bool meets_unknown = unknown > 0 && !is_too_much(assumed, smaller);
+  const std::uint64_t left = whole - met.sum - (meets_unknown ? assumed * unknown : 0);
+  const std::uint64_t waiting = count - met.count - (meets_unknown ? unknown : 0);
+  division_.unknown = assumed;
+  if (waiting == 0) {
+    division_.level = UINT64_MAX;
+    division_.beyond_demand = left / (2 * count);
+  } else {
+    division_.level = left / waiting;
+    division_.one_more_from = count - left % waiting;
+  }
+}
+
+std::uint64_t QuotaAssigner::rank(Holder holder, const Place& place) const noexcept {
+  const std::uint64_t assumed = division_.unknown;
+  if (!place.wanted) return unknown_.rank({0, holder}) + known_.rank({assumed, holder});
+  const std::uint64_t wanted = *place.wanted;
+  const std::uint64_t unknown = wanted < assumed ? 0 : wanted > assumed ? unknown_.count() : unknown_.rank({0, holder});
+  return known_.rank({wanted, holder}) + unknown;
 }
 
 std::uint64_t QuotaAssigner::reserve() const noexcept {
@@ -117,10 +202,10 @@ std::uint64_t QuotaAssigner::reserve() const noexcept {
 QuotaAssigner::Share QuotaAssigner::offer(Holder holder, Instant now) {
   advance(now);
   Share share = fair(holder);
-  const Place& place = places_.at(holder);
+  const Place& place = visit(holder);
   if (place.holds.size() >= most_holds) return {};
   const std::uint64_t own = place.per_fill();
-  const std::uint64_t others = held_per_fill_ - own;
+  const std::uint64_t others = held_.per_fill - own;
   std::uint64_t rate_left = others < per_fill_ ? per_fill_ - others : 0;
   std::uint64_t burst_left = held_to(pool_ / fill_micros(), most_units);
   const bool is_lowered = !place.holds.empty() && share.per_fill < place.holds.back().share.per_fill;
@@ -137,13 +222,18 @@ QuotaAssigner::Share QuotaAssigner::offer(Holder holder, Instant now) {
 void QuotaAssigner::assign(Holder holder, const Share& share, Instant now, Instant until) {
   advance(now);
   pool_ -= Wide{share.burst} * fill_micros();
-  places_.at(holder).holds.push_back({share, until});
-  sum_up();
+  Place& place = visit(holder);
+  count_out(holder, place);
+  place.holds.push_back({share, until});
+  count_in(holder, place);
 }
 
 void QuotaAssigner::extend(Holder holder, Instant until) {
-  std::vector<Hold>& holds = places_.at(holder).holds;
-  if (!holds.empty()) holds.back().until = std::max(holds.back().until, until);
+  Place& place = visit(holder);
+  if (place.holds.empty()) return;
+  count_out(holder, place);
+  place.holds.back().until = std::max(place.holds.back().until, until);
+  count_in(holder, place);
 }
 
 bool QuotaAssigner::is_as_new(Instant now) {
@@ -157,46 +247,30 @@ std::uint64_t QuotaAssigner::pool(Instant now) {
 }
 
 // Rates are free from the end of each hold on.
-void QuotaAssigner::advance(Instant now) {
-  while (next_end_ <= now) {
-    const Instant end = next_end_;
+void QuotaAssigner::advance(Instant now, std::size_t max_visits) {
+  for (; !ends_.empty() && ends_.begin()->first <= now; --max_visits) {
+    if (max_visits == 0) return;
+    const auto [end, holder] = *ends_.begin();
     fill_until(end);
-    end_holds(end);
+    end_holds(holder, end);
   }
   fill_until(now);
 }
 
 void QuotaAssigner::fill_until(Instant now) {
   if (now <= at_) return;
-  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_burst_}) * fill_micros();
-  const Wide rate = std::max<Wide>(0, Wide{per_fill_} - Wide{held_per_fill_});
+  const Wide room = std::max<Wide>(0, Wide{burst_} - Wide{held_.burst}) * fill_micros();
+  const Wide rate = std::max<Wide>(0, Wide{per_fill_} - Wide{held_.per_fill});
   pool_ = std::min(pool_ + rate * (now - at_).count(), std::max(room, pool_));
   at_ = now;
 }
 
-void QuotaAssigner::end_holds(Instant now) {
-  for (auto& [holder, place] : places_) {
-    std::erase_if(place.holds, [&](const Hold& hold) { return hold.until <= now; });
-  }
-  std::erase_if(places_, [](const auto& entry) { return entry.second.has_left && entry.second.holds.empty(); });
-  sum_up();
-}
-
-void QuotaAssigner::sum_up() noexcept {
-  held_burst_ = held_per_fill_ = 0;
-  next_end_ = Instant::max();
-  Share latest;
-  for (const auto& [holder, place] : places_) {
-    held_per_fill_ += place.per_fill();
-    for (const Hold& hold : place.holds) {
-      held_burst_ += hold.share.burst;
-      next_end_ = std::min(next_end_, hold.until);
-    }
-    if (place.has_left || place.holds.empty()) continue;
-    latest.burst += place.holds.back().share.burst;
-    latest.per_fill += place.holds.back().share.per_fill;
-  }
-  is_overdrawn_ = latest.burst > burst_ || latest.per_fill > per_fill_;
+void QuotaAssigner::end_holds(Holder holder, Instant now) {
+  Place& place = visit(holder);
+  count_out(holder, place);
+  std::erase_if(place.holds, [&](const Hold& hold) { return hold.until <= now; });
+  count_in(holder, place);
+  if (place.has_left && place.holds.empty()) places_.erase(holder);
 }
 
 }  // namespace weir::frontend

@@ -11,15 +11,27 @@
 //
 // A hold counts until the time that it was made with, whatever becomes of its holder. Pure: time is passed in, and time
 // that goes back stands still. Not thread-safe.
+//
+// What a call costs does not grow with the number of holders, but for a logarithm:
+//
+// 4. Sums are running sums. A call visits the holder that it is about, at most `max_ends` holders whose holds have
+//    ended, and for each of them O(log n) nodes of an ordered set.
+// 5. If more holds have ended than that, time stands at the last end until the next call goes on: meanwhile what has
+//    ended still counts, and the pool does not grow.
+// 6. change() is the exception. It visits every holder once if the fill interval changes; its callers see to it that
+//    this is rare.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "frontend/rls/quota_demands.h"
 #include "weir/cost.h"
 #include "weir/limit.h"
 #include "weir/time.h"
@@ -53,6 +65,8 @@ class QuotaAssigner {
   static constexpr std::chrono::seconds longest_fill = std::chrono::days{365};
   // Of one holder: then it is not offered another before one has ended.
   static constexpr std::size_t most_holds = 8;
+  // Holders whose holds are ended by one call.
+  static constexpr std::size_t max_ends = 256;
 
   QuotaAssigner(const Numbers& numbers, Instant now);
 
@@ -78,15 +92,21 @@ class QuotaAssigner {
   void extend(Holder holder, Instant until);
 
   // The numbers were lowered, and the latest assignments are more than there is.
-  [[nodiscard]] bool is_overdrawn() const noexcept { return is_overdrawn_; }
+  [[nodiscard]] bool is_overdrawn() const noexcept {
+    return held_.latest_burst > burst_ || held_.latest_per_fill > per_fill_;
+  }
   // Nothing is out, and the pool is full.
   [[nodiscard]] bool is_as_new(Instant now);
+  // Those who have left count for as long as something of theirs is out.
+  [[nodiscard]] std::size_t holders() const noexcept { return places_.size(); }
 
   // For tests and figures.
   [[nodiscard]] std::uint64_t pool(Instant now);
-  [[nodiscard]] std::uint64_t held_burst() const noexcept { return held_burst_; }
-  [[nodiscard]] std::uint64_t held_per_fill() const noexcept { return held_per_fill_; }
+  [[nodiscard]] std::uint64_t held_burst() const noexcept { return held_.burst; }
+  [[nodiscard]] std::uint64_t held_per_fill() const noexcept { return held_.per_fill; }
   [[nodiscard]] std::uint64_t per_fill() const noexcept { return per_fill_; }
+  // Holders, and nodes of demands, that all calls so far have visited.
+  [[nodiscard]] std::uint64_t visited() const noexcept { return visited_ + known_.visited() + unknown_.visited(); }
 
  private:
   __extension__ using Wide = __int128;
@@ -98,18 +118,39 @@ class QuotaAssigner {
   struct Place {
     bool has_left = false;
     std::optional<std::uint64_t> wanted;  // in a fill interval; none: not known
-    Share fair;
-    std::vector<Hold> holds;  // the last one is the latest
+    std::vector<Hold> holds;              // the last one is the latest
 
     [[nodiscard]] std::uint64_t per_fill() const noexcept;
+    [[nodiscard]] Instant next_end() const noexcept;
+  };
+  // Sums over holders.
+  struct Held {
+    std::uint64_t burst = 0;
+    std::uint64_t per_fill = 0;
+    std::uint64_t latest_burst = 0;  // of the latest holds of those who have not left, as is the next
+    std::uint64_t latest_per_fill = 0;
+  };
+  // Demands up to `level` are met. The others have that, and those from `one_more_from` on, in the order of demands,
+  // one more: so everything is given out.
+  struct Division {
+    std::uint64_t unknown = 0;  // what counts as the demand of a holder that has not told
+    std::uint64_t level = 0;
+    std::uint64_t one_more_from = 0;
+    std::uint64_t beyond_demand = 0;  // for everyone
   };
 
   void set_numbers(const Numbers& numbers);
-  void advance(Instant now);
+  void advance(Instant now, std::size_t max_visits = max_ends);
   void fill_until(Instant now);
-  void end_holds(Instant now);
-  void sum_up() noexcept;
-  void divide();
+  void end_holds(Holder holder, Instant now);
+  [[nodiscard]] static Held held_by(const Place& place) noexcept;
+  void count_in(Holder holder, const Place& place);
+  void count_out(Holder holder, const Place& place);
+  [[nodiscard]] Place& visit(Holder holder);
+  void forget_demand(Holder holder, const Place& place);
+  void divide() noexcept;
+  // Of those who have not left, in the order of demands.
+  [[nodiscard]] std::uint64_t rank(Holder holder, const Place& place) const noexcept;
   [[nodiscard]] Wide fill_micros() const noexcept { return Duration(fill_).count(); }
   // What has to stay in the pool unless a rate is lowered, so that one always can be.
   [[nodiscard]] std::uint64_t reserve() const noexcept;
@@ -120,13 +161,16 @@ class QuotaAssigner {
   std::uint64_t per_fill_ = 0;  // of the limit
   Instant at_;
   Wide pool_ = 0;  // in units x microseconds of the fill interval: exact
-  std::map<Holder, Place> places_;
+  std::unordered_map<Holder, Place> places_;
   Holder next_ = 0;
-  std::uint64_t held_burst_ = 0;
-  std::uint64_t held_per_fill_ = 0;
-  Instant next_end_ = Instant::max();  // of a hold; none ends before
-  bool is_overdrawn_ = false;
+  // Those who have not left are in one of them.
+  QuotaDemands known_;
+  QuotaDemands unknown_;                       // of zero units
+  std::set<std::pair<Instant, Holder>> ends_;  // the next one of each holder that has holds
+  Held held_;
+  Division division_;
   bool is_divided_ = false;
+  std::uint64_t visited_ = 0;
 };
 
 }  // namespace weir::frontend

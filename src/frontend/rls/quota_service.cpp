@@ -54,10 +54,14 @@ bool QuotaService::receive(wire::http2::Server& server, QuotaCall& call, std::si
     finish(server, exchange, status, why);
     return false;
   };
+  std::size_t max_usages = buckets_of_turn;
+  std::size_t max_visits = buckets_of_turn;
   for (;;) {
     if (exchange.fault() != wire::http2::Fault::none) return over(Status::resource_exhausted, more_than_accepted);
+    call.has_unread = !report(call, max_usages);
+    if (call.has_unread) return tell(server, call, max_visits);
     const auto step = wire::grpc::first_message(exchange.body(), longest_message);
-    if (step.kind == StepKind::partial && !exchange.complete()) return tell(server, call);
+    if (step.kind == StepKind::partial && !exchange.complete()) return tell(server, call, max_visits);
     if (step.kind == StepKind::partial && exchange.body().empty()) return over(Status::ok, {});
     if (step.kind != StepKind::whole) {
       refuse_message(server, exchange, step.kind);
@@ -85,17 +89,30 @@ bool QuotaService::read(wire::http2::Server& server, QuotaCall& call, std::strin
     return refuse(Status::invalid_argument, "a bucket has no id");
   }
   server.begin(*call.exchange, answer_head());
-  const Instant now = context_.now();
-  const auto terms = [&](std::string_view id) { return terms_of(call.domain, id); };
+  call.usages.clear();
+  call.ids.clear();
+  call.next_usage = call.next_id = 0;
   for (const wire::rlqs::Usage& usage : reports_.usages()) {
-    id_.clear();
-    wire::rlqs::append_id(id_, reports_.entries_of(usage));
-    call.stream->report(id_, sum_of(usage), terms, now);
+    const std::size_t before = call.ids.size();
+    wire::rlqs::append_id(call.ids, reports_.entries_of(usage));
+    call.usages.push_back({call.ids.size() - before, sum_of(usage)});
   }
   return true;
 }
 
-bool QuotaService::tell(wire::http2::Server& server, QuotaCall& call) {
+bool QuotaService::report(QuotaCall& call, std::size_t& max_usages) {
+  const Instant now = context_.now();
+  const auto terms = [&](std::string_view id) { return terms_of(call.domain, id); };
+  for (; call.next_usage < call.usages.size(); ++call.next_usage, --max_usages) {
+    if (max_usages == 0) return false;
+    const QuotaCall::Usage& usage = call.usages[call.next_usage];
+    call.stream->report(std::string_view(call.ids).substr(call.next_id, usage.id_size), usage.requests, terms, now);
+    call.next_id += usage.id_size;
+  }
+  return true;
+}
+
+bool QuotaService::tell(wire::http2::Server& server, QuotaCall& call, std::size_t& max_visits) {
   if (call.domain.empty()) return true;
   if (server.clogged()) {
     finish(server, *call.exchange, Status::resource_exhausted, more_than_accepted);
@@ -103,15 +120,20 @@ bool QuotaService::tell(wire::http2::Server& server, QuotaCall& call) {
   }
   refresh();
   const Instant now = context_.now();
-  if (std::exchange(call.matched_by, policy_) != policy_) {
-    call.stream->match_again([&](std::string_view id) { return terms_of(call.domain, id); }, now);
-  }
+  if (std::exchange(call.matched_by, policy_) != policy_) call.stream->match_again();
   std::string message;
   wire::rlqs::QuotaResponse response(message);
-  call.stream->collect(now,
-                       [&](std::string_view id, const QuotaAction& action) { append_action(response, id, action); });
+  max_visits = call.stream->collect(
+      now, [&](std::string_view id) { return terms_of(call.domain, id); },
+      [&](std::string_view id, const QuotaAction& action) { append_action(response, id, action); }, max_visits);
   if (!message.empty()) say(server, *call.exchange, [&](std::string& out) { out += message; });
   return true;
+}
+
+void QuotaService::close(std::unique_ptr<QuotaCall> call, net::Loop* loop) {
+  call.reset();
+  if (loop == nullptr || !quotas_->release_some()) return;
+  turns_.add(*loop, [quotas = quotas_] { return quotas->release_some(); });
 }
 
 void QuotaService::refresh() {

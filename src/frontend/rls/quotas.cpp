@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint64_t most_nodes = 10'000;
 constexpr Duration between_looks = std::chrono::seconds(10);
+// A change of the numbers of as many holders is no more than other work.
+constexpr std::size_t few_holders = 64;
 
 // The same states at the same costs: only numbers differ.
 bool is_like(const QuotaTerms& one, const QuotaTerms& other) {
@@ -21,14 +23,25 @@ bool is_like(const QuotaTerms& one, const QuotaTerms& other) {
 
 }  // namespace
 
+// New states are made with the new number from the start.
 void Quotas::set_nodes(std::uint64_t nodes, Instant now) {
-  const std::lock_guard guard(mutex_);
-  nodes_ = std::clamp<std::uint64_t>(nodes, 1, most_nodes);
-  for (auto& [name, state] : states_) state.assigner->change(own_part(state.whole), now);
+  std::unique_lock guard(mutex_);
+  const std::uint64_t set = std::clamp<std::uint64_t>(nodes, 1, most_nodes);
+  if (std::exchange(nodes_, set) == set) return;
+  is_changing_nodes_ = true;
+  std::size_t changed = 0;
+  for (auto state = states_.begin(); state != states_.end(); ++state) {
+    apply_numbers(*state, now);
+    if (++changed % max_looked_at != 0) continue;
+    guard.unlock();
+    guard.lock();
+  }
+  is_changing_nodes_ = false;
 }
 
 std::unique_ptr<QuotaStream> Quotas::open() {
   const std::lock_guard guard(mutex_);
+  release_batch();
   if (figures_.streams >= bounds_.streams) return nullptr;
   ++figures_.streams;
   return std::unique_ptr<QuotaStream>(new QuotaStream(*this));
@@ -46,17 +59,34 @@ QuotaAssigner::Numbers Quotas::own_part(const QuotaAssigner::Numbers& whole) con
 }
 
 std::shared_ptr<QuotaAssigner> Quotas::assigner(const QuotaTerms::Limit& limit, Instant now) {
-  const auto found = states_.find(limit.state);
-  if (found != states_.end()) {
-    State& state = found->second;
-    if (state.whole != limit.numbers) state.assigner->change(own_part(limit.numbers), now);
-    state.whole = limit.numbers;
-    return state.assigner;
+  const auto found = by_name_.find(limit.state);
+  if (found != by_name_.end()) {
+    const auto state = found->second;
+    if (state->whole != limit.numbers) {
+      state->whole = limit.numbers;
+      renumber(state, now);
+    }
+    return state->assigner;
   }
   if (states_.size() >= bounds_.states) return nullptr;
   auto made = std::make_shared<QuotaAssigner>(own_part(limit.numbers), now);
-  states_.emplace(limit.state, State{limit.numbers, made});
+  states_.push_back({limit.state, limit.numbers, made});
+  by_name_.emplace(states_.back().name, std::prev(states_.end()));
   return made;
+}
+
+void Quotas::renumber(States::iterator state, Instant now) {
+  if (state->assigner->holders() <= few_holders || now >= state->changed_at + between_changes) {
+    apply_numbers(*state, now);
+  } else if (!std::exchange(state->is_postponed, true)) {
+    postponed_.push_back(state);
+  }
+}
+
+void Quotas::apply_numbers(State& state, Instant now) {
+  state.changed_at = now;
+  ++figures_.changes;
+  state.assigner->change(own_part(state.whole), now);
 }
 
 std::unique_ptr<QuotaBucket> Quotas::new_bucket(const QuotaTerms& terms, Instant now) {
@@ -70,55 +100,145 @@ std::unique_ptr<QuotaBucket> Quotas::new_bucket(const QuotaTerms& terms, Instant
   return std::make_unique<QuotaBucket>(parts, times_, now);
 }
 
+void Quotas::tidy(Instant now) {
+  if (!postponed_.empty() && now >= postponed_.front()->changed_at + between_changes) {
+    State& state = *postponed_.front();
+    postponed_.pop_front();
+    state.is_postponed = false;
+    apply_numbers(state, now);
+  }
+  release_batch();
+  forget_unused(now);
+}
+
 // A state that is not as new is kept: otherwise the next one to come would have a fresh burst.
 void Quotas::forget_unused(Instant now) {
-  if (now < looked_over_at_ + between_looks) return;
-  looked_over_at_ = now;
-  std::erase_if(states_, [&](const auto& entry) {
-    const auto& assigner = entry.second.assigner;
-    return assigner.use_count() == 1 && assigner->is_as_new(now);
-  });
+  if (is_changing_nodes_) return;
+  if (looked_at_ == states_.end()) {
+    if (now < round_begun_at_ + between_looks) return;
+    round_begun_at_ = now;
+    looked_at_ = states_.begin();
+  }
+  for (std::size_t i = 0; i < max_looked_at && looked_at_ != states_.end(); ++i) {
+    const State& state = *looked_at_;
+    if (!state.is_postponed && state.assigner.use_count() == 1 && state.assigner->is_as_new(now)) {
+      by_name_.erase(state.name);
+      looked_at_ = states_.erase(looked_at_);
+    } else {
+      ++looked_at_;
+    }
+  }
+}
+
+void Quotas::release_batch() {
+  for (std::size_t i = 0; i < max_released && !left_.empty(); ++i) {
+    Entries& entries = left_.front();
+    entries.erase(entries.begin());
+    --figures_.buckets;
+    if (entries.empty()) left_.pop_front();
+  }
+}
+
+bool Quotas::release_some() {
+  const std::lock_guard guard(mutex_);
+  release_batch();
+  return !left_.empty();
 }
 
 QuotaStream::~QuotaStream() {
   const std::lock_guard guard(quotas_.mutex_);
   --quotas_.figures_.streams;
-  quotas_.figures_.buckets -= entries_.size();
-  entries_.clear();
+  if (!entries_.empty()) quotas_.left_.push_back(std::move(entries_));
+  quotas_.release_batch();
 }
 
 void QuotaStream::report(std::string_view id, std::uint64_t requests, const TermsOf& terms_of, Instant now) {
-  const std::lock_guard guard(quotas_.mutex_);
-  const Quotas::Bounds& bounds = quotas_.bounds_;
-  Quotas::Figures& figures = quotas_.figures_;
-  std::string name(id);
-  auto found = entries_.find(name);
+  auto found = entries_.find(id);
   if (found == entries_.end()) {
-    const bool has_room =
-        id.size() <= bounds.id_bytes && entries_.size() < bounds.buckets_of_stream && figures.buckets < bounds.buckets;
-    Entry entry;
-    if (has_room) {
-      entry.terms = terms_of(id);
-      entry.bucket = quotas_.new_bucket(entry.terms, now);
-    }
-    if (!entry.bucket) {
-      ++figures.refused;
-      return;
-    }
-    found = entries_.emplace(std::move(name), std::move(entry)).first;
-    ++figures.buckets;
+    found = add(id, terms_of, now);
+    if (found == entries_.end()) return;
   }
+  if (!std::exchange(found->second.is_reported, true)) reported_.push_back(found);
+  const std::lock_guard guard(quotas_.mutex_);
   found->second.bucket->report(requests, now);
 }
 
-void QuotaStream::match_again(const TermsOf& terms_of, Instant now) {
-  const std::lock_guard guard(quotas_.mutex_);
-  for (auto& [id, entry] : entries_) {
-    if (auto terms = terms_of(id); terms != entry.terms) change(entry, std::move(terms), now);
+// The policy is asked without the lock.
+Quotas::Entries::iterator QuotaStream::add(std::string_view id, const TermsOf& terms_of, Instant now) {
+  const Quotas::Bounds& bounds = quotas_.bounds_;
+  Quotas::Figures& figures = quotas_.figures_;
+  {
+    const std::lock_guard guard(quotas_.mutex_);
+    if (figures.buckets >= bounds.buckets) quotas_.release_batch();
+    const bool has_room =
+        id.size() <= bounds.id_bytes && entries_.size() < bounds.buckets_of_stream && figures.buckets < bounds.buckets;
+    if (!has_room) {
+      ++figures.refused;
+      return entries_.end();
+    }
+    ++figures.buckets;
   }
+  Entry entry{.terms = terms_of(id), .bucket = nullptr, .matched_by = policy_};
+  {
+    const std::lock_guard guard(quotas_.mutex_);
+    entry.bucket = quotas_.new_bucket(entry.terms, now);
+    if (!entry.bucket) {
+      ++figures.refused;
+      --figures.buckets;
+      return entries_.end();
+    }
+  }
+  return entries_.emplace(id, std::move(entry)).first;
 }
 
-void QuotaStream::change(Entry& entry, QuotaTerms terms, Instant now) {
+void QuotaStream::begin_round() {
+  if (next_ == entries_.end()) next_ = entries_.begin();
+}
+
+std::size_t QuotaStream::collect(Instant now, const TermsOf& terms_of, const Say& say, std::size_t max_visits) {
+  {
+    const std::lock_guard guard(quotas_.mutex_);
+    quotas_.tidy(now);
+  }
+  for (; max_visits > 0 && has_more(); --max_visits) visit(next_to_visit(), terms_of, say, now);
+  return max_visits;
+}
+
+// No bucket of the round is visited while one that was reported waits: so none of those is erased.
+Quotas::Entries::iterator QuotaStream::next_to_visit() {
+  if (reported_.empty()) return next_++;
+  const auto at = reported_.front();
+  reported_.pop_front();
+  at->second.is_reported = false;
+  return at;
+}
+
+void QuotaStream::visit(Entries::iterator at, const TermsOf& terms_of, const Say& say, Instant now) {
+  auto& [id, entry] = *at;
+  if (entry.matched_by != policy_) match(id, entry, terms_of, now);
+  std::optional<QuotaAction> action;
+  {
+    const std::lock_guard guard(quotas_.mutex_);
+    action = entry.bucket->next(now);
+    if (!action) return;
+    Quotas::Figures& figures = quotas_.figures_;
+    ++(action->is_new ? figures.assignments : figures.renewals);
+    if (action->kind == QuotaAction::Kind::abandon) {
+      entry.bucket.reset();
+      --figures.buckets;
+    }
+  }
+  say(id, *action);
+  if (entry.bucket) return;
+  if (next_ == at) ++next_;
+  entries_.erase(at);
+}
+
+void QuotaStream::match(std::string_view id, Entry& entry, const TermsOf& terms_of, Instant now) {
+  entry.matched_by = policy_;
+  QuotaTerms terms = terms_of(id);
+  if (terms == entry.terms) return;
+  const std::lock_guard guard(quotas_.mutex_);
   if (is_like(entry.terms, terms)) {
     for (const QuotaTerms::Limit& limit : terms.limits) static_cast<void>(quotas_.assigner(limit, now));
   } else if (auto bucket = quotas_.new_bucket(terms, now)) {
@@ -127,25 +247,6 @@ void QuotaStream::change(Entry& entry, QuotaTerms terms, Instant now) {
     entry.bucket = std::make_unique<QuotaBucket>(false, quotas_.times_, now);
   }
   entry.terms = std::move(terms);
-}
-
-void QuotaStream::collect(Instant now, const std::function<void(std::string_view, const QuotaAction&)>& say) {
-  const std::lock_guard guard(quotas_.mutex_);
-  quotas_.forget_unused(now);
-  Quotas::Figures& figures = quotas_.figures_;
-  for (auto at = entries_.begin(); at != entries_.end();) {
-    const auto action = at->second.bucket->next(now);
-    if (action) {
-      say(at->first, *action);
-      ++(action->is_new ? figures.assignments : figures.renewals);
-    }
-    if (action && action->kind == QuotaAction::Kind::abandon) {
-      at = entries_.erase(at);
-      --figures.buckets;
-    } else {
-      ++at;
-    }
-  }
 }
 
 }  // namespace weir::frontend

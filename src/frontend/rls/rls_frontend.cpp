@@ -121,7 +121,9 @@ class RlsFrontend::Session final : public net::Session {
   void reflect_on(Exchange& exchange);
   void open_quotas(Exchange& exchange);
   void read_quotas(const Exchange& exchange);
-  void tell_quotas();
+  // A turn: goes on with what calls have sent and what they are to be told.
+  void serve_quotas();
+  void ask_for_turn();
   void end_quotas(std::unique_ptr<QuotaCall>& call);
   void end_streams();
   [[nodiscard]] std::uint64_t unanswered() const noexcept;
@@ -133,6 +135,8 @@ class RlsFrontend::Session final : public net::Session {
   HealthService health_;
   std::vector<std::unique_ptr<CallBatch>> in_flight_;  // their exchanges are kept, as are those of
   std::vector<std::unique_ptr<QuotaCall>> quota_calls_;
+  bool has_asked_for_turn_ = false;
+  bool has_turn_ = false;
   bool peer_done_ = false;
   Stage stage_ = Stage::open;
   std::size_t longest_message_;
@@ -152,6 +156,7 @@ RlsFrontend::Session::Session(RlsFrontend& frontend, const net::Link& link)
 
 RlsFrontend::Session::~Session() {
   for (auto& batch : in_flight_) frontend_.rate_limits_.give_back(std::move(batch));
+  for (auto& call : quota_calls_) frontend_.quotas_.close(std::move(call), link_.loop());
 }
 
 std::size_t RlsFrontend::Session::on_input(std::span<char> bytes, net::Output& out) {
@@ -208,6 +213,7 @@ void RlsFrontend::Session::on_resume(net::Output& out) {
     frontend_.rate_limits_.give_back(std::move(batch));
     return true;
   });
+  if (std::exchange(has_turn_, false)) serve_quotas();
   pause_if_due(out);
   write(out);
 }
@@ -220,7 +226,8 @@ void RlsFrontend::Session::on_end(net::Output& out) {
 void RlsFrontend::Session::on_tick(net::Moment now, net::Output& out) {
   server_.expire(now, frontend_.options_.request_patience);
   health_.tell(watched);
-  tell_quotas();
+  for (const auto& call : quota_calls_) call->stream->begin_round();
+  ask_for_turn();
   if (stage_ == Stage::announced) {
     stage_ = Stage::closed;
     end_streams();
@@ -341,23 +348,53 @@ void RlsFrontend::Session::open_quotas(Exchange& exchange) {
 void RlsFrontend::Session::read_quotas(const Exchange& exchange) {
   const auto found = std::ranges::find(quota_calls_, &exchange, [](const auto& call) { return call->exchange; });
   if (found == quota_calls_.end()) return;
+  if ((*found)->has_unread) return;  // its turn comes
   if (!frontend_.quotas_.receive(server_, **found, longest_message_)) {
     end_quotas(*found);
     quota_calls_.erase(found);
+    return;
   }
+  if (QuotaService::has_more(**found)) ask_for_turn();
 }
 
-void RlsFrontend::Session::tell_quotas() {
-  std::erase_if(quota_calls_, [&](std::unique_ptr<QuotaCall>& call) {
-    if (!call->exchange->gone() && frontend_.quotas_.tell(server_, *call)) return false;
-    end_quotas(call);
-    return true;
+// The calls that had no turn this time come first the next time.
+void RlsFrontend::Session::serve_quotas() {
+  QuotaService& service = frontend_.quotas_;
+  std::size_t max_visits = QuotaService::buckets_of_turn;
+  std::size_t served = 0;
+  for (; served < quota_calls_.size() && max_visits > 0; ++served) {
+    std::unique_ptr<QuotaCall>& call = quota_calls_[served];
+    bool is_open = !call->exchange->gone();
+    if (is_open && call->has_unread) {
+      is_open = service.receive(server_, *call, longest_message_);
+      max_visits = 0;
+    } else if (is_open) {
+      is_open = service.tell(server_, *call, max_visits);
+    }
+    if (!is_open) end_quotas(call);
+  }
+  std::ranges::rotate(quota_calls_, quota_calls_.begin() + static_cast<std::ptrdiff_t>(served));
+  std::erase(quota_calls_, nullptr);
+  const auto has_more = [](const auto& call) { return QuotaService::has_more(*call); };
+  if (std::ranges::any_of(quota_calls_, has_more)) ask_for_turn();
+}
+
+void RlsFrontend::Session::ask_for_turn() {
+  if (quota_calls_.empty() || has_asked_for_turn_) return;
+  if (link_.loop() == nullptr) return serve_quotas();
+  has_asked_for_turn_ = true;
+  frontend_.quotas_.turns().add(*link_.loop(), [this, link = link_] {
+    if (!link.alive()) return false;
+    has_asked_for_turn_ = false;
+    has_turn_ = true;
+    link.resume();
+    return false;
   });
 }
 
 void RlsFrontend::Session::end_quotas(std::unique_ptr<QuotaCall>& call) {
   server_.release(*call->exchange);
-  call.reset();
+  frontend_.quotas_.close(std::move(call), link_.loop());
 }
 
 // Calls that end with their connection.

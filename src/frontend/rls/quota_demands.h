@@ -1,0 +1,93 @@
+// The demands of the holders of one limit, smallest first; among equal ones the holder that joined first comes first.
+// A weight-balanced tree whose nodes know how many demands are below them, and their sum.
+//
+// Invariant: of two siblings, the heavier has at most three times the weight of the lighter. So for n demands every
+// function visits O(log n) nodes (at most 2.5 log2 n), whatever order they come and go in. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace weir::frontend {
+
+class QuotaDemands {
+ public:
+  struct Demand {
+    std::uint64_t units = 0;
+    std::uint64_t holder = 0;
+
+    friend auto operator<=>(const Demand&, const Demand&) = default;
+  };
+
+  // Demands before some position, and their sum.
+  struct Prefix {
+    std::uint64_t count = 0;
+    std::uint64_t sum = 0;
+  };
+
+  QuotaDemands() : nodes_(1) {}
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return nodes_[root_].count; }
+  [[nodiscard]] std::uint64_t sum() const noexcept { return nodes_[root_].sum; }
+
+  // Must not be there yet.
+  void insert(const Demand& demand) { root_ = insert_below(root_, demand); }
+  // Must be there.
+  void erase(const Demand& demand) { root_ = erase_below(root_, demand); }
+  void clear();
+
+  // How many come before `demand`, whether that is there or not.
+  [[nodiscard]] std::uint64_t rank(const Demand& demand) const noexcept;
+
+  // Everything before the first demand for which `holds(units, prefix)` is true. Once it is true, it must be true for
+  // all that follow.
+  template <class Predicate>
+  [[nodiscard]] Prefix before_first(const Predicate& holds) const {
+    Prefix passed;
+    for (Index at = root_; at != none;) {
+      ++visited_;
+      const Node& node = nodes_[at];
+      const Prefix before{passed.count + nodes_[node.left].count, passed.sum + nodes_[node.left].sum};
+      if (holds(node.demand.units, before)) {
+        at = node.left;
+      } else {
+        passed = {before.count + 1, before.sum + node.demand.units};
+        at = node.right;
+      }
+    }
+    return passed;
+  }
+
+  // Nodes that were visited so far: for tests.
+  [[nodiscard]] std::uint64_t visited() const noexcept { return visited_; }
+
+ private:
+  using Index = std::uint32_t;
+  static constexpr Index none = 0;  // its node has no weight
+
+  struct Node {
+    Demand demand;
+    std::uint64_t sum = 0;
+    std::uint32_t count = 0;
+    Index left = none;
+    Index right = none;
+  };
+
+  [[nodiscard]] Index insert_below(Index at, const Demand& demand);
+  [[nodiscard]] Index erase_below(Index at, const Demand& demand);
+  // Removes the first demand below `at`, and says which it was.
+  [[nodiscard]] Index take_first(Index at, Demand& first);
+  [[nodiscard]] Index balanced(Index at);
+  [[nodiscard]] Index rotated_left(Index at);
+  [[nodiscard]] Index rotated_right(Index at);
+  void add_up(Index at) noexcept;
+  void release(Index at);
+
+  std::vector<Node> nodes_;
+  std::vector<Index> free_;
+  Index root_ = none;
+  mutable std::uint64_t visited_ = 0;
+};
+
+}  // namespace weir::frontend
