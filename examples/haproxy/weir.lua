@@ -14,7 +14,7 @@
 local url, token = "http://" .. os.getenv("WEIR_ADDRESS"), os.getenv("WEIR_TOKEN")
 
 local passes_unjudged = os.getenv("WEIR_AWAY") ~= "deny"
-local timeout = 1000 -- ms; with a queue in the policy 6000, above listeners.http.hold_max
+local timeout = 500 -- ms, for each of HAProxy's four tries; with a queue in the policy 6000, above hold_max of the listener
 
 local passed_on = {
   "ratelimit", "ratelimit-policy", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset",

@@ -45,7 +45,8 @@ class Example(proxy.Client):
     def judged(self):
         """Requests that Weir decided about: Envoy's health checks are requests as well."""
         page = self.weir.ask("GET", "/metrics", listener="admin")[2]
-        return sum(int(number) for number in re.findall(r'(?m)^weir_decisions_total{limit="everything".*} (\d+)$', page))
+        decisions = re.findall(r'(?m)^weir_decisions_total{limit="everything".*} (\d+)$', page)
+        return sum(map(int, decisions))
 
 
 class ClientsBytes:

@@ -90,16 +90,16 @@ def application():
 
 
 # How long the examples wait for Weir.
-TIMEOUTS = re.compile(r"(?m)((?:connect_timeout:|cluster: \w+, timeout:|^ +timeout:|dial_timeout|response_header_timeout|"
-                      r"proxy_connect_timeout|proxy_read_timeout) )[125]s\b")
+TIMEOUTS = re.compile(r"(?m)((?:connect_timeout:|cluster: \w+, timeout:|^ +timeout:|dial_timeout|"
+                      r"response_header_timeout|proxy_connect_timeout|proxy_read_timeout) )[125]s\b")
 
 
 def adapted(text, ports, patience=PATIENCE):
-    """An example's file for a test: other ports (`ports`: those that are written -> those to use), and that many seconds
-    of patience with Weir, for the machine may be busy; or as many as the example has."""
+    """An example's file for a test: other ports (`ports`: those that are written -> those to use), and that many
+    seconds of patience with Weir, for the machine may be busy; none leaves the example's own."""
     if patience:
         text = TIMEOUTS.sub(rf"\g<1>{patience}s", text)
-        text = text.replace("timeout = 1000 --", f"timeout = {patience}000 --")
+        text = text.replace("timeout = 500 --", f"timeout = {patience}000 --")
     return re.sub(r"(\b127\.0\.0\.1:|port_value: |(?m:^):)(\d+)", lambda m: f"{m[1]}{ports.get(int(m[2]), m[2])}", text)
 
 
