@@ -33,14 +33,15 @@ def make_key(folder, name):
 
 def make_ca(folder, name):
     make_key(folder, name)
-    openssl(folder, "req", "-x509", "-new", "-key", f"{name}.key", "-subj", f"/CN={name}", "-days", "2", "-out",
-            f"{name}.crt")
+    # Without its use, Python from 3.13 on rejects it.
+    openssl(folder, "req", "-x509", "-new", "-key", f"{name}.key", "-subj", f"/CN={name}", "-days", "2",
+            "-addext", "keyUsage=critical,keyCertSign", "-out", f"{name}.crt")
 
 
 def make_certificate(folder, name, ca, common_name=None):
     make_key(folder, name)
     openssl(folder, "req", "-new", "-key", f"{name}.key", "-subj", f"/CN={common_name or name}", "-out", f"{name}.csr")
-    (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\nauthorityKeyIdentifier=keyid\n")
     openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.crt", "-CAkey", f"{ca}.key", "-CAcreateserial",
             "-days", "2", "-extfile", "names", "-out", f"{name}.crt")
 
