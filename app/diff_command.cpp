@@ -19,11 +19,11 @@ constexpr std::array<Word<Format>, 3> diff_formats{
 
 constexpr auto diff_footer =
     "Shows what changes for whom, in words for a review: each change is tighter, looser, different (some may\n"
-    "get more and some less) or neutral. Limits are matched by their names.\n"
+    "get more and some less) or neutral. Limits are matched by their names. - is the standard input.\n"
     "\n"
     "Examples:\n"
     "  weir diff policy.yaml policy-next.yaml\n"
-    "  git show main:policy.yaml > old.yaml; weir diff --format markdown old.yaml policy.yaml\n"
+    "  git show main:policy.yaml | weir diff --format markdown - policy.yaml\n"
     "\n"
     "Exit codes: 0 nobody could be denied who was not before, 3 somebody could (tighter or different),\n"
     "1 a file does not load, 2 the command line is wrong.";
@@ -76,6 +76,7 @@ Command diff_command(CLI::App& weir) {
   add_file(*line, "NEW", options->after, "The policy as it would be")->required();
   add_merge_domains(*line, options->merges_domains);
   add_choice(*line, "--format", options->format, diff_formats, "How to show it (default: text)");
+  line->callback([options] { check_standard_input({options->before, options->after}); });
   return {line, [options] { return diff(*options); }};
 }
 

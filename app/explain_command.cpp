@@ -25,8 +25,9 @@ namespace {
 constexpr std::array<Word<Format>, 2> explain_formats{{{"text", Format::text}, {"json", Format::json}}};
 
 constexpr auto explain_footer =
-    "Shows which limits cover a request, for which consumer and with which numbers once the tier is known,\n"
-    "and why the other limits do not. Nothing is charged.\n"
+    "Says first what the answer is, as far as the policy alone decides it; then which limits cover the\n"
+    "request, for which consumer and with which numbers once the tier is known, and why the other limits do\n"
+    "not. Nothing is charged, and what is used up is not known.\n"
     "\n"
     "--ip is the sender of the request to Weir. Its default, 127.0.0.1, is a trusted proxy unless the policy\n"
     "says otherwise, so that headers about user, tier and forwarded address are believed; give a client's\n"
@@ -141,7 +142,7 @@ Command explain_command(CLI::App& weir) {
   auto options = std::make_shared<ExplainOptions>();
   auto* line = weir.add_subcommand("explain", "Show which limits cover a request, and why the others do not");
   line->footer(explain_footer);
-  add_file(*line, "FILE", options->file, "The policy")->required();
+  add_file(*line, "FILE", options->file, "The policy; - is the standard input")->required();
   add_merge_domains(*line, options->merges_domains);
   auto* request = add_text(*line, "--request", options->request, "'METHOD /path'", "The request");
   add_check(request, check_request);

@@ -219,6 +219,21 @@ std::string numbers_of(const policy::CompiledLimit& limit) {
   return limit.live.bans(0) ? "banned: always over" : policy::numbers_text(limit.live, 0);
 }
 
+struct DescriptorOutcome {
+  bool admitted = true;  // false: whatever is used up
+  std::string text;
+};
+
+// In the words of Envoy's rate limit service, and as far as the policy alone decides it.
+DescriptorOutcome outcome_of(const ExplainedDescriptor& explained) {
+  const policy::CompiledLimit* const limit = limit_of(explained);
+  if (explained.found == nullptr) return {true, "Admitted (OK): no limit covers it"};
+  if (limit == nullptr) return {true, "Admitted (OK): it is unlimited"};
+  if (explained.found->shadow_mode) return {true, fmt::format("Admitted (OK): {} is in shadow mode", limit->name)};
+  if (limit->live.bans(0)) return {false, fmt::format("Denied (OVER_LIMIT): {} bans every request", limit->name)};
+  return {true, fmt::format("Admitted (OK) unless {} is exceeded (OVER_LIMIT)", limit->name)};
+}
+
 std::vector<std::string> notes_on(const policy::Descriptor& descriptor) {
   std::vector<std::string> notes;
   if (descriptor.shadow_mode) notes.emplace_back("shadow: counted, never denies");
@@ -232,7 +247,10 @@ std::vector<std::string> notes_on(const policy::Descriptor& descriptor) {
 
 std::string explanation_text(const ExplainedQuery& explained, const Paint& paint) {
   const std::string request = fmt::format("{} {}", explained.query.method, explained.query.target);
-  std::string text = paint.bold(printable(request)) + "\n";
+  const match::ExplainedOutcome& outcome = explained.explanation.outcome;
+  const std::string verdict = printable(outcome.text);
+  std::string text = (outcome.admitted ? paint.green(verdict) : paint.red(verdict)) + "\n";
+  text += paint.bold(printable(request)) + "\n";
   text += fmt::format("  route   {}\n", printable(explained.explanation.route));
   text += fmt::format("  caller  {}\n", caller_text(explained));
   if (const auto& ignored = explained.explanation.ignored_headers; !ignored.empty()) {
@@ -249,8 +267,9 @@ std::string explanation_json(const ExplainedQuery& explained) {
 }
 
 std::string descriptor_text(const ExplainedDescriptor& explained) {
-  std::string text = fmt::format("{}, {}\n\n", printable(explained.name.domain),
-                                 printable(match::describe_descriptor(explained.name.entries)));
+  std::string text = printable(outcome_of(explained).text) + "\n";
+  text += fmt::format("{}, {}\n\n", printable(explained.name.domain),
+                      printable(match::describe_descriptor(explained.name.entries)));
   if (explained.found == nullptr) return text + "No limit covers it: it " + printable(explained.why_not) + "\n";
   const policy::CompiledLimit* const limit = limit_of(explained);
   if (limit == nullptr) return text + "It is unlimited.\n";
@@ -262,6 +281,8 @@ std::string descriptor_text(const ExplainedDescriptor& explained) {
 std::string descriptor_json(const ExplainedDescriptor& explained) {
   text::JsonWriter json(JsonWriter::Layout::indented);
   json.begin_object();
+  const DescriptorOutcome outcome = outcome_of(explained);
+  json.object("outcome", "admitted", outcome.admitted, "text", outcome.text);
   json.field("domain", explained.name.domain);
   json.list("descriptor", explained.name.entries,
             [&](const auto& entry) { json.object({}, "key", entry.key, "value", entry.value); });

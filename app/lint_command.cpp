@@ -22,9 +22,12 @@ constexpr std::array<Word<Format>, 3> lint_formats{
 
 constexpr auto lint_footer =
     "FILE is a policy.yaml, an OpenAPI document with x-rate-limit, or a file (or a directory of files) of\n"
-    "envoyproxy/ratelimit. Every mistake is shown as FILE:LINE:COLUMN. What is valid but probably not\n"
-    "meant is a warning. Warnings about approximate limits depend on how many nodes there are: by\n"
-    "store.redis.nodes of a --config, or else 64.\n"
+    "envoyproxy/ratelimit; - is the standard input. Every mistake is shown as FILE:LINE:COLUMN. What is\n"
+    "valid but probably not meant is a warning, with its name in brackets; a comment on its line, or alone\n"
+    "on the line above, silences it: # weir: allow NAME because REASON.\n"
+    "\n"
+    "Warnings about approximate limits depend on how many nodes there are: by store.redis.nodes of a\n"
+    "--config, or else 64.\n"
     "\n"
     "Examples:\n"
     "  weir lint policy.yaml\n"
@@ -59,9 +62,8 @@ int lint(const LintOptions& options) {
   std::vector<CheckedFile> files;
   std::string lists;
   for (const std::string& file : options.files) {
-    const policy::Loaded loaded =
-        policy::load_path(file, {.merge_domains = options.merges_domains, .nodes = nodes->nodes});
-    files.push_back({file, loaded.problems});
+    const policy::Loaded loaded = load_named(file, {.merge_domains = options.merges_domains, .nodes = nodes->nodes});
+    files.push_back({file == standard_input ? "<stdin>" : file, loaded.problems});
     if (loaded.ruleset && options.lists) lists += list_of(*loaded.ruleset);
   }
   print(lint_report(files, options.format));
@@ -82,6 +84,7 @@ Command lint_command(CLI::App& weir) {
   add_merge_domains(*line, options->merges_domains);
   add_file(*line, "--config", options->config, "The weir.yaml that says how many nodes there are (store.redis.nodes)");
   add_choice(*line, "--format", options->format, lint_formats, "How to show them (default: text)");
+  line->callback([options] { check_standard_input(options->files); });
   return {line, [options] { return lint(*options); }};
 }
 

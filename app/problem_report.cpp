@@ -1,11 +1,15 @@
 #include "app/problem_report.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string_view>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "text/json_writer.h"
+#include "text/yaml/document.h"
 
 namespace weir::app {
 namespace {
@@ -59,7 +63,7 @@ std::string problem_line(const Problem& problem, const Paint& paint) {
   const std::string place = fmt::format("{}:{}:{}:", printable(problem.file), problem.at.line, problem.at.column);
   const bool is_error = problem.severity == Severity::error;
   const std::string severity = is_error ? paint.red("error:") : paint.yellow("warning:");
-  return fmt::format("{} {} {}\n", paint.bold(place), severity, printable(problem.message));
+  return fmt::format("{} {} {}\n", paint.bold(place), severity, printable(problem.named_message()));
 }
 
 void print_errors(const std::vector<Problem>& problems) {
@@ -69,8 +73,20 @@ void print_errors(const std::vector<Problem>& problems) {
   }
 }
 
+policy::Loaded load_named(const std::string& path, policy::LoadOptions load) {
+  if (path != standard_input) return policy::load_path(path, load);
+  std::string text(text::most_bytes + 1, '\0');  // one more than is allowed, which is then refused
+  text.resize(std::fread(text.data(), 1, text.size(), stdin));
+  return policy::load_text(text, "<stdin>", load);
+}
+
+void check_standard_input(const std::vector<std::string>& paths) {
+  if (std::ranges::count(paths, standard_input) < 2) return;
+  throw CLI::ParseError("`-`: the standard input can be read only once", CLI::ExitCodes::ValidationError);
+}
+
 std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path, policy::LoadOptions load) {
-  policy::Loaded loaded = policy::load_path(path, load);
+  policy::Loaded loaded = load_named(path, load);
   if (!loaded.ruleset) print_errors(loaded.problems);
   return loaded.ruleset;
 }
@@ -93,7 +109,8 @@ std::string report_json(const std::vector<CheckedFile>& files) {
     for (const Problem& problem : file.problems) {
       json.object({}, "severity", name_of(problem.severity), "file", problem.file, "line",
                   static_cast<unsigned>(problem.at.line), "column", static_cast<unsigned>(problem.at.column), "message",
-                  problem.message);
+                  problem.message, "rule",
+                  problem.rule == text::no_rule ? std::nullopt : std::optional(problem.rule.name));
     }
   }
   json.end_array();
@@ -111,7 +128,7 @@ std::string report_github(const std::vector<CheckedFile>& files) {
     for (const Problem& problem : file.problems) {
       text += fmt::format("::{} file={},line={},col={}::{}\n", name_of(problem.severity),
                           escaped(problem.file, Part::property), problem.at.line, problem.at.column,
-                          escaped(problem.message, Part::message));
+                          escaped(problem.named_message(), Part::message));
     }
   }
   return text;

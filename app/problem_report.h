@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/terminal.h"
@@ -30,6 +31,15 @@ struct CheckedFile {
 
 [[nodiscard]] Tally tally(const std::vector<CheckedFile>& files) noexcept;
 
+// What names the standard input, in place of a file.
+inline constexpr std::string_view standard_input = "-";
+
+// A policy from a file, a directory or the standard input.
+[[nodiscard]] policy::Loaded load_named(const std::string& path, policy::LoadOptions load);
+
+// Refuses a command line that names the standard input twice.
+void check_standard_input(const std::vector<std::string>& paths);
+
 // A policy that holds. Null if there is a mistake in it; then all of them were said on the standard error. Warnings are
 // for weir lint.
 [[nodiscard]] std::shared_ptr<const policy::Ruleset> load_policy(const std::string& path,
@@ -38,13 +48,14 @@ struct CheckedFile {
 // Those that are errors, on the standard error.
 void print_errors(const std::vector<text::Problem>& problems);
 
-// FILE:LINE:COLUMN: error: message
+// FILE:LINE:COLUMN: error: message; of a warning, with its rule behind it: [unverified-key]
 [[nodiscard]] std::string problem_line(const text::Problem& problem, const Paint& paint);
 
 // A line for each problem, one that counts them for each file, and one for all files where there are several.
 [[nodiscard]] std::string report_text(const std::vector<CheckedFile>& files, const Paint& paint);
 
-// {"problems": [{"severity", "file", "line", "column", "message"}...], "files": [{"file", "errors", "warnings"}...],
+// {"problems": [{"severity", "file", "line", "column", "message", "rule"}...], "files": [{"file", "errors",
+// "warnings"}...],
 //  "errors": 0, "warnings": 1}
 [[nodiscard]] std::string report_json(const std::vector<CheckedFile>& files);
 

@@ -11,7 +11,7 @@ namespace {
 
 Error error_of(const policy::Problem& problem) {
   const auto number = [](int value) { return ":" + std::to_string(value); };
-  return {.where = problem.file + number(problem.at.line) + number(problem.at.column), .what = problem.message};
+  return {.where = problem.file + number(problem.at.line) + number(problem.at.column), .what = problem.named_message()};
 }
 
 // One error for all mistakes: its message has a line for each.

@@ -74,6 +74,7 @@ Explanation explain(const Matcher& matcher, const Query& query) {
   matcher.match(query, scratch, matched);
 
   Explanation explanation;
+  explanation.outcome = explain_outcome(ruleset, matched);
   explanation.route = matcher.labels()[matched.label];
   explanation.caller = matched.caller;
   explanation.tier = ruleset.tiers.names[matched.caller.tier];

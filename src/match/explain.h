@@ -29,7 +29,16 @@ struct LimitExplanation {
   Cost cost;
 };
 
+// What the answer to the query is, as far as the policy alone decides it: what is used up is not known here.
+struct ExplainedOutcome {
+  bool admitted = true;  // false: denied whatever is used up
+  unsigned status = 200;
+  std::uint32_t limit = no_limit;  // that denies
+  std::string text;                // `Denied (403): monthly-quota requires a user`
+};
+
 struct Explanation {
+  ExplainedOutcome outcome;
   std::string route;  // what the request is called: the most specific template, or `other`
   Caller caller;
   std::string tier;
@@ -39,6 +48,9 @@ struct Explanation {
 
 [[nodiscard]] Explanation explain(const Matcher& matcher, const Query& query);
 
+// explain_outcome.cpp: of what matching found.
+[[nodiscard]] ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& matched);
+
 // For programs: what `weir explain --format json` prints, and POST /v1/explain answers.
 struct ExplainedRequest {
   const policy::Ruleset& ruleset;
@@ -47,7 +59,8 @@ struct ExplainedRequest {
   std::uint64_t nodes;  // that share the store
 };
 
-// {"request": {...}, "caller": {...}, "limits": [{"name", "covers", ...}...]}
+// {"outcome": {"admitted", "status", "limit", "text"}, "request": {...}, "caller": {...}, "limits": [{"name", "covers",
+// ...}...]}
 [[nodiscard]] std::string explanation_json(const ExplainedRequest& explained, text::JsonWriter::Layout layout);
 
 }  // namespace weir::match

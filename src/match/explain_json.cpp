@@ -83,6 +83,12 @@ void write_caller(JsonWriter& json, const ExplainedRequest& explained) {
 std::string explanation_json(const ExplainedRequest& explained, JsonWriter::Layout layout) {
   JsonWriter json(layout);
   json.begin_object();
+  const ExplainedOutcome& outcome = explained.explanation.outcome;
+  json.begin_object("outcome");
+  json.fields("admitted", outcome.admitted, "status", outcome.status);
+  json.field_or_null("limit", outcome.limit == no_limit ? "" : explained.ruleset.limits[outcome.limit].name);
+  json.field("text", outcome.text);
+  json.end_object();
   json.object("request", "method", explained.query.method, "target", explained.query.target, "route",
               explained.explanation.route);
   write_caller(json, explained);

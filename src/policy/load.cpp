@@ -13,6 +13,7 @@
 #include "policy/read/openapi/reader.h"
 #include "policy/read/policy_reader.h"
 #include "policy/read/rls_reader.h"
+#include "policy/tools/allow.h"
 #include "policy/tools/lint.h"
 #include "text/yaml/document.h"
 
@@ -51,13 +52,17 @@ std::optional<PolicySpec> read(const text::Node& root, Problems& problems) {
 std::optional<PolicySpec> read_text(std::string_view text, Problems& problems) {
   const auto root = text::parse_yaml(text, problems);
   if (!root) return {};
+  read_allowances(text, problems);
   return read(*root, problems);
 }
 
 Loaded finish(const std::optional<PolicySpec>& spec, LoadOptions options, Problems& problems) {
   Loaded loaded;
   if (spec) loaded.ruleset = compile(*spec, problems);
-  if (loaded.ruleset != nullptr) lint(*spec, *loaded.ruleset, options.nodes, problems);
+  if (loaded.ruleset != nullptr) {
+    lint(*spec, *loaded.ruleset, options.nodes, problems);
+    warn_of_unused_allowances(problems);
+  }
   loaded.problems = problems.sorted();
   return loaded;
 }
@@ -91,6 +96,7 @@ Result<std::vector<fs::path>> files_in(const fs::path& directory) {
 std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems) {
   const auto root = text::parse_yaml(text, problems);
   if (!root) return {};
+  read_allowances(text, problems);
   if (!is_of_ratelimit(*root)) {
     problems.error(root->at, "domain is missing: a directory holds files of envoyproxy/ratelimit");
     return {};

@@ -40,7 +40,8 @@ void check_address(const PlacedAddress& placed, const Node& node, bool exposed, 
                                            "certificates), a token_file, or exposed: true if that is meant",
                                            text));
   } else if (has_token && tls == nullptr) {
-    problems.warning(*placed.at, fmt::format("listen {}: the token is sent in the clear: add tls", text));
+    problems.warning(*placed.at, text::no_rule,
+                     fmt::format("listen {}: the token is sent in the clear: add tls", text));
   }
 }
 

@@ -5,6 +5,11 @@ from program import NEXT, OPENAPI, POLICY, ProgramTest, run
 
 
 class Diff(ProgramTest):
+    def test_one_of_them_may_be_the_standard_input(self):
+        text = (program.ROOT / POLICY).read_text()
+        self.assertEqual(run("diff", "-", NEXT, stdin=text).stdout, run("diff", POLICY, NEXT).stdout)
+        self.misuse("diff", "-", "-", err="`-`: the standard input can be read only once")
+
     def changed(self, old, new):
         text = (program.ROOT / POLICY).read_text()
         self.assertIn(old, text)

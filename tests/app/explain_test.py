@@ -35,6 +35,33 @@ class Explain(ProgramTest):
         self.golden("explain_ignored.txt", "explain", POLICY, "--request", "GET /api/v1/me", "--ip", "203.0.113.9",
                     "--header", "x-user-id: admin", "--header", "X-Plan: internal", "--header", "Accept: */*")
 
+    def test_the_outcome_comes_first(self):
+        policy = self.file("""version: 1
+limits:
+  - { name: monthly-quota, routes: [/api/**], consumer_key: user, missing: deny, algorithm: fixed_window, rate: 9/month }
+  - { name: exports, routes: [/exports], consumer_key: ip, algorithm: concurrency, limit: 5 }
+""")
+        for request, user, first in [
+                ("/api/x", "", "Denied (403): monthly-quota requires a user"),
+                ("/api/x", "alice", "Admitted (200) unless monthly-quota is exceeded (429)"),
+                ("/exports", "", "Admitted (200) with a receipt unless exports is exceeded (429); denied (403) by exports "
+                                 "without a receipt"),
+                ("/other", "", "Admitted (200): no limit covers it")]:
+            with self.subTest(first):
+                shown = run("explain", policy, "--request", request, "--user", user).stdout
+                self.assertEqual(shown.splitlines()[:2], [first, f"GET {request}"])
+                found = self.explain("--request", request, "--user", user, policy=policy)
+                self.assertEqual(list(found)[0], "outcome")
+                self.assertEqual(found["outcome"]["text"], first)
+        self.assertEqual(self.explain("--request", "/api/x", policy=policy)["outcome"],
+                         {"admitted": False, "status": 403, "limit": "monthly-quota",
+                          "text": "Denied (403): monthly-quota requires a user"})
+
+    def test_a_policy_from_the_standard_input(self):
+        text = (program.ROOT / POLICY).read_text()
+        self.assertEqual(run("explain", "-", "--request", "POST /login", stdin=text).stdout,
+                         run("explain", POLICY, "--request", "POST /login").stdout)
+
     def test_bans_and_numbers_as_they_were_written(self):
         policy = self.file("""version: 1
 tiers: { from: { header: X-Plan }, default: free }
@@ -236,13 +263,26 @@ descriptors:
     def test_the_limit_that_covers_it(self):
         ran = self.explain("remote_address=192.0.2.7")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
-        self.assertEqual(ran.stdout, "edge, remote_address=192.0.2.7\n\nCovered by by-address: 10/min, fixed_window\n")
+        self.assertEqual(ran.stdout, "Admitted (OK) unless by-address is exceeded (OVER_LIMIT)\n"
+                         "edge, remote_address=192.0.2.7\n\nCovered by by-address: 10/min, fixed_window\n")
 
     def test_what_else_there_is_to_say(self):
         ran = self.explain("remote_address=192.0.2.7", "path=/trial=1")
         self.assertIn("edge, remote_address=192.0.2.7 + path=/trial=1\n", ran.stdout)
         self.assertIn("5/h, fixed_window\n  shadow: counted, never denies\n  share_threshold: ", ran.stdout)
         self.assertIn("It is unlimited.\n", self.explain("remote_address=x", "path=/health").stdout)
+
+    def test_the_outcome_comes_first(self):
+        policy = self.file(self.POLICY + "  - {key: banned, rate_limit: {unit: day, requests_per_unit: 0, name: never}}\n")
+        for entries, first in [
+                (["remote_address=x", "path=/trial1"], "Admitted (OK): edge/remote_address/path_/trial* is in shadow mode"),
+                (["remote_address=x", "path=/health"], "Admitted (OK): it is unlimited"),
+                (["path=/x"], "Admitted (OK): no limit covers it"),
+                (["banned=x"], "Denied (OVER_LIMIT): never bans every request")]:
+            with self.subTest(first):
+                words = [word for entry in entries for word in ("--descriptor", entry)]
+                shown = run("explain", policy, "--domain", "edge", *words).stdout
+                self.assertEqual(shown.splitlines()[0], first)
 
     def test_what_no_limit_covers(self):
         ran = self.explain("path=/x")
@@ -256,6 +296,7 @@ descriptors:
     def test_json(self):
         ran = self.explain("remote_address=192.0.2.7", more=["--format", "json"])
         self.assertEqual(json.loads(ran.stdout), {
+            "outcome": {"admitted": True, "text": "Admitted (OK) unless by-address is exceeded (OVER_LIMIT)"},
             "domain": "edge", "descriptor": [{"key": "remote_address", "value": "192.0.2.7"}], "covered": True,
             "limit": "by-address", "numbers": "10/min", "algorithm": "fixed_window", "unlimited": False,
             "shadow": False, "why_not": None})

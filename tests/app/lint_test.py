@@ -1,6 +1,9 @@
 """weir lint: mistakes and warnings of policy files, in three formats."""
 
+import re
+import textwrap
 import unittest
+import unittest.mock
 
 import program
 from program import OPENAPI, POLICY, RATELIMIT, ProgramTest, run
@@ -102,8 +105,51 @@ limits:
         self.assertIn("promised from 16000 on, 250 for each of 64 nodes; ", run("lint", policy).stdout)
         self.expect("lint", policy, "--config", config, out=f"{policy}: ok\n")
 
+    UNVERIFIED = """version: 1
+limits:
+  - name: by-tenant
+    consumer_key: header:X-Tenant
+    algorithm: gcra
+    rate: 10/s
+"""
+
     def test_strict_fails_on_warnings(self):
-        self.golden("lint_policy.txt", "lint", "--strict", POLICY, code=1)
+        self.assertEqual(run("lint", self.file(self.UNVERIFIED)).returncode, 0)
+        ran = run("lint", "--strict", self.file(self.UNVERIFIED))
+        self.assertEqual(ran.returncode, 1)
+        self.assertRegex(ran.stdout, r":4:19: warning: .* \[unverified-key\]\n")
+
+    def test_strict_is_content_with_every_policy_that_is_shipped(self):
+        shipped = [*program.ROOT.glob("examples/*.yaml"), *program.ROOT.glob("examples/*/*.yaml"),
+                   program.ROOT / RATELIMIT]
+        policies = [path for path in shipped if path.is_dir() or re.search(
+            "(?m)^(limits|descriptors|openapi):", path.read_text()) and not path.parent.name == "ratelimit"]
+        self.assertGreaterEqual(len(policies), 14)
+        for path in policies:
+            with self.subTest(path):
+                self.expect("lint", "--strict", str(path), out=f"{path}: ok\n")
+
+    def test_strict_is_content_with_the_policies_of_the_manifests(self):
+        for path in sorted(program.ROOT.glob("deploy/kubernetes/*.yaml")):
+            for policy in re.findall(r"(?m)^  policy\.yaml: \|\n((?:    .*\n|\n)+)", path.read_text()):
+                with self.subTest(path):
+                    self.expect("lint", "--strict", self.file(textwrap.dedent(policy), "p.yaml"), out=unittest.mock.ANY)
+
+    def test_a_comment_with_a_reason_silences_a_warning(self):
+        allowed = self.file(self.UNVERIFIED.replace("Tenant", "Tenant  # weir: allow unverified-key because of nginx"))
+        self.expect("lint", "--strict", allowed, out=f"{allowed}: ok\n")
+        misspelt = self.file(self.UNVERIFIED.replace("Tenant", "Tenant  # weir: allow unverifed-key because of nginx"))
+        ran = run("lint", misspelt)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(":4:38: error: unknown rule 'unverifed-key', did you mean 'unverified-key'?\n", ran.stdout)
+
+    def test_the_standard_input(self):
+        ran = run("lint", "-", stdin=self.UNVERIFIED)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertTrue(ran.stdout.startswith("<stdin>:4:19: warning: "), ran.stdout)
+        self.assertTrue(ran.stdout.endswith("\n<stdin>: 1 warning\n"), ran.stdout)
+        self.assertEqual(run("lint", "-", stdin="").returncode, 1)
+        self.misuse("lint", "-", "-", err="`-`: the standard input can be read only once")
 
     def test_strict_is_content_where_there_is_none(self):
         starter = self.file(run("init", "-").stdout)
@@ -133,8 +179,10 @@ limits:
         self.assertEqual(found["errors"], found["files"][0]["errors"])
         self.assertEqual(found["errors"] + found["warnings"], len(found["problems"]))
         first = found["problems"][0]
-        self.assertEqual({"severity", "file", "line", "column", "message"}, set(first))
-        self.assertEqual(first["file"], bad)
+        self.assertEqual({"severity", "file", "line", "column", "message", "rule"}, set(first))
+        self.assertEqual((first["file"], first["rule"]), (bad, None))
+        warned = self.json("lint", "--format", "json", self.file(self.UNVERIFIED))["problems"]
+        self.assertEqual([problem["rule"] for problem in warned], ["unverified-key"])
 
     def test_json_of_a_clean_file(self):
         starter = self.file(run("init", "-").stdout)

@@ -1,4 +1,4 @@
-"""references_test.py PROGRAM: the reference pages name what there is: no field, value, default or option more or less.
+"""references_test.py PROGRAM: the reference pages name what there is: no field, value, default rule or option more or less.
 
 UPDATE_GOLDEN=1 writes docs/reference-commands.md anew. The metrics are held against a server by serve.docs.Tables.
 """
@@ -117,6 +117,19 @@ class Policy(unittest.TestCase):
                     self.assertLessEqual(words, set(re.findall(r"`([^`]+)`", values)))
                 if self.schema.default(path) is not None:
                     self.assertEqual(default, f"`{self.schema.default(path)}`")
+
+
+class Lint(unittest.TestCase):
+    maxDiff = None
+
+    def test_every_rule_has_its_section_and_every_section_its_rule(self):
+        source = (ROOT / "src/policy/rules.h").read_text()
+        rules = dict(re.findall(r'constexpr Rule (\w+)\{"([\w-]+)"\};', source))
+        self.assertGreater(len(rules), 20)
+        listed = re.search(r"std::array all\{(.*?)\};", source, re.DOTALL)[1]
+        self.assertEqual(sorted(re.findall(r"\w+", listed)), sorted(rules))
+        sections = re.findall(r"(?m)^### (.*)$", (DOCS / "reference-lint.md").read_text())
+        self.assertEqual(sections, list(rules.values()))
 
 
 class Config(unittest.TestCase):

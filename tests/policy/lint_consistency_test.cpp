@@ -13,7 +13,7 @@ Lines consistency_warnings(const std::string& numbers, const std::string& consis
       "version: 1\nlimits:\n- { name: a, consumer_key: ip, " + numbers + ",\n    consistency: " + consistency + " }\n";
   Lines lines;
   for (const Problem& problem : load_text(text, "p", {.nodes = nodes}).problems) {
-    lines.push_back(problem.text().substr(2));
+    lines.push_back(line_of(problem));
   }
   return lines;
 }

@@ -1,6 +1,8 @@
 // Warnings about whom a limit counts; each beside a policy that is nearly the same and fine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/policy/linted.h"
 
 namespace weir::policy {
@@ -40,6 +42,47 @@ TEST(Lint, WarnsOfAHeaderAsKey) {
   EXPECT_EQ(warnings_of({"name: by-account, consumer_key: 'header:X-Login-Name', algorithm: gcra, rate: 20/h"}),
             Lines{"3:37: 'by-account' counts by header:x-login-name, which any client can choose: who changes it with "
                   "every request is never limited; have a limit by ip or user beside it"});
+}
+
+const std::string by_tenant = "name: by-tenant, routes: [/api/**], consumer_key: 'header:X-Tenant', algorithm: gcra, ";
+
+TEST(Lint, AcceptsAHeaderWhereNobodyEscapesByChangingIt) {
+  for (const std::string other : {
+           "consumer_key: ip",
+           "when: anonymous, consumer_key: ip",
+           "routes: [/api/**], consumer_key: [user, ip]",
+           "consumer_key: user, missing: deny",
+       }) {
+    EXPECT_EQ(warnings_of({by_tenant + "rate: 20/h", "name: b, " + other + ", algorithm: gcra, rate: 1/h"}), Lines{})
+        << other;
+  }
+  EXPECT_EQ(warnings_of({by_tenant + "rate: 20/h, when: authenticated",
+                         "name: b, consumer_key: user, missing: deny, algorithm: gcra, rate: 1/h"}),
+            Lines{});
+}
+
+TEST(Lint, WarnsOfAHeaderWhereTheOtherLimitDoesNotBoundIt) {
+  for (const std::string other : {
+           "consumer_key: global",
+           "mode: shadow, consumer_key: ip",
+           "routes: [/api/x], consumer_key: ip",
+           "when: { ip_in: [10.0.0.0/8] }, consumer_key: ip",
+           "consumer_key: 'ip+header:X-Other'",
+           "consumer_key: [api_key, ip]",
+           "consumer_key: user",
+       }) {
+    const Lines said = warnings_of({by_tenant + "rate: 20/h", "name: b, " + other + ", algorithm: gcra, rate: 1/h"});
+    EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& line) {
+      return line.find("'by-tenant' counts by header:x-tenant, which any client can choose") != std::string::npos;
+    })) << other;
+  }
+}
+
+TEST(Lint, NamesTheKeyThatAHeaderStandsForWhateverIsBesideIt) {
+  EXPECT_EQ(warnings_of({"name: a, consumer_key: 'header:X-User-Id', algorithm: gcra, rate: 20/h",
+                         "name: b, consumer_key: ip, algorithm: gcra, rate: 1/h"})
+                .size(),
+            1U);
 }
 
 TEST(Lint, NamesTheKeyThatAHeaderStandsFor) {

@@ -35,6 +35,12 @@ TEST(Lint, AcceptsAFixedWindowOnReadsAndAsABackstop) {
   EXPECT_EQ(warnings_for("routes: [PUT /me], algorithm: sliding_window_counter, rate: 10/min"), Lines{});
 }
 
+TEST(Lint, AcceptsAWindowOfTheCalendarOnWrites) {
+  EXPECT_EQ(warnings_for("routes: [POST /x], algorithm: fixed_window, rate: 1000/month"), Lines{});
+  EXPECT_EQ(warnings_for("routes: [POST /x], algorithm: fixed_window, limit: 10, window: { calendar: day }"), Lines{});
+  EXPECT_EQ(warnings_for("routes: [POST /x], algorithm: fixed_window, rate: 1000/30day").size(), 1U);
+}
+
 TEST(Lint, DoesNotAskByWhatABanCounts) {
   EXPECT_EQ(warnings_of({"name: a, routes: [POST /x], consumer_key: 'header:X-Tenant', rate: 0"}), Lines{});
   EXPECT_EQ(warnings_of({"name: a, routes: [POST /x], consumer_key: ip, algorithm: fixed_window, rate: 0"}), Lines{});

@@ -6,8 +6,8 @@
 namespace weir::policy {
 namespace {
 
-// The example of the language's page. Its two warnings are meant: the header is the account under attack, and the
-// keys are not verified.
+// The example of the language's page. Its warning is meant: the keys are not verified. The header, which is the account
+// under attack, has a limit by ip beside it.
 constexpr std::string_view page_example = R"(version: 1
 identity:
   trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]
@@ -59,14 +59,45 @@ limits:
     queue: 100
 )";
 
-TEST(Lint, SaysTwoThingsAboutTheExample) {
+TEST(Lint, SaysOneThingAboutTheExample) {
   EXPECT_EQ(
       problems_of(page_example),
-      (Lines{"19:19: 'login-by-account' counts by header:x-login-name, which any client can choose: who changes it "
-             "with every request is never limited; have a limit by ip or user beside it",
-             "26:19: 'api-by-user' counts by api_key, which nobody verifies: who makes up another with every "
-             "request is never limited; set 'verified: true' in identity.api_key if the proxy checks keys, or have "
-             "a limit by ip beside it"}));
+      Lines{"26:19: 'api-by-user' counts by api_key, which nobody verifies: who makes up another with every "
+            "request is never limited; set 'verified: true' in identity.api_key if the proxy checks keys, or have "
+            "a limit by ip beside it"});
+}
+
+const std::string star_message =
+    "3:23: 'a' covers one segment with /api/*, and paths with more escape it: write /api/** for all of them, or {id} "
+    "in "
+    "place of * if one is meant";
+
+std::string starred(const std::string& route) {
+  return "name: a, routes: ['" + route + "'], consumer_key: ip, algorithm: gcra, rate: 1/s";
+}
+
+TEST(Lint, WarnsOfAStarThatCoversOneSegmentOnly) {
+  EXPECT_EQ(warnings_of({starred("/api/*")}), Lines{star_message});
+  EXPECT_EQ(warnings_of({starred("/*")}).size(), 1U);
+  EXPECT_EQ(warnings_of({starred("POST /a/*/b/*")}).size(), 1U);
+  // A backstop was not written for these paths.
+  for (const std::string other : {"", "routes: [/**], ", "routes: [/api], ", "routes: [/other/**], "}) {
+    EXPECT_EQ(warnings_of({starred("/api/*"), "name: b, " + other + "consumer_key: ip, algorithm: gcra, rate: 10/h"}),
+              Lines{star_message})
+        << other;
+  }
+}
+
+TEST(Lint, AcceptsAStarWhereDeeperPathsHaveALimitOrAParameterIsNamed) {
+  for (const std::string route : {"/api/{id}", "/api/**", "/api/*/items", "/*/items"}) {
+    EXPECT_EQ(warnings_of({starred(route)}), Lines{}) << route;
+  }
+  for (const std::string other : {"/api/**", "/api/*/items", "/api/things/{id}", "GET /api/**"}) {
+    EXPECT_EQ(warnings_of({starred("/api/*"),
+                           "name: b, routes: ['" + other + "'], consumer_key: ip, algorithm: gcra, rate: 10/h"}),
+              Lines{})
+        << other;
+  }
 }
 
 const std::string me_by_user =

@@ -15,11 +15,16 @@ namespace weir::policy {
 
 using Lines = std::vector<std::string>;
 
-// Everything that loading has to say, as LINE:COLUMN: message; mistakes with `error:` in front.
+// LINE:COLUMN: message, without its rule.
+inline std::string line_of(const Problem& problem) {
+  return std::to_string(problem.at.line) + ":" + std::to_string(problem.at.column) + ": " + problem.message;
+}
+
+// Everything that loading has to say; mistakes with `error:` in front.
 inline Lines problems_of(std::string_view text) {
   Lines lines;
   for (const Problem& problem : load_text(text, "p").problems) {
-    lines.push_back((problem.severity == Severity::error ? "error: " : "") + problem.text().substr(2));
+    lines.push_back((problem.severity == Severity::error ? "error: " : "") + line_of(problem));
   }
   return lines;
 }

@@ -37,7 +37,7 @@ void write_problems(std::string_view name, std::span<const text::Problem> proble
   for (const text::Problem& problem : problems) {
     if (problem.severity != severity) continue;
     json.object({}, "file", problem.file, "line", static_cast<unsigned>(problem.at.line), "column",
-                static_cast<unsigned>(problem.at.column), "message", problem.message);
+                static_cast<unsigned>(problem.at.column), "message", problem.named_message());
   }
   json.end_array();
 }

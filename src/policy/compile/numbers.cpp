@@ -37,7 +37,7 @@ std::vector<Field> fields_of(const NumbersSpec& spec) {
   add(spec.calendar, "window", Spelling::either);
   add(spec.queue, "queue", Spelling::either);
   add(spec.lease, "lease", Spelling::either);
-  std::ranges::stable_sort(fields, [](const Field& a, const Field& b) { return a.at < b.at; });
+  std::ranges::sort(fields, {}, [](const Field& field) { return std::pair(field.at, field.name); });
   return fields;
 }
 
@@ -124,6 +124,11 @@ void check_queue(const NumbersSpec& spec, Problems& problems) {
 }
 
 void check_window(const NumbersSpec& spec, Problems& problems) {
+  if (spec.rate && spec.calendar) {
+    problems.error(std::max(spec.rate->at, spec.calendar->at),
+                   "rate and window exclude each other: write limit beside window, or a rate like 1000/month alone, "
+                   "which is in UTC");
+  }
   if (!spec.window || !spec.calendar) return;
   problems.error(std::max(spec.window->at, spec.calendar->at),
                  "window and window_seconds exclude each other: a window has the dates of a calendar, or one length");

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t most_routes = 10'000;
 constexpr std::size_t most_route_costs = 1'000;
 constexpr std::array<std::string_view, 5> root_fields{"version", "identity", "tiers", "methods", "limits"};
+constexpr std::array<std::string_view, 2> calendar_fields{"calendar", "timezone"};
 // A log remembers each denial that counts.
 constexpr text::Bounds logged{.least = 1, .most = Limit::largest_log_limit};
 
@@ -124,6 +125,7 @@ NumbersSpec read_numbers(text::MapReader& map) {
   numbers.limit = read_count(map, "limit");
   numbers.window = map.value("window_seconds", text::Form::number, parse_seconds);
   if (const text::Node* window = map.find("window")) numbers.calendar = read_window(*window, map.problems());
+  map.belongs(calendar_fields, "in window: write window: { calendar: month, timezone: Europe/Berlin }");
   numbers.queue = map.whole("queue");
   numbers.lease = read_time(map, "lease", hold_bounds);
   return numbers;
@@ -386,6 +388,13 @@ void read_how(text::MapReader& map, LimitSpec& limit) {
   limit.usage = map.choice("usage", Usage::reserved);
 }
 
+// Numbers by tier under `tiers`, and not the root's `tiers`, which says who has which.
+bool is_overrides(const text::Node* tiers) {
+  return tiers != nullptr && !std::ranges::any_of(tiers->members, [](const text::Member& member) {
+           return member.key.value == "from" || member.key.value == "default" || member.key.value == "names";
+         });
+}
+
 }  // namespace
 
 std::optional<LimitSpec> read_limit(const text::Node& node, const LimitPlace& place, Problems& problems) {
@@ -398,6 +407,7 @@ std::optional<LimitSpec> read_limit(const text::Node& node, const LimitPlace& pl
   read_who_and_where(map, place, limit);
   read_what(map, place, limit);
   read_how(map, limit);
+  if (is_overrides(node.find("tiers"))) map.means("tiers", "tier_overrides");
   if (place.routes) {
     map.belongs(std::array<std::string_view, 1>{"identity"}, "at the root of the document, as x-rate-limit-identity");
     map.belongs(std::array<std::string_view, 1>{"tiers"}, "at the root of the document, as x-rate-limit-tiers");

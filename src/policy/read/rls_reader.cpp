@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include "policy/route_template.h"
+#include "policy/rules.h"
 #include "text/characters.h"
 #include "text/yaml/map_reader.h"
 #include "text/yaml/problem.h"
@@ -113,7 +114,8 @@ class Reader {
     }
     domain.descriptors = read_descriptors(root);
     if (problems_.any_error()) return std::nullopt;
-    if (domain.descriptors.empty()) problems_.warning(root.at, "no descriptors: nothing is limited");
+    if (domain.descriptors.empty())
+      problems_.warning(root.at, rule::nothing_limited, "no descriptors: nothing is limited");
     return domain;
   }
 
@@ -168,7 +170,8 @@ class Reader {
   }
 
   void warn_without_limit(const text::Node& node, std::string_view field) {
-    problems_.warning(node.find(field)->at, "{} has no effect: the descriptor has no rate_limit", field);
+    problems_.warning(node.find(field)->at, rule::no_effect, "{} has no effect: the descriptor has no rate_limit",
+                      field);
   }
 
   void read_metadata(const text::Node& node, DescriptorSpec& descriptor) {
@@ -195,7 +198,8 @@ class Reader {
     const text::Node* requests = find(node, "requests_per_unit");
     if (descriptor.unlimited) {
       if (unit != nullptr) problems_.error(unit->at, "unit cannot stand beside unlimited");
-      if (requests != nullptr) problems_.warning(requests->at, "requests_per_unit has no effect beside unlimited");
+      if (requests != nullptr)
+        problems_.warning(requests->at, rule::no_effect, "requests_per_unit has no effect beside unlimited");
       return;
     }
     if (unit == nullptr) problems_.error(node.at, "unit is missing: {}", unit_names);

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "policy/rules.h"
 #include "policy/tools/lint_rules.h"
 #include "policy/tools/strictness.h"
 #include "policy/words.h"
@@ -152,6 +153,7 @@ bool covers_nobody(const Subject& subject) {
 
 }  // namespace
 
+// A client that the limit skips is covered by nothing else.
 void uncovered(const Subject& subject, Problems& problems) {
   const CompiledLimit& limit = subject.limit;
   if (limit.missing != Missing::skip || !is_enforced(limit) || is_never_missing(limit.consumer_key)) return;
@@ -162,7 +164,7 @@ void uncovered(const Subject& subject, Problems& problems) {
   }
   if (open.empty() && (!limit.routes.empty() || !is_open(subject, RouteIndex::every_request()))) return;
   const auto& missing = subject.written.missing;
-  problems.warning(missing ? missing->at : place_of_key(subject.written),
+  problems.warning(missing ? missing->at : place_of_key(subject.written), rule::uncovered_request,
                    "'{}' does not cover a request without {}, and no other limit does on {}: set 'missing: "
                    "share' or 'missing: deny', or add a limit by ip",
                    limit.name, missing_parts(limit.consumer_key), routes_text(open));
@@ -171,7 +173,7 @@ void uncovered(const Subject& subject, Problems& problems) {
 void unreachable(const Subject& subject, Problems& problems) {
   const CompiledLimit& limit = subject.limit;
   if (covers_nobody(subject)) {
-    problems.warning(place_of_key(subject.written),
+    problems.warning(place_of_key(subject.written), rule::unreachable_limit,
                      "'{}' covers nobody: with 'when: {}' there is no {}; change one of them", limit.name,
                      text_of(limit.when), missing_parts(limit.consumer_key));
     return;
@@ -183,9 +185,31 @@ void unreachable(const Subject& subject, Problems& problems) {
     return other < &limit || !always_first(limit, *other);  // of two that are alike, the first is to stay
   });
   if (first == nullptr) return;
-  problems.warning(subject.written.name.at,
+  problems.warning(subject.written.name.at, rule::unreachable_limit,
                    "'{}' never decides: '{}' ({}) denies first, always; remove it, or make it tighter", limit.name,
                    first->limit->name, limit_text(*first->limit));
+}
+
+void single_segment(const Subject& subject, Problems& problems) {
+  for (const auto& [route, at] : subject.written.routes) {
+    const bool ends_in_star = !route.trailing_wildcard && !route.segments.empty() &&
+                              !route.segments.back().is_literal() && route.segments.back().text.empty();
+    if (!ends_in_star) continue;
+    RouteTemplate deeper = route;
+    deeper.segments.push_back(route.segments.back());
+    deeper.trailing_wildcard = true;
+    // A backstop for all paths does not tell that these were thought of.
+    const auto* found = subject.index.find_overlapping(
+        deeper, [](const RouteIndex::Entry& entry) { return entry.limit != nullptr && !entry.route.segments.empty(); });
+    if (found != nullptr) continue;
+    RouteTemplate all = route;
+    all.segments.pop_back();
+    all.trailing_wildcard = true;
+    problems.warning(at, rule::single_segment,
+                     "'{}' covers one segment with {}, and paths with more escape it: write {} for all of them, or "
+                     "{{id}} in place of * if one is meant",
+                     subject.limit.name, route.text(), all.text());
+  }
 }
 
 RouteIndex::RouteIndex(const Ruleset& ruleset) {
@@ -281,6 +305,7 @@ void lint_counting(const Subject& subject, Problems& problems) {
 
 void lint_limit(const Subject& subject, Problems& problems) {
   if (counts(subject.limit)) lint_counting(subject, problems);
+  lint_rules::single_segment(subject, problems);
   lint_rules::unread_tiers(subject, problems);
   lint_rules::uncovered(subject, problems);
   lint_rules::unreachable(subject, problems);

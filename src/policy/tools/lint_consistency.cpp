@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "policy/consistency.h"
+#include "policy/rules.h"
 #include "policy/tools/lint_rules.h"
 #include "policy/words.h"
 
@@ -22,13 +23,13 @@ void warn_of_whole(const Subject& subject, WhyExact why, Problems& problems) {
   const std::string_view written = name_of(subject.limit.consistency.kind);
   const Mark at = subject.written.consistency.at;
   if (why == WhyExact::shadow) {
-    problems.warning(at,
+    problems.warning(at, rule::no_effect_in_shadow,
                      "'{}' has 'consistency: {}', which does nothing in 'mode: shadow': what is only watched is "
                      "decided exactly; leave it out until the limit is enforced",
                      subject.limit.name, written);
     return;
   }
-  problems.warning(at,
+  problems.warning(at, rule::exact_anyway,
                    "'{}' is {}, so that nodes cannot hold slices of it: 'consistency: {}' is decided exactly; use "
                    "'consistency: exact', or another algorithm",
                    subject.limit.name,
@@ -38,14 +39,14 @@ void warn_of_whole(const Subject& subject, WhyExact why, Problems& problems) {
 }
 
 void warn_of_calendar(const Subject& subject, const TierNumbers& tier, Problems& problems) {
-  problems.warning(subject.written.consistency.at,
+  problems.warning(subject.written.consistency.at, rule::exact_anyway,
                    "{} has windows of the calendar, of which nodes cannot hold slices: 'consistency: {}' is decided "
                    "exactly; use 'consistency: exact', or a window of one length, like 1000/30day",
                    tier.who, name_of(subject.limit.consistency.kind));
 }
 
 void warn_of_small(const Subject& subject, const TierNumbers& tier, Problems& problems) {
-  problems.warning(subject.written.consistency.at,
+  problems.warning(subject.written.consistency.at, rule::exact_anyway,
                    "{} has a {} of {}: below {} there is too little to hold slices of, and 'consistency: {}' is "
                    "decided exactly; use 'consistency: exact', or raise the {}",
                    tier.who, name_of_size(tier.limit), tier.limit.capacity(), least_divided,
@@ -53,7 +54,7 @@ void warn_of_small(const Subject& subject, const TierNumbers& tier, Problems& pr
 }
 
 void warn_of_no_allowance(const Subject& subject, const TierNumbers& tier, Problems& problems) {
-  problems.warning(subject.written.consistency.at,
+  problems.warning(subject.written.consistency.at, rule::approximate_nodes,
                    "{} has a {} of {}, less than 4 for each of {} nodes: no node may spend anything unasked, and "
                    "'consistency: approximate' is decided exactly; use 'consistency: leased', or {}",
                    tier.who, name_of_size(tier.limit), tier.limit.capacity(), subject.nodes, nodes_advice);
@@ -65,7 +66,7 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
   const SteadyError error = steady_error(numbers, sync, subject.nodes);
   const Mark at = subject.written.consistency.at;
   if (!error.is_large_enough) {
-    problems.warning(at,
+    problems.warning(at, rule::approximate_nodes,
                      "{} has a {} of {}: that approximate is within 1 % of it is promised from {} on, 250 for each of "
                      "{} nodes; use 'consistency: leased' if that matters, or {}",
                      tier.who, name_of_size(numbers), numbers.capacity(), error.least_limit, subject.nodes,
@@ -73,7 +74,7 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
   }
   if (!error.is_long_enough) {
     const std::string_view span = numbers.algorithm() < Algorithm::fixed_window ? "fills in" : "has a window of";
-    problems.warning(at,
+    problems.warning(at, rule::approximate_sync,
                      "{} {} {}: that approximate is within 1 % of it is promised from {} on, 10 times the sync of {}; "
                      "use a shorter sync, or 'consistency: leased'",
                      tier.who, span, duration_text(std::chrono::ceil<std::chrono::milliseconds>(error.per)),

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/rules.h"
 #include "policy/tools/lint_rules.h"
 #include "policy/words.h"
 
@@ -64,7 +65,7 @@ bool warn_of_size(const Subject& subject, const RouteTemplate& route, Problems& 
   for (const When::Kind not_by : {When::Kind::anonymous, When::Kind::authenticated}) {
     const std::vector<const CompiledLimit*> met = met_by(covering, not_by);
     if (met.empty() || met.front() != &subject.limit || fits_a_receipt(met)) continue;
-    problems.warning(subject.written.name.at,
+    problems.warning(subject.written.name.at, rule::receipt_size,
                      "'{}' is one of {} limits that cover {}: the receipt of a reserve on all of them would pass 512 "
                      "letters, and it is refused; let fewer limits cover it (about ten fit)",
                      subject.limit.name, met.size(),
@@ -76,22 +77,13 @@ bool warn_of_size(const Subject& subject, const RouteTemplate& route, Problems& 
 
 }  // namespace
 
+// Of `reserved` there is nothing to warn: no field of a policy bounds what a caller reserves.
 void usage(const Subject& subject, Problems& problems) {
-  if (!subject.limit.usage || !subject.written.usage) return;
-  const Mark at = subject.written.usage->at;
-  if (*subject.limit.usage == Usage::reported) {
-    if (is_bounded_by_holds(subject)) return;
-    problems.warning(at,
-                     "'{}' has 'usage: reported': nothing counts before it is reported, so that callers can overspend "
-                     "by all that is in flight; have a concurrency limit beside it, or 'usage: reserved'",
-                     subject.limit.name);
-    return;
-  }
-  problems.warning(
-      at,
-      "'{}' has 'usage: reserved': a single request can reserve all that its consumer has left, and nobody "
-      "else of that consumer passes until it is settled; have callers bound what they reserve",
-      subject.limit.name);
+  if (subject.limit.usage != Usage::reported || !subject.written.usage || is_bounded_by_holds(subject)) return;
+  problems.warning(subject.written.usage->at, rule::unbounded_usage,
+                   "'{}' has 'usage: reported': nothing counts before it is reported, so that callers can overspend "
+                   "by all that is in flight; have a concurrency limit beside it, or 'usage: reserved'",
+                   subject.limit.name);
 }
 
 void receipt_size(const Subject& subject, Problems& problems) {

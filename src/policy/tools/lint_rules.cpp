@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include <fmt/core.h>
 
 #include "core/arithmetic.h"
+#include "policy/rules.h"
 #include "policy/tools/strictness.h"
 #include "policy/words.h"
 
@@ -82,36 +84,56 @@ const KeyPart* chosen_part(const std::vector<KeyPart>& parts, const Identity& id
   return key != parts.end() ? &*key : nullptr;
 }
 
-// Whether a caller with nothing but a made-up api_key is counted by its address somewhere, on all these routes.
-bool is_counted_by_ip(const Subject& subject) {
-  const auto by_ip = [&](const RouteIndex::Entry& entry) {
+// Whether such a caller is counted by its address, or by who it is, on all routes of the limit, or denied for want of
+// that: by a limit that it cannot escape with a key that it makes up.
+bool is_counted_elsewhere(const Subject& subject, Caller caller) {
+  const bool is_known = is_authenticated(caller, subject.ruleset.identity);
+  const auto counts = [&](const RouteIndex::Entry& entry) {
     const CompiledLimit* other = entry.limit;
     if (other == nullptr || other == &subject.limit || other->mode == Mode::shadow) return false;
-    const bool applies = includes(other->when, subject.limit.when) || other->when.kind == When::Kind::anonymous;
-    const std::vector<KeyPart>* key = key_of(Caller{.user = false, .api_key = true}, other->consumer_key);
-    return applies && key != nullptr && contains(*key, Kind::ip);
+    const bool applies = includes(other->when, subject.limit.when) ||
+                         other->when.kind == (is_known ? When::Kind::authenticated : When::Kind::anonymous);
+    const std::vector<KeyPart>* key = key_of(caller, other->consumer_key);
+    if (applies && key == nullptr) return other->missing == Missing::deny;
+    if (!applies || contains(*key, Kind::header)) return false;
+    return contains(*key, Kind::ip) || contains(*key, Kind::user) ||
+           (is_known && contains(*key, Kind::api_key) && subject.ruleset.identity.api_key_verified);
   };
   const auto& routes = subject.limit.routes;
-  if (routes.empty()) return subject.index.find_covering(RouteIndex::every_request(), by_ip) != nullptr;
+  if (routes.empty()) return subject.index.find_covering(RouteIndex::every_request(), counts) != nullptr;
   return std::ranges::all_of(
-      routes, [&](const RouteTemplate& route) { return subject.index.find_covering(route, by_ip) != nullptr; });
+      routes, [&](const RouteTemplate& route) { return subject.index.find_covering(route, counts) != nullptr; });
+}
+
+// Whether a client that makes up its key is counted elsewhere. Of callers who are known and of those who are not, the
+// latter: nobody can make up as many of the former. Where a limit is for the known alone, these.
+bool is_bounded_elsewhere(const Subject& subject, const KeyPart& chosen) {
+  if (subject.limit.when.kind == When::Kind::authenticated) {
+    return is_counted_elsewhere(subject, {.user = true, .api_key = false});
+  }
+  return is_counted_elsewhere(subject, {.user = false, .api_key = true}) &&
+         (chosen.kind == Kind::api_key || is_counted_elsewhere(subject, {.user = false, .api_key = false}));
+}
+
+// The words of the policy that read this header from trusted proxies only, or check it; empty if none does.
+std::string_view better_key(const std::string& header, const Identity& identity) {
+  if (header == identity.user_header) return "count by user, which is believed from trusted proxies only";
+  if (header == identity.api_key_header) return "count by api_key";
+  return header == "x-forwarded-for" ? "count by ip, which reads it from trusted proxies only" : "";
 }
 
 void warn_of_header(const Subject& subject, const KeyPart& part, Problems& problems) {
-  const Identity& identity = subject.ruleset.identity;
-  const std::string_view advice =
-      part.header == identity.user_header      ? "count by user, which is believed from trusted proxies only"
-      : part.header == identity.api_key_header ? "count by api_key"
-      : part.header == "x-forwarded-for"       ? "count by ip, which reads it from trusted proxies only"
-                                               : "have a limit by ip or user beside it";
-  problems.warning(place_of_key(subject.written),
+  const std::string_view better = better_key(part.header, subject.ruleset.identity);
+  if (better.empty() && is_bounded_elsewhere(subject, part)) return;
+  const std::string_view advice = better.empty() ? "have a limit by ip or user beside it" : better;
+  problems.warning(place_of_key(subject.written), rule::unverified_key,
                    "'{}' counts by {}, which any client can choose: who changes it with every request is "
                    "never limited; {}",
                    subject.limit.name, text_of(part), advice);
 }
 
 void warn_of_api_key(const Subject& subject, Problems& problems) {
-  problems.warning(place_of_key(subject.written),
+  problems.warning(place_of_key(subject.written), rule::unverified_key,
                    "'{}' counts by api_key, which nobody verifies: who makes up another with every request "
                    "is never limited; set 'verified: true' in {}.api_key if the proxy checks keys, "
                    "or have a limit by ip beside it",
@@ -163,7 +185,7 @@ void warn_if_far_above(const TierNumbers& tier, Problems& problems) {
       Wide{limit.capacity()} * static_cast<std::uint64_t>(limit.rate().per.count()) / limit.rate().count;
   if (limit.capacity() <= Wide{far} * tier.own_count || fills_in <= Wide{static_cast<std::uint64_t>(long_time.count())})
     return;
-  problems.warning(tier.at,
+  problems.warning(tier.at, rule::large_burst,
                    "{} lets {} pass at once, more than {} times its rate of {} and more than {} of "
                    "it: lower the burst, or raise the rate",
                    tier.who, limit.capacity(), far, tier.rate, duration_text(long_time));
@@ -172,7 +194,7 @@ void warn_if_far_above(const TierNumbers& tier, Problems& problems) {
 void warn_if_below_a_second(const TierNumbers& tier, Problems& problems) {
   const Limit& limit = tier.limit;
   if (limit.capacity() >= in_a_second(limit)) return;
-  problems.warning(tier.at,
+  problems.warning(tier.at, rule::small_burst,
                    "{} has a burst of {}, less than one second of {} brings: who sends once a "
                    "second can never reach the rate; raise the burst to {} or more",
                    tier.who, limit.capacity(), tier.rate, in_a_second(limit));
@@ -211,7 +233,7 @@ void ip_alone(const Subject& subject, Problems& problems) {
   const CompiledLimit& limit = subject.limit;
   if (!is_by_ip_alone(limit.consumer_key) || limit.when.kind == When::Kind::anonymous) return;
   if (limit.when.kind == When::Kind::authenticated) {
-    problems.warning(place_of_key(subject.written),
+    problems.warning(place_of_key(subject.written), rule::ip_alone,
                      "'{}' counts by ip alone although it is known who is calling: all behind one address "
                      "share a counter; count by user",
                      limit.name);
@@ -219,7 +241,7 @@ void ip_alone(const Subject& subject, Problems& problems) {
   }
   const Informed other = informed(subject);
   if (other.limit == nullptr) return;
-  problems.warning(place_of_key(subject.written),
+  problems.warning(place_of_key(subject.written), rule::ip_alone,
                    "'{}' counts by ip alone on {}, where '{}' knows who is calling: all behind one address "
                    "share a counter; add 'when: anonymous', or count by [user, ip]",
                    limit.name, other.route, other.limit->name);
@@ -231,7 +253,7 @@ void chosen_key(const Subject& subject, Problems& problems) {
     if (part == nullptr) continue;
     if (part->kind == Kind::header) {
       if (!is_among(part->header, path_headers)) warn_of_header(subject, *part, problems);
-    } else if (subject.limit.when.kind != When::Kind::authenticated && !is_counted_by_ip(subject)) {
+    } else if (subject.limit.when.kind != When::Kind::authenticated && !is_bounded_elsewhere(subject, *part)) {
       warn_of_api_key(subject, problems);
     }
   }
@@ -244,7 +266,7 @@ void penalty_on_chosen_key(const Subject& subject, Problems& problems) {
     const KeyPart* part = chosen_part(parts, subject.ruleset.identity);
     const bool is_shared = !contains(parts, Kind::user) && !contains(parts, Kind::ip);  // by several callers
     if (part == nullptr || !is_shared) continue;
-    problems.warning(subject.written.penalty->at,
+    problems.warning(subject.written.penalty->at, rule::penalty_lockout,
                      "'{}' has a penalty on {}, which any client can send: who sends somebody else's locks "
                      "them out for {}; put the penalty on a limit by ip or user",
                      limit.name, text_of(*part), duration_text(limit.penalty->block));
@@ -256,7 +278,7 @@ void raw_path(const Subject& subject, Problems& problems) {
   for (const std::vector<KeyPart>& parts : subject.limit.consumer_key.alternatives) {
     for (const KeyPart& part : parts) {
       if (part.kind != Kind::header || !is_among(part.header, path_headers)) continue;
-      problems.warning(place_of_key(subject.written),
+      problems.warning(place_of_key(subject.written), rule::raw_path_key,
                        "'{}' counts by {}, a raw path: every id and every spelling in it has a counter of "
                        "its own; count by route, which is the template",
                        subject.limit.name, text_of(part));
@@ -267,7 +289,7 @@ void raw_path(const Subject& subject, Problems& problems) {
 void raw_path(const DescriptorSpec& descriptor, Problems& problems) {
   const bool is_limited = descriptor.rate_limit || !descriptor.descriptors.empty();
   if (!descriptor.value && is_limited && is_among(descriptor.key, path_keys)) {
-    problems.warning(descriptor.at,
+    problems.warning(descriptor.at, rule::raw_path_key,
                      "descriptor '{}' has no value, so every raw path has a counter of its "
                      "own; give the paths as values, or send a route's name instead",
                      descriptor.key);
@@ -277,7 +299,7 @@ void raw_path(const DescriptorSpec& descriptor, Problems& problems) {
 
 void unlabelled(const DescriptorSpec& descriptor, Problems& problems) {
   if (descriptor.value_to_metric) {
-    problems.warning(*descriptor.value_to_metric,
+    problems.warning(*descriptor.value_to_metric, rule::no_effect,
                      "value_to_metric of descriptor '{}' changes nothing: no value that a client can choose "
                      "becomes a label of a metric; give the values that matter as descriptors",
                      descriptor.key);
@@ -287,11 +309,16 @@ void unlabelled(const DescriptorSpec& descriptor, Problems& problems) {
 
 void fixed_window_on_writes(const Subject& subject, Problems& problems) {
   if (subject.limit.algorithm != PolicyAlgorithm::fixed_window) return;
+  // No other algorithm follows the calendar.
+  const auto follows_calendar = [](const std::optional<Limit>& numbers) {
+    return numbers && numbers->calendar() != nullptr;
+  };
+  if (std::ranges::any_of(subject.limit.live.by_tier, follows_calendar)) return;
   for (const RouteTemplate& route : subject.limit.routes) {
     const RouteTemplate* found = written_route(route, subject.index);
     if (found == nullptr) continue;
     const auto& algorithm = subject.written.algorithm;
-    problems.warning(algorithm ? algorithm->at : subject.written.at,
+    problems.warning(algorithm ? algorithm->at : subject.written.at, rule::fixed_window_on_writes,
                      "'{}' is a fixed window on {}, which is written to: nearly twice the limit can pass "
                      "around the end of a window; use sliding_window_counter or token_bucket",
                      subject.limit.name, found->text());
@@ -304,7 +331,7 @@ void unread_tiers(const Subject& subject, Problems& problems) {
   const auto warn = [&](const std::vector<TierOverrideSpec>& overrides) {
     for (const TierOverrideSpec& each : overrides) {
       if (each.tier.value == subject.policy.tiers.fallback.value) continue;
-      problems.warning(each.tier.at,
+      problems.warning(each.tier.at, rule::unread_tier,
                        "'{}' has numbers for the tier '{}', but nothing says who has it: set "
                        "{}.from",
                        subject.limit.name, each.tier.value, subject.policy.names.tiers);
@@ -327,7 +354,7 @@ void odd_burst(const Subject& subject, Problems& problems) {
 void without_effect_in_shadow(const Subject& subject, Problems& problems) {
   if (subject.limit.mode != Mode::shadow) return;
   const auto warn = [&](Mark at, std::string_view what) {
-    problems.warning(at,
+    problems.warning(at, rule::no_effect_in_shadow,
                      "'{}' has {}, which does nothing in 'mode: shadow': nobody is denied; leave it out "
                      "until the limit is enforced",
                      subject.limit.name, what);

@@ -17,8 +17,6 @@
 namespace weir::text {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-
 struct BadByte {
   std::size_t offset = 0;
   std::string what;

@@ -101,6 +101,8 @@ void MapReader::finish() {
     const std::string& field = member.key.value;
     if (is_in(known_, field) || is_in(refused_, field)) continue;
     std::string hint = did_you_mean(field, known_);
+    const auto meant = std::ranges::find_if(meanings_, [&](const auto& m) { return m.first == field; });
+    if (meant != meanings_.end()) hint = fmt::format(", did you mean '{}'?", meant->second);
     const auto other = std::ranges::find_if(elsewhere_, [&](const auto& e) { return e.first == field; });
     if (hint.empty() && other != elsewhere_.end()) hint = fmt::format(": it belongs {}", other->second);
     problems_.error(member.key.at, "unknown field {}{}", in_quotes(field), hint);

@@ -90,6 +90,8 @@ class MapReader {
 
   // Fields that have their place elsewhere: `where` says in which, after "it belongs ".
   void belongs(std::span<const std::string_view> fields, std::string_view where);
+  // A field that others write for one that is here: it is suggested, however far apart the words are.
+  void means(std::string_view field, std::string_view ours) { meanings_.emplace_back(field, ours); }
 
   // Reports what nobody asked for.
   void finish();
@@ -100,6 +102,7 @@ class MapReader {
   std::vector<std::string> known_;
   std::vector<std::string> refused_;
   std::vector<std::pair<std::string_view, std::string_view>> elsewhere_;  // a field, and where it belongs
+  std::vector<std::pair<std::string_view, std::string_view>> meanings_;   // a field, and what it is called here
 };
 
 }  // namespace weir::text

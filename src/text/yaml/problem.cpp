@@ -30,13 +30,29 @@ std::size_t edits_between(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::string Problem::text() const {
-  return fmt::format("{}:{}:{}: {}", file, at.line, at.column, message);
+std::string Problem::named_message() const {
+  return rule == no_rule ? message : fmt::format("{} [{}]", message, rule.name);
 }
 
-void Problems::add(Severity severity, Mark at, std::string message) {
+std::string Problem::text() const {
+  return fmt::format("{}:{}:{}: {}", file, at.line, at.column, named_message());
+}
+
+void Problems::add(Severity severity, Mark at, Rule rule, std::string message) {
+  if (const auto allowed = allowed_.find({at.line, rule}); severity == Severity::warning && allowed != allowed_.end()) {
+    allowed->second.is_used = true;
+    return;
+  }
   std::size_t& count = severity == Severity::error ? errors_ : warnings_;
-  if (count++ < most) list_.push_back({severity, file_, at, std::move(message)});
+  if (count++ < most) list_.push_back({severity, file_, at, std::move(message), rule});
+}
+
+std::vector<Allowance> Problems::unused_allowances() const {
+  std::vector<Allowance> unused;
+  for (const auto& [key, allowed] : allowed_) {
+    if (!allowed.is_used) unused.push_back({key.first, key.second, allowed.at});
+  }
+  return unused;
 }
 
 std::vector<Problem> Problems::sorted() const {
@@ -70,6 +86,8 @@ std::string in_quotes(std::string_view text) {
 std::optional<std::string> closest(std::string_view word, std::span<const std::string> known) {
   std::optional<std::string> found;
   if (word.size() > longest_word) return found;
+  const auto same = std::ranges::find_if(known, [&](const auto& one) { return equals_ignoring_case(one, word); });
+  if (same != known.end()) return *same;
   std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : known) {
     if (candidate.size() > longest_word) continue;

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,14 +33,37 @@ struct Written {
 
 enum class Severity { error, warning };
 
+// The name of a kind of warning, by which it is looked up and silenced: `unverified-key`. Text that is never freed.
+struct Rule {
+  std::string_view name;
+
+  friend auto operator<=>(const Rule&, const Rule&) = default;
+};
+
+// Of warnings that nobody looks up by name.
+inline constexpr Rule no_rule{};
+
 struct Problem {
   Severity severity = Severity::error;
   std::string file;
   Mark at;
   std::string message;
+  Rule rule = no_rule;  // of a warning
 
-  // FILE:LINE:COLUMN: message
+  // The message, and for a warning with a rule its name: `... [unverified-key]`
+  [[nodiscard]] std::string named_message() const;
+
+  // FILE:LINE:COLUMN: named message
   [[nodiscard]] std::string text() const;
+};
+
+// That warnings of a rule are not wanted in one line.
+struct Allowance {
+  int line = 0;
+  Rule rule;
+  Mark at;  // where it was written
+
+  friend bool operator==(const Allowance&, const Allowance&) = default;
 };
 
 // The problems of one file, bounded: after `most` of a severity, one line says that there are more.
@@ -49,18 +73,23 @@ class Problems {
 
   explicit Problems(std::string file) : file_(std::move(file)) {}
 
-  void error(Mark at, std::string message) { add(Severity::error, at, std::move(message)); }
-  void warning(Mark at, std::string message) { add(Severity::warning, at, std::move(message)); }
+  void error(Mark at, std::string message) { add(Severity::error, at, no_rule, std::move(message)); }
+  void warning(Mark at, Rule rule, std::string message) { add(Severity::warning, at, rule, std::move(message)); }
 
   // The message as fmt::format() makes it.
   template <class... Args>
   void error(Mark at, fmt::format_string<Args...> format, Args&&... args) requires(sizeof...(Args) > 0) {
-    add(Severity::error, at, fmt::format(format, std::forward<Args>(args)...));
+    add(Severity::error, at, no_rule, fmt::format(format, std::forward<Args>(args)...));
   }
   template <class... Args>
-  void warning(Mark at, fmt::format_string<Args...> format, Args&&... args) requires(sizeof...(Args) > 0) {
-    add(Severity::warning, at, fmt::format(format, std::forward<Args>(args)...));
+  void warning(Mark at, Rule rule, fmt::format_string<Args...> format, Args&&... args) requires(sizeof...(Args) > 0) {
+    add(Severity::warning, at, rule, fmt::format(format, std::forward<Args>(args)...));
   }
+
+  // Warnings of this rule in this line are dropped from now on.
+  void allow(Allowance allowance) { allowed_[{allowance.line, allowance.rule}] = {allowance.at, false}; }
+  // Those that have dropped nothing.
+  [[nodiscard]] std::vector<Allowance> unused_allowances() const;
 
   [[nodiscard]] bool any_error() const noexcept { return errors_ > 0; }
   [[nodiscard]] std::size_t errors() const noexcept { return errors_; }
@@ -70,11 +99,17 @@ class Problems {
   [[nodiscard]] std::vector<Problem> sorted() const;
 
  private:
-  void add(Severity severity, Mark at, std::string message);
+  struct Allowed {
+    Mark at;
+    bool is_used = false;
+  };
+
+  void add(Severity severity, Mark at, Rule rule, std::string message);
 
   std::string file_;
   std::vector<Problem> list_;
-  std::size_t errors_ = 0;  // also those beyond `most`, which are not in the list
+  std::map<std::pair<int, Rule>, Allowed> allowed_;  // by line and rule
+  std::size_t errors_ = 0;                           // also those beyond `most`, which are not in the list
   std::size_t warnings_ = 0;
 };
 

@@ -43,7 +43,8 @@ void refuse_duplicates(const Node& map) {
   std::vector<const Member*> sorted;
   sorted.reserve(map.members.size());
   for (const Member& member : map.members) sorted.push_back(&member);
-  std::ranges::stable_sort(sorted, [](const Member* a, const Member* b) { return a->key.value < b->key.value; });
+  std::ranges::sort(sorted, {},
+                    [](const Member* member) { return std::pair(std::string_view(member->key.value), member); });
   const Member* second = nullptr;
   const Member* first = nullptr;
   for (std::size_t i = 1; i < sorted.size(); ++i) {

@@ -1,4 +1,4 @@
-// The structure of a text that is UTF-8, by yaml-cpp: only document.cpp calls it.
+// The structure of a text that is UTF-8, by yaml-cpp: only document.cpp and comments.cpp use it.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,9 @@
 #include "text/yaml/document.h"
 
 namespace weir::text {
+
+// What some editors write at the front of a text; no part of it.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 // Where the lines and the characters of a text lie among its bytes.
 class Places {

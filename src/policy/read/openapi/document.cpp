@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "policy/route_template.h"
+#include "policy/rules.h"
 #include "text/yaml/scalar.h"
 
 namespace weir::policy::openapi {
@@ -171,7 +172,8 @@ std::optional<std::string> path_of(std::string_view url, Mark at, Problems& prob
     return std::nullopt;
   }
   std::string path = plain_path(url);
-  problems.warning(at, "server URL {} depends on where the document is served: it is taken as {}", in_quotes(url),
+  problems.warning(at, rule::relative_server_url,
+                   "server URL {} depends on where the document is served: it is taken as {}", in_quotes(url),
                    in_quotes(path.empty() ? "/" : path));
   return path;
 }

@@ -16,6 +16,7 @@
 #include "policy/read/openapi/document.h"
 #include "policy/read/openapi/operations.h"
 #include "policy/read/policy_reader.h"
+#include "policy/rules.h"
 #include "text/characters.h"
 #include "text/yaml/scalar.h"
 
@@ -84,8 +85,9 @@ void check(const Written<std::string>& key, Level level, Problems& problems) {
     if (const std::string_view ours = meant(name); !ours.empty()) {
       problems.error(key.at, "unknown field {}, did you mean '{}'?", in_quotes(name), ours);
     } else if (const std::string_view root = meant_at_root(name); level == Level::root && !root.empty()) {
-      problems.warning(key.at, "{} means nothing at the root of an OpenAPI document, did you mean '{}'?",
-                       in_quotes(name), root);
+      problems.warning(key.at, rule::misplaced_field,
+                       "{} means nothing at the root of an OpenAPI document, did you mean '{}'?", in_quotes(name),
+                       root);
     }
   } else if (level == Level::elsewhere) {
     problems.error(key.at, "{} has no effect here: it belongs at the root{}", name,
@@ -166,7 +168,7 @@ void take_api_key(const std::vector<HeaderScheme>& schemes, Identity& identity) 
 void warn_of_unread(const std::vector<HeaderScheme>& schemes, const Identity& identity, Problems& problems) {
   for (const HeaderScheme& scheme : schemes) {
     if (is_read(scheme, identity)) continue;
-    problems.warning(scheme.name.at,
+    problems.warning(scheme.name.at, rule::unread_security_scheme,
                      "security scheme {} has its key in {}, which nothing here reads (api_key is {}): add "
                      "'{}: {{ api_key: {{ header: {} }} }}' at the root, or count by header:{}",
                      in_quotes(scheme.name.value), scheme.header, identity.api_key_header, identity_field,
@@ -317,7 +319,7 @@ class Reader {
     read_root_limits();
     for (const PathItem& item : items_) read_item(item);
     if (!found_ && !problems_.any_error())
-      problems_.warning(root_.at, "no x-rate-limit in this document: nothing is limited");
+      problems_.warning(root_.at, rule::nothing_limited, "no x-rate-limit in this document: nothing is limited");
     if (found_) warn_of_unread(schemes_, policy.identity, problems_);
     policy.limits = std::move(limits_).take();
     policy.labels = labels();
