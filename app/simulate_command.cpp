@@ -59,6 +59,10 @@ constexpr auto simulate_footer =
     "seconds, duration_ms, duration_us or duration_ns. A value with a unit behind it, as 20ms, is taken by\n"
     "that.\n"
     "\n"
+    "A limit that has numbers for tiers needs to know the tier of a request, and one by user its user. Where\n"
+    "no line names them, the report says so first. --tiers is a file with a line user,tier for each user,\n"
+    "for lines that name a user and no tier; a user with a comma goes in quotes.\n"
+    "\n"
     "With --estimate the requests are also replayed as if nobody knew their costs before they end: each\n"
     "reserves the estimate, and settles it with its cost when its duration is over, or at once where the log\n"
     "has none. max is the largest cost so far of the same route, 'p95 of 100' what 95 % of its last 100 did\n"
@@ -81,8 +85,8 @@ constexpr auto simulate_footer =
     "  weir simulate policy.yaml --field cost=usage.total_tokens --field duration_ms=took \\\n"
     "    --estimate max --estimate 'p95 of 100' --estimate 4096 --log requests.jsonl\n"
     "\n"
-    "Exit codes: 0 success, 1 a policy does not load, or a log cannot be read to its end,\n"
-    "2 the command line is wrong.";
+    "Exit codes: 0 success, 1 a policy does not load, a log cannot be read to its end, or no line of it can\n"
+    "be read, 2 the command line is wrong.";
 
 struct SimulateCommand {
   std::string file;
@@ -93,6 +97,7 @@ struct SimulateCommand {
   std::string key_file;
   std::vector<std::string> fields;
   std::optional<LogFormat> log_format;
+  std::string tiers;
   std::string reorder = "5s";
   WholeSeconds whole_seconds = WholeSeconds::spread;
   Stamped stamped = Stamped::start;
@@ -192,11 +197,34 @@ class ProgressBar {
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + period;
 };
 
-// What was wrong with the log, but for lines that it did not understand: the report counts those.
+// What was wrong with the log, but for lines that it did not understand: the report counts those, unless it is all.
 int complain_about_log(const simulate::Report& report) {
   int code = ok;
-  for (const std::string& problem : report.log.problems) code = give_up(problem);
-  return code;
+  const simulate::LogReport& log = report.log;
+  for (const std::string& problem : log.problems) code = give_up(problem);
+  if (log.entries > 0) return code;
+  if (log.lines == 0) return give_up("no request was replayed: the log is empty");
+  if (log.not_understood == 0) return give_up("no line of the log could be read: all are too long");
+  const auto most = std::ranges::max_element(log.faults) - log.faults.begin();
+  return give_up(fmt::format("no line of the log could be read: {}; is --log-format right, or a --field missing?",
+                             simulate::describe(static_cast<simulate::Fault>(most))));
+}
+
+// The tiers of users, which one of the two policies has to know. Null if none are asked for.
+Result<std::shared_ptr<const simulate::TiersFile>> read_tiers(const std::string& path,
+                                                              const simulate::SimulateOptions& wanted) {
+  if (path.empty()) return nullptr;
+  const auto text = read_file(path, simulate::TiersFile::most_bytes);
+  if (!text) return tl::unexpected(text.error());
+  std::vector<std::string> known = wanted.policy->tiers.names;
+  if (wanted.candidate) {
+    for (const std::string& name : wanted.candidate->tiers.names) {
+      if (std::ranges::find(known, name) == known.end()) known.push_back(name);
+    }
+  }
+  auto tiers = simulate::TiersFile::read(*text, path, known);
+  if (!tiers) return tl::unexpected(tiers.error());
+  return std::make_shared<const simulate::TiersFile>(*std::move(tiers));
 }
 
 // The key of the log, so that consumers are called what the log and `weir hash` call them. Where there is none yet,
@@ -231,6 +259,9 @@ int replay(const SimulateCommand& options) {
   wanted.policy = load_policy(options.file);
   if (!options.candidate.empty()) wanted.candidate = load_policy(options.candidate);
   if (!wanted.policy || (!options.candidate.empty() && !wanted.candidate)) return failed;
+  auto tiers = read_tiers(options.tiers, wanted);
+  if (!tiers) return give_up(tiers.error().message());
+  wanted.tiers = *std::move(tiers);
   wanted.policy_name = options.file;
   wanted.candidate_name = options.candidate;
   wanted.logs = options.logs;
@@ -277,6 +308,7 @@ Command simulate_command(CLI::App& weir) {
   add_check(add_texts(*line, "--field", options->fields, "FIELD=PATH",
                       "Which field of a JSON line holds what; may be repeated"),
             check_field);
+  add_file(*line, "--tiers", options->tiers, "The tier of each user, for lines that name none: user,tier");
   add_check(add_text(*line, "--reorder", options->reorder, "TIME", "How late a line may come (default: 5s)"),
             check_reorder);
   add_choice(*line, "--whole-seconds", options->whole_seconds, whole_second_words,
@@ -301,7 +333,12 @@ Command simulate_command(CLI::App& weir) {
   auto* round_trip = add_text(*line, "--round-trip", options->round_trip, "TIME", "To the store (default: 1ms)");
   add_check(round_trip, check_round_trip);
   round_trip->needs(nodes);
-  line->callback([options] { check_estimates(*options); });
+  line->callback([options] {
+    std::vector<std::string> inputs = options->logs;
+    inputs.insert(inputs.end(), {options->file, options->candidate});
+    check_standard_input(inputs);
+    check_estimates(*options);
+  });
   return {line, [options] { return replay(*options); }};
 }
 

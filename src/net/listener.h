@@ -44,7 +44,7 @@ struct ConnectionOptions {
 };
 
 struct ListenOptions {
-  int backlog = 4096;  // Linux caps it at net.core.somaxconn, 4096 by default
+  int backlog = 4096;                    // Linux caps it at net.core.somaxconn, 4096 by default
   mode_t unix_mode = 0600;               // of a unix socket's file
   std::size_t max_connections = 10'000;  // what comes beyond is accepted and closed at once
   std::shared_ptr<TlsContext> tls;       // null: plain

@@ -12,6 +12,7 @@
 #include "simulate/estimates_report.h"
 #include "simulate/line_order.h"
 #include "simulate/log_entry.h"
+#include "simulate/log_needs.h"
 #include "simulate/nodes_report.h"
 #include "simulate/rates.h"
 #include "weir/time.h"
@@ -184,6 +185,10 @@ struct LogReport {
   std::uint64_t without_cost = 0;     // requests, where costs were asked for: they count as 1
   std::uint64_t held_for_lease = 0;   // requests without a duration, under limits on what is held at once
   std::uint64_t settled_at_once = 0;  // the same, where estimates were asked for
+  std::vector<LogGap> gaps;           // what a policy needs to know of requests, and no line says
+  std::string default_tier;           // that requests without one have
+  std::uint64_t tiers_from_file = 0;  // requests whose tier was that of their user in the file of tiers
+  std::uint64_t unlisted_users = 0;   // requests without a tier, of users who are not in that file
   std::vector<std::string> problems;  // a log that ended early
 };
 

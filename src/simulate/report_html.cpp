@@ -154,6 +154,15 @@ class Page {
     if (policy.delayed > 0) tile(grouped(policy.delayed), "admitted after a wait in a queue");
     if (policy.uncovered > 0) tile(grouped(policy.uncovered), "covered by no limit");
     text_ += "</div>\n";
+    cautions();
+  }
+
+  void cautions() {
+    const std::vector<std::string> cautions = cautions_on(report_.log);
+    if (cautions.empty()) return;
+    text_ += fmt::format("<section class=\"card\"><p><b>{}</b></p><ul>\n", cautions_title);
+    for (const std::string& caution : cautions) text_ += "<li>" + escaped(caution) + "</li>\n";
+    text_ += "</ul></section>\n";
   }
 
   void over_time() {

@@ -6,7 +6,9 @@
 //                   (`at`: begin; a minute is any 60 seconds in a row; burst_ratio: peak second over the mean)
 //   log             files, format, lines, entries, not_understood {total, <kind>..., examples [{line, kind, excerpt}]},
 //                   overlong_lines, late, out_of_order, left_early, whole_second_entries,
-//                   whole_seconds ("spread" | "stacked"), without_cost, held_for_lease, settled_at_once, problems
+//                   whole_seconds ("spread" | "stacked"), without_cost, held_for_lease, settled_at_once,
+//                   tiers_from_file, unlisted_users, gaps [{what ("tier" | "user" | "api_key" | "header:NAME"),
+//                   limits}] (what no line names, and limits need), problems
 //   policy          name, digest, admitted, denied, warned, delayed, uncovered, ignored_headers, unknown_tiers,
 //                   overflowed,
 //                   limits [{name, algorithm, numbers, consumer_key, mode, COUNTS, pace,
@@ -91,7 +93,14 @@ class ReportJson {
     json_.fields("overlong_lines", log.overlong_lines, "late", log.late, "out_of_order", log.out_of_order, "left_early",
                  log.left_early, "whole_second_entries", log.whole_second_entries, "whole_seconds",
                  log.whole_seconds == WholeSeconds::spread ? "spread" : "stacked", "without_cost", log.without_cost,
-                 "held_for_lease", log.held_for_lease, "settled_at_once", log.settled_at_once);
+                 "held_for_lease", log.held_for_lease, "settled_at_once", log.settled_at_once, "tiers_from_file",
+                 log.tiers_from_file, "unlisted_users", log.unlisted_users);
+    json_.list("gaps", log.gaps, [&](const LogGap& gap) {
+      json_.begin_object();
+      json_.field("what", gap.what);
+      texts("limits", gap.limits);
+      json_.end_object();
+    });
     texts("problems", log.problems);
     json_.end_object();
   }

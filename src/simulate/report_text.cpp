@@ -129,6 +129,10 @@ class ReportText {
     line(fmt::format("mean {}/s; peak {} in one second ({}), {} in one minute (from {})", rounded(pace.mean_per_second),
                      grouped(pace.second.count), time_text(pace.second.at), grouped(pace.minute.count),
                      time_text(pace.minute.at)));
+    const std::vector<std::string> cautions = cautions_on(report_.log);
+    if (cautions.empty()) return;
+    heading(cautions_title);
+    for (const std::string& caution : cautions) line(caution);
   }
 
   void limits(const PolicyReport& policy, const std::string& title) {

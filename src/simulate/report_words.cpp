@@ -148,6 +148,34 @@ std::string sample_text(const Demand& demand) {
   return demand.one_in == 1 ? looked_at : looked_at + " (one in " + grouped(demand.one_in) + ")";
 }
 
+std::vector<std::string> cautions_on(const LogReport& log) {
+  std::vector<std::string> cautions;
+  const std::string_view json = log.format == LogFormat::combined ? "write the log as JSON lines, with " : "use ";
+  for (const LogGap& gap : log.gaps) {
+    const std::string limits = policy::list_text(gap.limits);
+    if (gap.what == "tier") {
+      cautions.push_back(
+          fmt::format("no line names a tier: all requests have the numbers of '{}', although {} {} "
+                      "others; use --tiers FILE, which says the tier of each user, or --field tier=PATH",
+                      log.default_tier, limits, gap.limits.size() == 1 ? "has" : "have"));
+    } else {
+      const bool is_header = gap.what.starts_with("header:");
+      const std::string what = is_header            ? "the header " + gap.what.substr(7)
+                               : gap.what == "user" ? std::string("a user")
+                                                    : std::string("an API key");
+      cautions.push_back(
+          fmt::format("no line names {}, by which {} {}: all requests are decided as without one; "
+                      "{}--field {}=PATH",
+                      what, limits, gap.limits.size() == 1 ? "counts" : "count", json, gap.what));
+    }
+  }
+  if (log.unlisted_users > 0) {
+    cautions.push_back(fmt::format("{} of users that --tiers does not list: they have the numbers of '{}'",
+                                   counted(log.unlisted_users, "request is", "requests are"), log.default_tier));
+  }
+  return cautions;
+}
+
 std::vector<std::string> remarks_on(const LogReport& log) {
   std::vector<std::string> remarks;
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {

@@ -36,6 +36,11 @@ namespace weir::simulate {
 // `50,000`, or `49,876 (one in 4)` of a sample.
 [[nodiscard]] std::string sample_text(const Demand& demand);
 
+// Why the figures may be far from what would have happened, a sentence each: what the policy needs to know of requests,
+// and the log does not say. To be shown beside the figures.
+inline constexpr const char* cautions_title = "Missing from the log: the figures may be wrong";
+[[nodiscard]] std::vector<std::string> cautions_on(const LogReport& log);
+
 // What a reader has to know about how the log was read, a sentence each.
 [[nodiscard]] std::vector<std::string> remarks_on(const LogReport& log);
 

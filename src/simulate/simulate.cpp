@@ -304,6 +304,13 @@ bool needs_durations(const SimulateOptions& options) {
          (options.candidate && has_holds(*options.candidate));
 }
 
+// The tier of an entry that names none, by its user.
+void put_tier(const TiersFile& tiers, LogEntry& entry, LogReport& report) noexcept {
+  if (!entry.tier.empty() || entry.user.empty()) return;
+  entry.tier = tiers.tier_of(entry.user);
+  ++(entry.tier.empty() ? report.unlisted_users : report.tiers_from_file);
+}
+
 void move_to_start(LogEntry& entry) noexcept {
   if (!entry.duration) return;
   entry.at -= *entry.duration;
@@ -330,6 +337,9 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
   const auto add = [&](const LogEntry& entry) { replay.add(entry); };
   LineOrder order(options.order, options.whole_seconds);
   LogReport log_report;
+  LogNeeds needs;
+  needs.add(*options.policy);
+  if (options.candidate) needs.add(*options.candidate);
   SimulateProgress progress;
   for (; progress.log < options.logs.size(); ++progress.log) {
     const std::string& path = options.logs[progress.log];
@@ -343,6 +353,8 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
     };
     while (LogEntry* entry = reader->next()) {
       if (options.stamped == Stamped::end) move_to_start(*entry);
+      if (options.tiers) put_tier(*options.tiers, *entry, log_report);
+      needs.see(*entry);
       order.push(*entry);
       drain(order, add);
       if (++progress.entries % lines_between_progress != 0) continue;
@@ -367,6 +379,8 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
   if (log.fields.has_cost()) log_report.without_cost = report.log.without_cost;
   log_report.held_for_lease = report.log.held_for_lease;
   log_report.settled_at_once = report.log.settled_at_once;
+  if (log_report.entries > 0) log_report.gaps = needs.gaps();
+  log_report.default_tier = options.policy->tiers.names.front();
   log_report.late = order.late();
   log_report.out_of_order = order.out_of_order();
   log_report.left_early = order.left_early();

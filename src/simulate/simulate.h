@@ -23,6 +23,7 @@
 #include "simulate/nodes.h"
 #include "simulate/policy_tally.h"
 #include "simulate/report.h"
+#include "simulate/tiers_file.h"
 #include "table/hash_key.h"
 #include "weir/result.h"
 
@@ -50,6 +51,7 @@ struct SimulateOptions {
   OrderBounds order;
   WholeSeconds whole_seconds = WholeSeconds::spread;
   Stamped stamped = Stamped::start;
+  std::shared_ptr<const TiersFile> tiers;  // of users, where a line names no tier; null: none
 
   Names names = Names::hashed;
   HashedName hashed_name;

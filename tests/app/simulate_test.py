@@ -117,6 +117,57 @@ limits:
 """
 
 
+class Tiers(ProgramTest):
+    """What a log does not say of its requests."""
+
+    POLICY = """version: 1
+tiers: { from: { header: X-Plan }, default: free }
+limits:
+  - name: api
+    consumer_key: user
+    missing: deny
+    algorithm: fixed_window
+    rate: 2/min
+    tier_overrides: { pro: { rate: 100/min } }
+"""
+
+    def setUp(self):
+        self.policy = self.file(self.POLICY)
+        self.log = self.file("".join(
+            f'192.0.2.{user} - user{user} [14/Mar/2025:09:00:{second:02} +0000] "GET / HTTP/1.1" 200 1\n'
+            for second in range(20) for user in (1, 2)), "access.log")
+
+    def test_a_log_without_tiers_is_told_before_the_limits(self):
+        shown = run("simulate", self.policy, "--log", self.log).stdout
+        self.assertIn("denied 36 (90.0 %)", shown)
+        head = shown.split("\nLimits\n")[0]
+        self.assertIn("\nMissing from the log: the figures may be wrong\n  no line names a tier: ", head)
+
+    def test_a_file_says_the_tier_of_each_user(self):
+        tiers = self.file("user,tier\nuser1,pro\nuser2,pro\n", "tiers.csv")
+        shown = run("simulate", self.policy, "--tiers", tiers, "--log", self.log).stdout
+        self.assertIn("denied 0 (0.0 %)", shown)
+        self.assertNotIn("Missing from the log", shown)
+        report = self.json("simulate", self.policy, "--tiers", tiers, "--format", "json", "--log", self.log)
+        self.assertEqual((report["log"]["tiers_from_file"], report["log"]["gaps"]), (40, []))
+
+    def test_a_log_without_users_is_told(self):
+        log = self.file(pathlib.Path(self.log).read_text().replace("user1", "-").replace("user2", "-"), "access.log")
+        report = self.json("simulate", self.policy, "--format", "json", "--log", log)
+        self.assertEqual(report["log"]["gaps"],
+                         [{"what": "tier", "limits": ["api"]}, {"what": "user", "limits": ["api"]}])
+
+    def test_a_mistake_in_the_file_has_its_line(self):
+        for text, message in [("user1,pro\nuser2\n", ":2: not a user and a tier: "),
+                              ("user1,prro\n", ":1: unknown tier 'prro', did you mean 'pro'?")]:
+            tiers = self.file(text, "tiers.csv")
+            ran = run("simulate", self.policy, "--tiers", tiers, "--log", self.log)
+            self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+            self.assertTrue(ran.stderr.startswith(f"weir: {tiers}{message}"), ran.stderr)
+        ran = run("simulate", self.policy, "--tiers", "no/such.csv", "--log", self.log)
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+
+
 class Nodes(ProgramTest):
     """One client, every 10 ms: each of two nodes has a request in 20 ms."""
 
@@ -327,8 +378,22 @@ class Mistakes(ProgramTest):
 
     def test_a_log_of_something_else(self):
         log = self.file(b"\x7fELF\x00\xff\n" * 10, "binary.log")
-        report = self.json("simulate", POLICY, "--format", "json", "--log", log)
+        ran = run("simulate", POLICY, "--format", "json", "--log", log)
+        self.assertEqual((ran.returncode, ran.stderr), (1, (
+            "weir: no line of the log could be read: there is no time; is --log-format right, or a --field missing?\n")))
+        report = json.loads(ran.stdout)
         self.assertEqual((report["log"]["entries"], report["log"]["not_understood"]["total"]), (0, 10))
+
+    def test_an_empty_log(self):
+        ran = run("simulate", POLICY, "--log", self.file("", "empty.log"))
+        self.assertEqual((ran.returncode, ran.stderr), (1, "weir: no request was replayed: the log is empty\n"))
+
+    def test_one_line_that_can_be_read_is_enough(self):
+        first = (program.ROOT / LOG).read_text().splitlines()[0]
+        self.assertEqual(run("simulate", POLICY, "--log", self.file(f"x\n{first}\n", "a.log")).returncode, 0)
+
+    def test_the_standard_input_is_read_once(self):
+        self.misuse("simulate", "-", "--log", "-", err="`-`: the standard input can be read only once")
 
     def test_a_policy_after_the_logs(self):
         self.assertEqual(run("simulate", "--log", LOG, POLICY).returncode, 0)  # as the last word it is understood
