@@ -28,7 +28,7 @@ constexpr bool is_blank(char c) noexcept {
   return c == ' ' || c == '\t';
 }
 constexpr bool is_control(char c) noexcept {
-  return (c >= '\0' && c < ' ') || c == '\x7f';
+  return static_cast<unsigned char>(c) < ' ' || c == '\x7f';  // char has no sign on arm64
 }
 constexpr bool is_printable(char c) noexcept {
   return c >= ' ' && c <= '~';
