@@ -1,7 +1,8 @@
 # Run by the build: writes into ${folder} what ${program} prints about itself, and what a Debian package has to have.
+# ${emulator} runs the program if it was compiled for another architecture; it is empty otherwise.
 
 function(print_to file)
-  execute_process(COMMAND ${program} ${ARGN} OUTPUT_FILE ${folder}/${file} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${emulator} ${program} ${ARGN} OUTPUT_FILE ${folder}/${file} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
 file(MAKE_DIRECTORY ${folder}/man1 ${folder}/man5)
@@ -10,7 +11,7 @@ print_to(_weir completion zsh)
 print_to(weir.fish completion fish)
 print_to(policy.yaml init -)
 
-execute_process(COMMAND ${program} man --into ${folder}/pages COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${emulator} ${program} man --into ${folder}/pages COMMAND_ERROR_IS_FATAL ANY)
 foreach(section 1 5)
   file(GLOB pages ${folder}/pages/*.${section})
   file(COPY ${pages} DESTINATION ${folder}/man${section})

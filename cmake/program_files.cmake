@@ -6,7 +6,8 @@ set(WEIR_DEB_REVISION 1 CACHE STRING "The revision of the Debian packages, behin
 set(made ${PROJECT_BINARY_DIR}/program_files)
 add_custom_command(OUTPUT ${made}/made
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${made}
-  COMMAND ${CMAKE_COMMAND} -D program=$<TARGET_FILE:weir_program> -D folder=${made} -D source=${PROJECT_SOURCE_DIR}
+  COMMAND ${CMAKE_COMMAND} -D program=$<TARGET_FILE:weir_program> -D "emulator=${CMAKE_CROSSCOMPILING_EMULATOR}"
+          -D folder=${made} -D source=${PROJECT_SOURCE_DIR}
           -D version=${PROJECT_VERSION}-${WEIR_DEB_REVISION} -P ${PROJECT_SOURCE_DIR}/cmake/make_program_files.cmake
   COMMAND ${CMAKE_COMMAND} -E touch ${made}/made
   DEPENDS weir_program cmake/make_program_files.cmake deploy/debian/changelog.in
