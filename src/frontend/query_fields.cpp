@@ -1,16 +1,8 @@
 #include "frontend/query_fields.h"
 
-#include <string>
-
 #include "text/address.h"
-#include "text/characters.h"
 
 namespace weir::frontend {
-
-Result<void> check_method(std::string_view method) {
-  if (method.empty() || text::is_token(method)) return {};
-  return failure("method", "is not an HTTP method: send the request's, like POST");
-}
 
 Result<void> check_path(std::string_view path) {
   if (path.find_first_of("?#") != 0 && !path.empty()) return {};
@@ -21,11 +13,6 @@ Result<void> check_address(std::string_view address) {
   if (address.empty() || text::Address::parse_endpoint(address)) return {};
   return failure(
       "ip", "is not an IP address: send the caller's, like 192.0.2.7 or [2001:db8::7]:443, or leave the field out");
-}
-
-Result<void> check_header_name(std::string_view name) {
-  if (text::is_token(name)) return {};
-  return failure("headers", "'" + std::string(name) + "' is not a header's name, like X-User-Id");
 }
 
 }  // namespace weir::frontend

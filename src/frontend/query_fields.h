@@ -10,16 +10,10 @@
 
 namespace weir::frontend {
 
-// A token; letter case does not matter. Empty: any method.
-[[nodiscard]] Result<void> check_method(std::string_view method);
-
 // Not empty, before a `?` or `#`.
 [[nodiscard]] Result<void> check_path(std::string_view path);
 
 // An address, with a port or in brackets or without; or empty: missing.
 [[nodiscard]] Result<void> check_address(std::string_view address);
-
-// A token.
-[[nodiscard]] Result<void> check_header_name(std::string_view name);
 
 }  // namespace weir::frontend

@@ -40,13 +40,13 @@ tl::unexpected<Error> unknown_limit(const policy::Ruleset& ruleset, std::string_
   return tl::unexpected(std::move(error));
 }
 
-tl::unexpected<Error> unfit_consumer(const policy::CompiledLimit& limit) {
+tl::unexpected<Error> unfit_consumer(const policy::CompiledLimit& limit, const policy::Identity& identity,
+                                     std::string_view consumer) {
+  if (names_bad_address(limit, identity, consumer)) {
+    return failure("consumer", in_quotes(consumer) + " has no IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443");
+  }
   return failure("consumer",
                  "does not fit limit " + in_quotes(limit.name) + ", or in two ways: write " + consumer_form(limit));
-}
-
-tl::unexpected<Error> bad_address(std::string_view consumer) {
-  return failure("consumer", in_quotes(consumer) + " has no IP address: write ip=192.0.2.7 or ip=[2001:db8::7]:443");
 }
 
 tl::unexpected<Error> ambiguous_consumer(std::span<const std::string> meanings) {
@@ -78,14 +78,13 @@ Result<Named> read_named(const Matcher& matcher, const NamedQuery& ask, std::str
   if (source.by_descriptor()) {
     return failure("limit " + in_quotes(ask.limit), "is reached by descriptors only: ask for its domain and entries");
   }
-  if (names_bad_address(source, ruleset.identity, ask.consumer)) return bad_address(ask.consumer);
   if (ask.one_meaning) {
     const auto meanings = meanings_of(source, ruleset.identity, ask.consumer);
-    if (meanings.empty()) return unfit_consumer(source);
+    if (meanings.empty()) return unfit_consumer(source, ruleset.identity, ask.consumer);
     if (meanings.size() > 1) return ambiguous_consumer(meanings);
   }
   const auto consumer = read_consumer(source, ruleset.identity, ask.consumer, key);
-  if (!consumer) return unfit_consumer(source);
+  if (!consumer) return unfit_consumer(source, ruleset.identity, ask.consumer);
   const auto routes = matcher.routes_of(*limit);
   auto route = routes.end() - 1;
   if (!consumer->route.empty()) route = std::ranges::find(routes, consumer->route);

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "text/characters.h"
+
 namespace weir::match {
 
 // The places in the tree that the readings of a path have led to, each once.
@@ -110,12 +112,15 @@ void RouteTree::match(std::string_view method, const PathReading& path, Matches&
 
 RouteTree::MethodFilter RouteTree::filter_for(std::string_view method) const noexcept {
   if (method.empty()) return {.all = true};
-  if (method.size() > policy::max_method_length) return {};
+  if (method.size() > policy::max_method_length) return {.all = !text::is_token(method)};
   std::array<char, policy::max_method_length> upper{};
   std::transform(method.begin(), method.end(), upper.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c; });
   const std::string_view name(upper.data(), method.size());
-  return {.own = number_of(name), .get = name == "HEAD" ? number_of("GET") : unknown_method};
+  const std::uint16_t own = number_of(name);
+  return {.own = own,
+          .get = name == "HEAD" ? number_of("GET") : unknown_method,
+          .all = own == unknown_method && !text::is_token(method)};
 }
 
 std::uint16_t RouteTree::number_of(std::string_view method) const noexcept {

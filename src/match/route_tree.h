@@ -93,8 +93,8 @@ class RouteTree {
 
   [[nodiscard]] static RouteTree build(std::span<const RouteEntry> entries);
 
-  // Methods are compared in upper case. An empty method is unknown, and any; one that no route names matches
-  // the routes without a method only. `out` must have been made for this tree.
+  // Methods are compared in upper case. A method that is empty or not a token may be any; one that no route names
+  // matches the routes without a method only. `out` must have been made for this tree.
   void match(std::string_view method, const PathReading& path, Matches& out) const noexcept;
 
   [[nodiscard]] std::size_t routes() const noexcept { return ranks_.size(); }

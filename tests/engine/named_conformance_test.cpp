@@ -250,6 +250,17 @@ TEST_P(OneMeaningTest, WrongAddressIsNotTakenForAUser) {
   EXPECT_EQ(consumer_of(NamedQuery{.limit = "everything", .consumer = "user=ip=300.1.1.1"}), "user=ip=300.1.1.1");
 }
 
+TEST_P(OneMeaningTest, AddressWithAPartBehindItIsNotTakenForAWrongOne) {
+  reload(R"(
+version: 1
+limits:
+  - { name: both, consumer_key: [ip+user, ip], algorithm: fixed_window, rate: 2/h }
+)");
+  EXPECT_EQ(refusal("both", "ip=192.0.2.1 + user=alice"), "");
+  EXPECT_EQ(consumer_of(NamedQuery{.limit = "both", .consumer = "ip=192.0.2.1 + user=alice"}),
+            "ip=192.0.2.1 + user=alice");
+}
+
 TEST_P(OneMeaningTest, AddressWithAPortOrInBracketsIsThatAddress) {
   for (const std::string_view consumer : {"ip=192.0.2.7:51234", "ip=[192.0.2.7]", "ip=::ffff:192.0.2.7"}) {
     EXPECT_EQ(consumer_of(NamedQuery{.limit = "everything", .consumer = consumer}), "ip=192.0.2.7") << consumer;

@@ -99,6 +99,15 @@ TEST(RouteTree, UnknownMethodMatchesRoutesWithoutOneAndAMissingMethodMatchesAll)
   EXPECT_EQ(routes.limits("", "/a"), (Limits{0, 1}));
 }
 
+TEST(RouteTree, MethodThatIsNotATokenMayBeAny) {
+  Routes routes{{"POST /a"}, {"/a"}};
+  for (const std::string_view method : {"POST ", " ", "PO ST", "POST\r\n", "P\xC3\x96ST", "POST,GET", "\xFF"}) {
+    EXPECT_EQ(routes.limits(method, "/a"), (Limits{0, 1})) << method;
+  }
+  EXPECT_EQ(routes.limits(std::string(1000, ' '), "/a"), (Limits{0, 1}));
+  EXPECT_EQ(routes.limits("PATCH", "/a"), Limits{1});
+}
+
 TEST(RouteTree, EveryRouteThatAReadingMatchesIsGiven) {
   Routes routes{{"/files/{id}", "/files/{dir}/{name}"}, {"/search", "/ping"}};
   EXPECT_EQ(routes.covering("GET", "/files/a%2Fb"), (Covering{{0, {"/files/{id}", "/files/{dir}/{name}"}}}));

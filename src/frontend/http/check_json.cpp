@@ -249,10 +249,8 @@ Result<void> CheckReader::Parsing::read_ask(ondemand::value value, CheckAsk& ask
 Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value, CheckAsk& ask) {
   const std::string_view name = known_fields[static_cast<std::size_t>(field)].name;
   switch (field) {
-    case Field::method: {
-      auto done = read_text(name, value, ask.query.method);
-      return done ? check_method(ask.query.method) : done;
-    }
+    case Field::method:
+      return read_text(name, value, ask.query.method);
     case Field::path: {
       auto done = read_text(name, value, ask.query.target);
       return done ? check_path(ask.query.target) : done;
@@ -315,7 +313,6 @@ Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& qu
     std::string_view text;
     if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "is not JSON");
     const std::string_view kept = memory_->keep(name);
-    if (auto known = check_header_name(kept); !known) return known;
     if (field.value().get_string().get(text)) return failure("headers", "'" + std::string(kept) + "' is not a text");
     if (headers_.size() == most_headers) return failure("headers", "are more than " + std::to_string(most_headers));
     headers_.push_back({kept, memory_->keep(text)});
