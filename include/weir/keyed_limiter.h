@@ -110,7 +110,8 @@ class KeyedLimiter {
   ReceiptAnswer extend(const Receipt& receipt, Duration lasts = Duration::zero());
 
   // Charges what was used already. Never denied, and into a debt of at most one capacity. Under an `id` it counts once
-  // in an hour; at most 1,024 of these are remembered for a key, then a report is refused (not_kept).
+  // in an hour. At most 1,024 of these are remembered for a key: beyond that a report is charged, and would be charged
+  // again if it is repeated (not_kept).
   ReceiptAnswer report(std::string_view key, Cost cost, std::string_view id = {});
 
   // As if never seen, its receipts too. False if the key shares a state with others for want of memory: that stays as

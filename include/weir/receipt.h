@@ -42,8 +42,8 @@ enum class ReceiptResult : std::uint8_t {
   none,      // nothing was done: a reserve that was denied; a report to a limit on what is held at once
   done,      // reserved, settled, released, extended or reported
   repeated,  // of a reserve or a report: its id is known already, and nothing was charged
-  not_kept,  // there are too many of them, or there is no memory: a reserve is charged and has no receipt, a report
-             // is not charged
+  not_kept,  // there are too many of them, or there is no memory: a reserve is charged and has no receipt; a report is
+             // charged, and would be charged again if it is repeated
   ended,     // nothing is open under this receipt: it is settled already, over, or of another limiter. Nothing changed
 };
 

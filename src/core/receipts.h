@@ -4,7 +4,8 @@
 // ends. A bucket's charge lies right before E, its arrival time right after the charge; a window's, in its window; a
 // log's, in its entry. To settle is to take the receipt away and to correct the charge, in one step. A receipt that
 // ends unsettled goes, and its charge stays. A report is charged and opens nothing; its id is remembered, so that it
-// counts once.
+// counts once. Where there is no room for the id, it is charged all the same: otherwise a full memory would be free
+// use.
 //
 // What is given back of a bucket is what is still visible of that charge: min(refund x token, max(0, E - now)). What
 // was charged later lies nearer by as much. E is never later than the state's arrival time.
@@ -47,7 +48,7 @@ enum class ReceiptResult : std::uint8_t {
   none,      // nothing was done: the decision is a denial, or the store did not decide
   done,      // reserved, settled, extended or reported
   repeated,  // of a reserve or a report: its id is known already; nothing was charged
-  not_kept,  // there are too many: a reserve is charged and has no receipt, a report is not charged
+  not_kept,  // there is no room: a reserve is charged and has no receipt; a report is charged, and if repeated, again
   ended,     // nothing is open under this id: settled, over or lost. Nothing was changed
   unknown,   // the limit is gone; said by who knows the policy
 };
@@ -166,8 +167,10 @@ class Receipts {
   // Never to an earlier end.
   void extend(ReceiptUse& use, std::int64_t now) noexcept;
 
+  // `max_ids`: as many are remembered, this one included; zero where there is no memory for it.
   template <class A>
-  void report(const typename A::Limit& limit, typename A::State& state, Cost cost, ReceiptUse& use, std::int64_t now);
+  void report(const typename A::Limit& limit, typename A::State& state, Cost cost, ReceiptUse& use, std::int64_t now,
+              std::size_t max_ids = most_reported);
 
   // Until when something of it matters.
   [[nodiscard]] std::int64_t forget_at() const noexcept {
@@ -219,19 +222,29 @@ void Receipts::settle(const typename A::Limit& limit, typename A::State& state, 
 
 template <class A>
 void Receipts::report(const typename A::Limit& limit, typename A::State& state, Cost cost, ReceiptUse& use,
-                      std::int64_t now) {
+                      std::int64_t now, std::size_t max_ids) {
   use.lost = 0;
   use.cost = Cost{0};
+  use.result = ReceiptResult::done;
   if (use.id) {
     drop_ended(now);
-    const bool is_known = is_reported(use.id);
-    use.result = is_known ? ReceiptResult::repeated : ReceiptResult::not_kept;
-    if (is_known || reported.size() >= most_reported) return;
-    reported.push_back({use.id, now + remembered.count()});
+    if (is_reported(use.id)) {
+      use.result = ReceiptResult::repeated;
+      return;
+    }
+    if (reported.size() < max_ids) {
+      reported.push_back({use.id, now + remembered.count()});
+    } else {
+      use.result = ReceiptResult::not_kept;
+    }
   }
-  use.result = ReceiptResult::done;
   use.cost = cost;
   if (cost > Cost{0}) use.lost = A::owe(limit, state, cost, instant_at(now));
+}
+
+// Whether a report was charged.
+[[nodiscard]] inline bool is_charged(ReceiptResult of_report) noexcept {
+  return of_report == ReceiptResult::done || of_report == ReceiptResult::not_kept;
 }
 
 template <class A>

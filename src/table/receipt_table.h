@@ -4,7 +4,9 @@
 // The shards' locks only guard the maps; one is taken last, and for as long as one piece of work takes.
 //
 // Bytes count in the table's budget. Where there are none left, nothing is opened. What has ended is dropped when its
-// state is asked about, and by who finds no room.
+// state is asked about, and by a search where there is no room: at most `max_searched` states of a shard, from where
+// the last search ended, so that no call takes longer the more receipts there are. While nothing has ended, a search
+// finds nothing; as soon as much has, one finds some of it.
 #pragma once
 
 #include <algorithm>
@@ -35,6 +37,8 @@ struct StateName {
 
 class ReceiptTable {
  public:
+  static constexpr std::size_t max_searched = 64;
+
   explicit ReceiptTable(Budget& budget) noexcept : budget_(budget) {}
   ReceiptTable(const ReceiptTable&) = delete;
   ReceiptTable& operator=(const ReceiptTable&) = delete;
@@ -94,6 +98,9 @@ class ReceiptTable {
     states_.fetch_add(1, std::memory_order_relaxed);
   }
 
+  // States that searches for room have looked at so far: for tests.
+  [[nodiscard]] std::uint64_t searched() const noexcept { return searched_.load(std::memory_order_relaxed); }
+
   // Calls visit(name, receipts) for each state that has some, a shard at a time under its lock.
   template <class Visit>
   void for_each(Visit visit) {
@@ -113,12 +120,10 @@ class ReceiptTable {
   struct Shard {
     std::mutex mutex;
     Map states;
-    std::int64_t swept_at = core::never;
+    std::size_t next_bucket = 0;  // of the map, to be searched
   };
 
   static constexpr std::size_t entry_bytes = sizeof(Map::value_type) + 4 * sizeof(void*);
-  // After a search for what has ended, how long the next one waits: a flood must not buy work.
-  static constexpr std::int64_t sweep_every = 100'000;
 
   [[nodiscard]] static std::size_t bytes_of(const core::Receipts& receipts) noexcept {
     return receipts.open.capacity() * sizeof(core::Receipt) + receipts.reported.capacity() * sizeof(core::ReportedId);
@@ -140,7 +145,7 @@ class ReceiptTable {
     receipts.drop_ended(now);
     const std::size_t more = more_bytes(receipts) + (is_new ? entry_bytes : 0);
     if (!budget_.take(more)) {
-      sweep(shard, now);
+      search(shard, now);
       place = shard.states.find(name);
       if (is_new != (place == shard.states.end()) || !budget_.take(more)) return shard.states.end();
     }
@@ -183,19 +188,25 @@ class ReceiptTable {
            (next_capacity(receipts.reported) - receipts.reported.capacity()) * sizeof(core::ReportedId);
   }
 
-  void sweep(Shard& shard, std::int64_t now) noexcept {
-    if (now >= shard.swept_at && now - shard.swept_at < sweep_every) return;
-    shard.swept_at = now;
-    for (auto place = shard.states.begin(); place != shard.states.end();) {
-      const auto next = std::next(place);
-      place->second.drop_ended(now);
-      if (place->second.empty()) remove(shard, place);
-      place = next;
+  // An empty bucket counts as a state. Where the map has other buckets than before, it goes on somewhere.
+  void search(Shard& shard, std::int64_t now) noexcept {
+    std::uint64_t searched = 0;
+    for (std::size_t i = 0; i < max_searched && searched < max_searched; ++i) {
+      const std::size_t bucket = shard.next_bucket++ % shard.states.bucket_count();
+      for (auto at = shard.states.begin(bucket); at != shard.states.end(bucket); ++searched) {
+        const StateName name = at->first;
+        core::Receipts& receipts = at->second;
+        ++at;
+        receipts.drop_ended(now);
+        if (receipts.empty()) remove(shard, shard.states.find(name));
+      }
     }
+    searched_.fetch_add(searched, std::memory_order_relaxed);
   }
 
   Budget& budget_;
   std::atomic<std::size_t> states_{0};  // that have receipts
+  std::atomic<std::uint64_t> searched_{0};
   std::array<Shard, 16> shards_;
 };
 

@@ -213,16 +213,23 @@ Decision Table::extend(const core::Rule& rule, KeyHash key, core::ReceiptUse& us
 
 Decision Table::report(const core::Rule& rule, KeyHash key, Cost cost, core::ReceiptUse& use, Instant now) noexcept {
   return with_receipts(rule, {key, Cost{0}}, &use, now, [&]<class A>(const auto& limit, auto& state, StateName name) {
-    const auto charge = [&](core::Receipts& receipts) {
-      receipts.template report<A>(limit, state, cost, use, core::micros(now));
+    const auto charge = [&](core::Receipts& receipts, std::size_t max_ids) {
+      receipts.template report<A>(limit, state, cost, use, core::micros(now), max_ids);
     };
-    if (!use.id) {
-      core::Receipts none;
-      charge(none);
-    } else if (!receipts_->with_room(name, core::micros(now), charge)) {
-      use.result = core::ReceiptResult::not_kept;
+    const auto charge_and_keep = [&](core::Receipts& receipts) { charge(receipts, core::Receipts::most_reported); };
+    if (use.id && receipts_->with_room(name, core::micros(now), charge_and_keep)) return core::is_charged(use.result);
+    bool has_some = false;
+    if (use.id) {  // it may be known already
+      receipts_->with(name, [&](core::Receipts& receipts) {
+        has_some = true;
+        charge(receipts, 0);
+      });
     }
-    return use.result == core::ReceiptResult::done;
+    if (!has_some) {
+      core::Receipts none;
+      charge(none, 0);
+    }
+    return core::is_charged(use.result);
   });
 }
 

@@ -153,8 +153,13 @@ TEST(ReceiptsTest, WhatThereIsNoRoomForSaysSo) {
   EXPECT_TRUE(window.reserve(5'000, 1, 0s).admitted);
   EXPECT_EQ(window.use.result, ReceiptResult::not_kept);
   const std::uint64_t left = window.left(0s);
-  EXPECT_EQ(window.report(5'000, 1, 0s), ReceiptResult::not_kept);
-  EXPECT_EQ(window.left(0s), left) << "a report whose id is not kept is not charged";
+  EXPECT_EQ(window.report(5'000, 3, 0s), ReceiptResult::not_kept);
+  EXPECT_EQ(window.use.cost, Cost{3});
+  EXPECT_EQ(window.left(0s), left - 3) << "it is charged all the same";
+  EXPECT_EQ(window.report(5'000, 3, 0s), ReceiptResult::not_kept);
+  EXPECT_EQ(window.left(0s), left - 6) << "and again when it is repeated";
+  EXPECT_EQ(window.report(7, 3, 0s), ReceiptResult::repeated) << "an id that was kept still counts once";
+  EXPECT_EQ(window.left(0s), left - 6);
   EXPECT_EQ(window.report(0, 1, 0s), ReceiptResult::done);
   EXPECT_TRUE(window.reserve(5'000, 1, 60s).admitted) << "the others have ended";
   EXPECT_EQ(window.use.result, ReceiptResult::done);

@@ -355,6 +355,41 @@ TEST_F(ScriptConformance, ReceiptsOfLongLogsAreTheCores) {
   EXPECT_GT(lost, 20U);
 }
 
+// They are charged, and so are their repetitions.
+TEST_F(ScriptConformance, ReportsBeyondTheIdsThatAreKeptAreTheCores) {
+  const std::vector<core::Rule> rules{
+      core::compile(*Limit::token_bucket({{1, std::chrono::seconds(1)}, 900})),
+      core::compile(*Limit::fixed_window({900, Duration(std::chrono::hours(1))})),
+      core::compile(*Limit::sliding_window_log({900, Duration(std::chrono::hours(1))}))};
+  for (std::size_t of = 0; of < rules.size(); ++of) {
+    CoreStates core;
+    ScriptBatch batch;
+    std::array<std::size_t, 6> results{};
+    for (std::uint64_t id = 1; id <= 1'060;) {
+      const std::size_t at_once = of == 2 ? 1 : 20;  // a batch settles a log once
+      std::vector<Group> groups(at_once);
+      std::vector<core::ReceiptUse> uses(at_once);
+      batch.clear();
+      for (std::size_t i = 0; i < at_once; ++i, ++id) {
+        uses[i].id = {0, id % 100 == 0 ? 7 : 1 + id % 1'050};
+        groups[i].operation = store::Operation::report;
+        groups[i].checks.assign(1, check_of("reported" + std::to_string(of), rules[of], id % 3));
+        groups[i].checks[0].receipt = &uses[i];
+        ASSERT_TRUE(batch.add(groups[i]));
+      }
+      ASSERT_TRUE(server().run_at(batch, far_ahead)) << server().error;
+      for (std::size_t i = 0; i < at_once; ++i) {
+        expect_as_the_core(core, groups[i], id);
+        if (HasFatalFailure()) return;
+        ++results[static_cast<std::size_t>(uses[i].result)];
+      }
+    }
+    EXPECT_EQ(results[static_cast<std::size_t>(core::ReceiptResult::done)], 1'024U) << of;
+    EXPECT_GT(results[static_cast<std::size_t>(core::ReceiptResult::not_kept)], 10U) << of;
+    EXPECT_GT(results[static_cast<std::size_t>(core::ReceiptResult::repeated)], 10U) << of;
+  }
+}
+
 // The same groups at the same time, once together and once cut in two.
 TEST_F(ScriptConformance, WhereABatchIsCutMakesNoDifference) {
   for (std::uint64_t seed = 0; seed < traces_of_each / 8; ++seed) {

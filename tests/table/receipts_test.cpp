@@ -110,12 +110,63 @@ TEST_F(TableReceipts, WithoutRoomAReserveIsChargedAndHasNone) {
   EXPECT_EQ(reserve("late", 1, 1, opened_at + 1min).result, core::ReceiptResult::done) << "the others have ended";
 }
 
+// Otherwise use would be free for as long as memory is full.
+TEST_F(TableReceipts, WithoutRoomAReportIsChargedAndItsIdIsNotKept) {
+  limit_to(*Limit::fixed_window({1'000, Duration(1h)}), std::size_t{512} << 10);
+  const auto left = [&](const std::string& key) {
+    return table_->peek(rule_, {table_->hash(key), Cost{0}}, opened_at).remaining;
+  };
+  EXPECT_EQ(report("first", 7, opened_at), core::ReceiptResult::done);
+  std::uint64_t key = 0;
+  while (reserve(std::to_string(key), 1, 1, opened_at, 1h).result == core::ReceiptResult::done) ++key;
+  const std::string last = std::to_string(key);
+  const std::uint64_t before = left(last);
+  EXPECT_EQ(report(last, 7, opened_at), core::ReceiptResult::not_kept);
+  EXPECT_EQ(left(last), before - 1);
+  EXPECT_EQ(report(last, 7, opened_at), core::ReceiptResult::not_kept);
+  EXPECT_EQ(left(last), before - 2) << "a repetition counts again";
+  EXPECT_EQ(report("first", 7, opened_at), core::ReceiptResult::repeated) << "this id was kept";
+  std::uint64_t id = 8;
+  while (report("first", id, opened_at) == core::ReceiptResult::done) ++id;  // a few bytes may be left
+  EXPECT_EQ(report("first", id, opened_at), core::ReceiptResult::not_kept);
+  EXPECT_EQ(left("first"), 1'000 - (id - 7 + 2)) << "each of them counts, and the last one twice";
+}
+
 TEST_F(TableReceipts, WithoutRoomNothingIsHeld) {
   limit_to(*Limit::concurrency({10, 1min}), std::size_t{512} << 10);
   std::uint64_t key = 0;
   while (reserve(std::to_string(key), 1, 1, opened_at, 1min).result == core::ReceiptResult::done) ++key;
   EXPECT_FALSE(admitted_);
   EXPECT_GT(key, 100U);
+}
+
+// Memory that is full of open receipts: what a reserve costs does not depend on how many there are.
+TEST_F(TableReceipts, ASearchForRoomLooksAtABoundedNumberOfStates) {
+  limit_to(*Limit::fixed_window({10, Duration(1h)}), std::size_t{16} << 20);
+  std::uint64_t key = 0;
+  while (reserve(std::to_string(key), 1, 1, opened_at, 1min).result == core::ReceiptResult::done) ++key;
+  EXPECT_GT(key, 40'000U);
+  const auto searched_by = [&](const auto& call) {
+    const std::uint64_t before = table_->receipts().searched();
+    call();
+    return table_->receipts().searched() - before;
+  };
+  std::uint64_t most = 0;
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    most = std::max(most, searched_by([&] {
+                      EXPECT_EQ(reserve("late" + std::to_string(i), 1, 1, opened_at, 1min).result,
+                                core::ReceiptResult::not_kept);
+                    }));
+  }
+  EXPECT_GT(most, 0U);
+  EXPECT_LE(most, 2 * ReceiptTable::max_searched) << "and those in the same bucket of the map as the last";
+  for (std::uint64_t i = 0; i < 1'000; ++i) {  // all have ended
+    EXPECT_LE(searched_by([&] {
+                EXPECT_EQ(reserve("later" + std::to_string(i), 1, 1, opened_at + 1min).result,
+                          core::ReceiptResult::done);
+              }),
+              2 * ReceiptTable::max_searched);
+  }
 }
 
 TEST_F(TableReceipts, BytesComeBackWhenTheyAreSettled) {

@@ -1026,9 +1026,10 @@ if needs > 1 then
       for _, one in ipairs(of.reported) do
         if one[1] == id then return 0 end
       end
-      if #of.reported >= MOST_RECEIPTS then return 0 end
-      of.reported[#of.reported + 1] = {id, now + 3600000000}
-      keep_receipts(key, of)
+      if #of.reported < MOST_RECEIPTS then  -- else it is charged, and a repetition would be, too
+        of.reported[#of.reported + 1] = {id, now + 3600000000}
+        keep_receipts(key, of)
+      end
     end
     if input[term + 1] > 0 then return 1, owe_units(key, term, input[term + 1]) end
     return 1

@@ -573,6 +573,7 @@ std::optional<bool> Replay::correct(const Group& group, const store::Check& chec
     }
   });
   if (!is_possible) return {};
+  if (group.operation == store::Operation::report) return core::is_charged(use.result);
   return use.result == core::ReceiptResult::done;
 }
 
