@@ -134,7 +134,7 @@ Result<std::shared_ptr<Bindings>> Bindings::create(std::shared_ptr<const policy:
   bindings->slice_holder_ = options.slice_holder;
   if (options.shared_keys) bindings->throttle_name_ = options.shared_keys->name({});
   if (auto opened = bindings->open_tables(options, previous, saved); !opened) return tl::unexpected(opened.error());
-  bindings->bind_limits(previous);
+  bindings->bind_limits(options, previous);
   return bindings;
 }
 
@@ -180,7 +180,7 @@ Result<void> Bindings::open_tables(const Options& options, const Bindings* previ
   return {};
 }
 
-void Bindings::bind_limits(const Bindings* previous) {
+void Bindings::bind_limits(const Options& options, const Bindings* previous) {
   for (const policy::Domain& domain : ruleset().domains) {
     for (const Duration window : override_windows) {
       const Limit widest = widest_override(window);
@@ -191,7 +191,13 @@ void Bindings::bind_limits(const Bindings* previous) {
   for (const policy::CompiledLimit& limit : ruleset().limits) {
     BoundLimit bound = bind(limit);
     const auto known = previous == nullptr ? std::nullopt : previous->matcher().find_limit(limit.name);
-    keep_estimates(bound, known ? &previous->limits()[*known] : nullptr);
+    const BoundLimit* const before = known ? &previous->limits()[*known] : nullptr;
+    keep_estimates(bound, before);
+    if (options.shared_keys && options.known_keys) {
+      bound.new_keys = before != nullptr && before->new_keys != nullptr
+                           ? before->new_keys
+                           : std::make_shared<store::NewKeyBound>(options.known_keys, limit.name, options.max_new_keys);
+    }
     bound.first_row = rows_;
     bound.usage = bound.source->usage;
     rows_ += matcher_->routes_of(static_cast<std::uint32_t>(limits_.size())).size();

@@ -15,6 +15,7 @@
 #include "engine/distinct.h"
 #include "match/matcher.h"
 #include "policy/ruleset.h"
+#include "store/known_keys.h"
 #include "store/leased/slice_table.h"
 #include "store/local/tables.h"
 #include "store/shared_keys.h"
@@ -51,6 +52,8 @@ struct BoundLimit {
   // Estimates of how many consumers there were, kept over reloads; those of a candidate while it stays the same.
   std::shared_ptr<RecentDistinct> consumers;
   std::shared_ptr<DivergingConsumers> diverging;
+  // How many new keys it sends to a shared store in a second; kept over reloads. Null: as many as there are.
+  std::shared_ptr<store::NewKeyBound> new_keys;
 };
 
 class Bindings {
@@ -62,6 +65,9 @@ class Bindings {
     std::shared_ptr<const store::SharedKeys> shared_keys = nullptr;
     // Who holds slices of leased limits on it. None: they are decided exactly.
     std::shared_ptr<store::SliceHolder> slice_holder = nullptr;
+    // What was sent to it, and how many new keys of a limit are in a second. None: there is no bound.
+    std::shared_ptr<store::KnownKeys> known_keys = nullptr;
+    std::uint64_t max_new_keys = 0;
   };
 
   Bindings() = default;
@@ -102,7 +108,7 @@ class Bindings {
 
  private:
   Result<void> open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved);
-  void bind_limits(const Bindings* previous);
+  void bind_limits(const Options& options, const Bindings* previous);
   void lease(const policy::CompiledLimit& limit, TierStates& live);
   [[nodiscard]] BoundLimit bind(const policy::CompiledLimit& limit);
   [[nodiscard]] store::States states(const store::StateId& id, const Limit& limit) const;

@@ -114,14 +114,30 @@ void Evaluation::begin_outcome(std::size_t i) {
     outcome.decision.admitted = true;
   }
   outcome.candidate.reset();
-  if (bindings_->shared_keys() != nullptr) match::append_shared_consumer(consumer_texts_, matched.key(i));
+  table::KeyHash consumer = outcome.consumer;
+  if (bound.new_keys != nullptr && shares_key(bound, outcome, gives_back)) {
+    consumer = (own != nullptr ? own : own_candidate)->table->hash(overflow_text_);
+    consumer_texts_ += overflow_text_;
+  } else if (bindings_->shared_keys() != nullptr) {
+    match::append_shared_consumer(consumer_texts_, matched.key(i));
+  }
   parts_[i] = {.states = live,
                .rule = live == nullptr ? nullptr : &live->rule,
                .candidate = candidate,
                .text_end = consumer_texts_.size(),
+               .consumer = consumer,
                .gives_back = gives_back};
   if (candidate != nullptr || ((!is_live || gives_back) && live != nullptr)) has_followers_ = true;
   if (is_live && live != nullptr && !gives_back) add_live(i);
+}
+
+// Nothing is given back to a key that others were charged on. A look sends no key.
+bool Evaluation::shares_key(const BoundLimit& bound, const Outcome& outcome, bool gives_back) {
+  if (gives_back) return false;
+  const bool is_admitted = options_.peek ? bound.new_keys->would_admit(outcome.consumer, now_)
+                                         : bound.new_keys->admit(outcome.consumer, now_);
+  if (!is_admitted) bound.new_keys->write_overflow(outcome.consumer, overflow_text_);
+  return !is_admitted;
 }
 
 void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
@@ -151,8 +167,16 @@ void Evaluation::begin(const Bindings& bindings, std::string_view domain, std::s
     outcome.max_wait = Duration::zero();  // nobody waits here
     outcome.decision = Decision{};
     outcome.decision.admitted = true;
+    table::KeyHash consumer = part.hash;
+    const BoundLimit* const bound = part.limit == Verdict::no_limit ? nullptr : &bindings.limits()[part.limit];
+    if (part.states != nullptr && bound != nullptr && bound->new_keys != nullptr &&
+        shares_key(*bound, outcome, part.gives_back)) {
+      consumer = part.states->table->hash(overflow_text_);
+      descriptors_[i].consumer = overflow_text_;
+    }
     parts_[i] = {.states = part.states,
                  .rule = part.rule,
+                 .consumer = consumer,
                  .quota = part.quota,
                  .gives_back = part.gives_back,
                  .banned = part.banned};
@@ -235,7 +259,7 @@ Check& Evaluation::add_check(Group& group, std::size_t i, const States& states, 
   Check& check = group.checks[checks_used_++];
   check.states = &states;
   check.rule = &rule;
-  check.hash = outcome.consumer;
+  check.hash = parts_[i].consumer;
   check.cost = cost;
   check.role = Check::Role::charge;
   check.path = Path::store;

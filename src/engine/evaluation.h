@@ -109,6 +109,7 @@ class Evaluation final : private store::Callback {
     const core::Rule* rule = nullptr;
     const store::States* candidate = nullptr;  // null: none
     std::size_t text_end = 0;                  // of consumer_texts_
+    table::KeyHash consumer{};                 // of the states: its own, or one that it shares (store::NewKeyBound)
     bool quota = false;
     bool gives_back = false;
     bool banned = false;
@@ -135,6 +136,8 @@ class Evaluation final : private store::Callback {
   void answered(store::Group& group) override;
   void start(const Bindings& bindings, Instant now, std::size_t outcomes);
   void begin_outcome(std::size_t i);
+  // Whether the consumer of an outcome shares a key with others because too many are new; then it is in overflow_text_.
+  [[nodiscard]] bool shares_key(const BoundLimit& bound, const Outcome& outcome, bool gives_back);
   void add_live(std::size_t i) {
     if (live_.size() == match::most_limits) too_many_ = true;
     if (!too_many_) live_.push_back(static_cast<std::uint32_t>(i));
@@ -244,6 +247,7 @@ class Evaluation final : private store::Callback {
   std::vector<Outcome> outcomes_;
   std::vector<Part> parts_;              // of the outcomes
   std::string consumer_texts_;           // of a query's limits, as a shared store calls the consumers
+  std::string overflow_text_;            // see shares_key
   std::vector<std::uint32_t> live_;      // which outcomes are live limits that were asked
   std::vector<std::uint32_t> subjects_;  // which outcomes the guards or groups of this step belong to
   std::vector<Follower> followers_;

@@ -98,7 +98,7 @@ void Evaluation::write_receipt(Filter is_part) {
     if (!is_part(i)) continue;
     text.clear();
     if (bindings_->shared_keys() != nullptr) bindings_->shared_keys()->append_consumer(consumer_text(i), text);
-    receipt_.add(limit_of(i).source->name, outcomes_[i].consumer, text, matched.limits[i].takes_cost);
+    receipt_.add(limit_of(i).source->name, parts_[i].consumer, text, matched.limits[i].takes_cost);
   }
 }
 

@@ -133,6 +133,14 @@ void append_consumers(MetricsPage& page, const Bindings& bindings, Instant now) 
     if (limit.source->by_descriptor()) continue;
     page.sample({{"limit", limit.source->name}}, limit.consumers->estimate(now));
   }
+  if (bindings.shared_keys() != nullptr) {
+    page.family(
+        "weir_store_shared_keys_total", counter,
+        "Decisions on keys that consumers share because a limit had more new ones than store.redis.max_new_keys.");
+    for (const BoundLimit& limit : bindings.limits()) {
+      page.sample({{"limit", limit.source->name}}, limit.new_keys == nullptr ? 0 : limit.new_keys->beyond());
+    }
+  }
   page.family("weir_candidate_diverging_consumers", gauge,
               "Distinct consumers that a candidate would treat differently, within a few percent.");
   for (const BoundLimit& limit : bindings.limits()) {

@@ -136,6 +136,7 @@ struct RedisConfig {
   std::optional<std::filesystem::path> key_secret_file;  // none: keys are readable
   Duration timeout = std::chrono::milliseconds(10);
   std::uint64_t nodes = policy::default_nodes;  // that share the store, at most: until they are counted
+  std::uint64_t max_new_keys = 0;               // of a limit, in a second, on each node; 0: no bound
   std::string node_name;                        // of this one; empty: the host's, and a random part
 
   [[nodiscard]] bool with_tls() const { return urls.front().tls; }

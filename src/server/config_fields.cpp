@@ -265,6 +265,13 @@ std::vector<Field> make_fields() {
          const std::uint64_t nodes = p.config.store.redis->nodes;
          return nodes == policy::default_nodes ? "" : fmt::format("at most {} nodes", nodes);
        }},
+      {"store.redis.max_new_keys", whole(&RedisConfig::max_new_keys, {.least = 0, .most = 1'000'000}),
+       "How many new keys of each limit this node sends per second. Consumers beyond it share keys. Default: 0, no "
+       "bound.",
+       [](P p) {
+         const std::uint64_t most = p.config.store.redis->max_new_keys;
+         return most == 0 ? "" : fmt::format("at most {} new keys per limit and second", most);
+       }},
       {"store.redis.node_name", text(&RedisConfig::node_name, parse_word, a_word),
        "What this node is called in the list of nodes. Default: the host name and a random part.",
        [](P p) {

@@ -143,10 +143,14 @@ Result<void> Server::restore_states() {
     slice_holder_ = store::SliceHolder::random();
     slice_holder_->nodes.store(static_cast<std::uint32_t>(redis->nodes), std::memory_order_relaxed);
   }
-  const engine::Engine::Options options{.memory_budget = policy_memory(config_),
-                                        .hash_key = table::HashKey::random(),
-                                        .shared_keys = shared_limits_ ? shared_limits_->keys : nullptr,
-                                        .slice_holder = slice_holder_};
+  const std::uint64_t max_new_keys = config_.store.redis ? config_.store.redis->max_new_keys : 0;
+  const engine::Engine::Options options{
+      .memory_budget = policy_memory(config_),
+      .hash_key = table::HashKey::random(),
+      .shared_keys = shared_limits_ ? shared_limits_->keys : nullptr,
+      .slice_holder = slice_holder_,
+      .known_keys = max_new_keys == 0 ? nullptr : std::make_shared<store::KnownKeys>(),
+      .max_new_keys = max_new_keys};
   if (!config_.state.snapshot_every) {
     auto engine = engine::Engine::create(std::exchange(first_ruleset_, nullptr), options);
     if (!engine) return tl::unexpected(engine.error());

@@ -16,10 +16,15 @@
 namespace weir::engine {
 
 struct SharedEngine {
-  explicit SharedEngine(std::string_view text)
-      : engine(*Engine::create(ruleset_of(text), {.memory_budget = std::size_t{64} << 20,
-                                                  .hash_key = {1, 2},
-                                                  .shared_keys = std::make_shared<store::SharedKeys>("weir:", "")})),
+  // `max_new_keys` of each limit in a second; 0: there is no bound.
+  explicit SharedEngine(std::string_view text, std::uint64_t max_new_keys = 0)
+      : engine(*Engine::create(
+            ruleset_of(text),
+            {.memory_budget = std::size_t{64} << 20,
+             .hash_key = {1, 2},
+             .shared_keys = std::make_shared<store::SharedKeys>("weir:", ""),
+             .known_keys = max_new_keys == 0 ? nullptr : std::make_shared<store::KnownKeys>(std::size_t{1} << 16),
+             .max_new_keys = max_new_keys})),
         outage(store, clock, 10ms, engine->has_charges()),
         throttle(*store::ThrottleTable::create(std::size_t{4} << 20, {1, 2})),
         evaluator(engine->new_evaluator({.store = &outage, .clock = &clock, .throttle = throttle.get()})),

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -99,6 +100,11 @@ class CoreStates {
   // The slices of a key that are out.
   [[nodiscard]] core::Ledger& ledger(const std::string& key) { return states_[key].ledger; }
 
+  // Keys that were written, and begin so.
+  [[nodiscard]] std::size_t keys(std::string_view begin = {}) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(states_, [&](const auto& entry) { return entry.first.starts_with(begin); }));
+  }
   [[nodiscard]] core::Receipts& receipts(const std::string& key) { return states_[key].receipts; }
 
   // As they are now.
@@ -383,6 +389,9 @@ class MemoryStore final : public Store {
   Instant now{std::chrono::seconds(1'700'000'000)};  // by the clock of the store
   Failure failing = Failure::none;                   // of all that is submitted, at once
   bool holds = false;                                // what is submitted, until it is to be delivered
+
+  // Keys that were written, and begin so.
+  [[nodiscard]] std::size_t keys(std::string_view begin = {}) const { return states_.keys(begin); }
 
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
   [[nodiscard]] const std::deque<Group*>& groups() const noexcept { return waiting_; }

@@ -25,8 +25,11 @@ Duration since(Moment then, Moment now) noexcept {
   return std::chrono::duration_cast<Duration>(now - then);
 }
 
+// Also a server without memory: it refuses only what has to be written. A denial writes nothing, so who is at the limit
+// is still denied by the state there.
 bool is_of_one_key(ErrorKind kind) noexcept {
-  return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type || kind == ErrorKind::edges;
+  return kind == ErrorKind::foreign || kind == ErrorKind::wrong_type || kind == ErrorKind::edges ||
+         kind == ErrorKind::out_of_memory;
 }
 
 }  // namespace
