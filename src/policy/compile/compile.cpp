@@ -58,7 +58,7 @@ Tiers compile_tier_names(const PolicySpec& spec, Problems& problems) {
   tiers.names = spec.tiers.names ? listed_tiers(spec.tiers, problems) : mentioned_tiers(spec);
   if (tiers.names.size() > most_tiers) {
     problems.error(spec.tiers.fallback.at, "{} tiers: at most {}", tiers.names.size(), most_tiers);
-    tiers.names.resize(1);
+    tiers.names.erase(tiers.names.begin() + 1, tiers.names.end());
   }
   return tiers;
 }
