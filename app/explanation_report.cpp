@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "engine/outage_share.h"
 #include "match/explain.h"
 #include "policy/consistency.h"
 #include "policy/words.h"
@@ -106,6 +107,11 @@ std::string consistency_text(const CompiledLimit& limit, const Limit& numbers, c
   return fmt::format("{}, but decided exactly: {}{}", name_of(limit.consistency.kind), exact_text(why), by);
 }
 
+// Whether there is a store to be unavailable, or the limit says what holds then.
+bool is_outage_of_interest(const CompiledLimit& limit, const NodeCount& nodes) {
+  return nodes.is_shared || limit.local_share || limit.on_store_failure != policy::OnStoreFailure::local;
+}
+
 // What else there is to say about a limit that covers the request.
 std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitExplanation& part) {
   const CompiledLimit& limit = limit_of(explained, part);
@@ -115,6 +121,9 @@ std::vector<std::string> notes_on(const ExplainedQuery& explained, const LimitEx
   if (part.numbers) {
     std::string consistency = consistency_text(limit, *part.numbers, explained.nodes);
     if (!consistency.empty()) notes.push_back(std::move(consistency));
+    if (is_outage_of_interest(limit, explained.nodes)) {
+      notes.push_back("store unavailable: " + engine::outage_text(limit, *part.numbers, tier, explained.nodes.nodes));
+    }
   }
   if (limit.algorithm == policy::PolicyAlgorithm::concurrency) {
     notes.emplace_back("held until it is released, or its lease is over; without a receipt it is denied");

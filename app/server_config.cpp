@@ -42,7 +42,7 @@ Result<NodeCount> node_count(const std::string& flag) {
   const auto config = server_config(flag);
   if (!config) return tl::unexpected<Error>(config.error());
   if (!config->store.redis) return NodeCount{};
-  return NodeCount{config->store.redis->nodes, "by " + flag};
+  return NodeCount{config->store.redis->nodes, "by " + flag, true};
 }
 
 std::filesystem::path secrets_directory(const server::Config& config) {

@@ -22,6 +22,7 @@ namespace weir::app {
 struct NodeCount {
   std::uint64_t nodes = policy::default_nodes;
   std::string origin = "by default";  // or `by weir.yaml`
+  bool is_shared = false;             // by weir.yaml
 };
 
 // By store.redis.nodes of the weir.yaml that `flag` names; without a flag, or without Redis in that file, by default.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/outage_share.h"
 #include "policy/consistency.h"
 #include "store/outage/outage_store.h"
 #include "table/together.h"
@@ -76,18 +77,6 @@ store::OnFailure on_failure_of(policy::OnStoreFailure choice) noexcept {
   return store::OnFailure::share;
 }
 
-// The dearest request that a limit was configured for.
-Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
-  if (cost.header) return tier < cost.header->most_by_tier.size() ? cost.header->most_by_tier[tier] : Cost{1};
-  Cost largest = cost.fixed;
-  for (const auto& by_route : cost.by_route) largest = std::max(largest, by_route.cost);
-  return largest;
-}
-
-Limit local_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier) noexcept {
-  return store::local_share_of(numbers, limit.local_share, largest_cost(limit.cost, tier));
-}
-
 // `states_of` gives the states of a tier's numbers.
 template <class StatesOf>
 TierStates tier_states(const policy::TieredLimit& tiered, StatesOf states_of) {
@@ -149,12 +138,14 @@ store::States Bindings::states(const StateId& id, const Limit& limit) const {
 
 Result<void> Bindings::open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved) {
   WantedStates wanted_states;
+  const std::uint64_t nodes = slice_holder_ ? slice_holder_->nodes.load(std::memory_order_relaxed) : 0;
   for (const auto& limit : ruleset().limits) {
     for (std::size_t tier = 0; tier < limit.live.by_tier.size(); ++tier) {
       const auto& numbers = limit.live.by_tier[tier];
       if (!numbers) continue;
       wanted_states.want(live_state_id(limit, *numbers), *numbers);
-      if (shared_keys_) wanted_states.want(live_state_id(limit, *numbers), local_share(limit, *numbers, tier));
+      // A share of 1 / nodes fits where the whole limit does, whatever the number of nodes will be.
+      if (shared_keys_) wanted_states.want(live_state_id(limit, *numbers), outage_share(limit, *numbers, tier, nodes));
     }
     for (const auto& numbers : limit.candidate ? limit.candidate->by_tier : std::vector<std::optional<Limit>>{}) {
       if (numbers) wanted_states.want(limit.name, Purpose::candidate, *numbers);
@@ -236,7 +227,11 @@ BoundLimit Bindings::bind(const policy::CompiledLimit& limit) {
   bound.source = &limit;
   bound.live = tier_states(limit.live, [&](const Limit& numbers, std::size_t tier) {
     store::States live = states(live_state_id(limit, numbers), numbers);
-    live.share = core::compile(local_share(limit, numbers, tier));
+    if (limit.local_share) {
+      live.share = core::compile(outage_share(limit, numbers, tier, 0));
+    } else if (shared_keys_) {
+      live.divided = &node_shares_.emplace_back(store::NodeShare{numbers, largest_cost(limit.cost, tier)});
+    }
     live.on_failure = on_failure_of(limit.on_store_failure);
     live.charges_back = shared_keys_ != nullptr;
     return live;

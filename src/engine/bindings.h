@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -121,6 +122,7 @@ class Bindings {
   store::SharedName throttle_name_;
   std::shared_ptr<store::SliceHolder> slice_holder_;
   std::vector<std::shared_ptr<store::SliceTable>> slices_;
+  std::deque<store::NodeShare> node_shares_;  // that limits_ point to
   std::vector<BoundLimit> limits_;
   std::size_t rows_ = 0;
 };

@@ -19,14 +19,33 @@
 
 namespace weir::frontend {
 
-// Whether the server takes requests: every frontend says the same. Written by its owner, read from any thread.
+// Whether the server is ready for requests: every frontend says the same. Read and written from any thread.
 class Health {
  public:
-  [[nodiscard]] bool serving() const noexcept { return serving_.load(std::memory_order_relaxed); }
-  void set_serving(bool serving) noexcept { serving_.store(serving, std::memory_order_relaxed); }
+  [[nodiscard]] bool serving() const noexcept { return state_.load(std::memory_order_relaxed) == State::serving; }
+  // False: the server is about to stop.
+  void set_serving(bool serving) noexcept {
+    state_.store(serving ? State::serving : State::stopping, std::memory_order_relaxed);
+  }
+
+  // The server waits for its store.
+  void set_connecting() noexcept { state_.store(State::connecting, std::memory_order_relaxed); }
+  // It does not wait any more. A server that is about to stop stays so.
+  void end_connecting() noexcept {
+    State connecting = State::connecting;
+    state_.compare_exchange_strong(connecting, State::serving, std::memory_order_relaxed);
+  }
+
+  // Why it is not ready.
+  [[nodiscard]] std::string_view reason() const noexcept {
+    return state_.load(std::memory_order_relaxed) == State::connecting ? "The server is connecting to its store."
+                                                                       : "The server is about to stop.";
+  }
 
  private:
-  std::atomic<bool> serving_ = true;
+  enum class State : std::uint8_t { connecting, serving, stopping };
+
+  std::atomic<State> state_ = State::serving;
 };
 
 // Why a request was denied without having been read. A proxy may let pass what its limiter fails on, so what a client

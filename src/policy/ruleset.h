@@ -85,7 +85,7 @@ struct CompiledLimit {
   std::optional<WarnFirst> warn_first;
   std::optional<Penalty> penalty;
   OnStoreFailure on_store_failure = OnStoreFailure::local;
-  std::uint32_t local_share = 500'000;  // in millionths
+  std::optional<std::uint32_t> local_share;  // in millionths; none: 1 / nodes, at most a half
   ConsistencyChoice consistency;
   std::optional<Usage> usage;  // none: callers may do as they like
 

@@ -1,6 +1,11 @@
 #include "server/check.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
 #include "engine/engine.h"
+#include "engine/outage_share.h"
 #include "net/tls_context.h"
 #include "policy/words.h"
 #include "server/protocols.h"
@@ -19,6 +24,16 @@ void check_files(const Listener& listener, CheckReport& report) {
   if (listener.config->token_file) {
     if (const auto token = read_token(*listener.config->token_file); !token) note(token.error());
   }
+}
+
+// What holds while the store is unavailable, by the default tier's numbers.
+void add_outage_line(const policy::CompiledLimit& limit, const RedisConfig& redis, CheckReport& report) {
+  const auto& numbers = limit.live.by_tier;
+  const auto first = std::ranges::find_if(numbers, [](const auto& tier) { return tier.has_value(); });
+  if (first == numbers.end()) return;
+  const auto tier = static_cast<std::size_t>(first - numbers.begin());
+  report.lines.push_back("store unavailable: " + limit.name + ": " +
+                         engine::outage_text(limit, **first, tier, redis.nodes));
 }
 
 }  // namespace
@@ -42,7 +57,11 @@ CheckReport check(const Loaded& loaded) {
       report.errors.push_back("receipts: " + keys.error().message());
     }
   }
-  if (config.store.redis) check_store(*config.store.redis, report);
+  if (!config.store.redis) return report;
+  report.lines.push_back("store unavailable: shares are for " + std::to_string(config.store.redis->nodes) +
+                         " nodes (store.redis.nodes) until nodes are counted");
+  for (const policy::CompiledLimit& limit : loaded.ruleset->limits) add_outage_line(limit, *config.store.redis, report);
+  check_store(*config.store.redis, report);
   return report;
 }
 

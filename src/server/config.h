@@ -135,9 +135,10 @@ struct RedisConfig {
   std::string prefix = "weir:";
   std::optional<std::filesystem::path> key_secret_file;  // none: keys are readable
   Duration timeout = std::chrono::milliseconds(10);
-  std::uint64_t nodes = policy::default_nodes;  // that share the store, at most: until they are counted
-  std::uint64_t max_new_keys = 0;               // of a limit, in a second, on each node; 0: no bound
-  std::string node_name;                        // of this one; empty: the host's, and a random part
+  Duration startup_timeout = std::chrono::seconds(3);  // requests wait for the first connection until then
+  std::uint64_t nodes = policy::default_nodes;         // that share the store, at most: until they are counted
+  std::uint64_t max_new_keys = 0;                      // of a limit, in a second, on each node; 0: no bound
+  std::string node_name;                               // of this one; empty: the host's, and a random part
 
   [[nodiscard]] bool with_tls() const { return urls.front().tls; }
 

@@ -259,6 +259,11 @@ std::vector<Field> make_fields() {
       {"store.redis.timeout", time(&RedisConfig::timeout, {.least = milliseconds(1), .most = seconds(10)}),
        "How long a decision may take. Default: 10ms.",
        [](P p) { return fmt::format("up to {} a decision", duration_text(p.config.store.redis->timeout)); }},
+      {"store.redis.startup_timeout", time(&RedisConfig::startup_timeout, {.least = none, .most = minutes(1)}),
+       "How long requests wait for Redis when the server starts; then on_store_failure decides. Default: 3s.",
+       [](P p) {
+         return fmt::format("waits for up to {} at startup", duration_text(p.config.store.redis->startup_timeout));
+       }},
       {"store.redis.nodes", whole(&RedisConfig::nodes, {.least = 1, .most = policy::most_nodes}),
        "How many nodes share it at most: limits are divided by it until nodes are counted. Default: 64.",
        [](P p) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,12 +97,14 @@ class Wakeups {
 
 class Run {
  public:
-  explicit Run(Server& server) : server_(server), saved_(SteadyClock::now()) {}
+  Run(Server& server, std::function<void(const Server&)> on_ready)
+      : server_(server), on_ready_(std::move(on_ready)), saved_(SteadyClock::now()) {}
 
   // Until it is told to stop, or until then.
   void go_on(const Wakeups& wakeups, SteadyClock::time_point end) {
     auto next_tick = SteadyClock::now() + tick_interval;
     while (SteadyClock::now() < end) {
+      announce_ready();
       const int signal = wakeups.wait(std::min(next_tick, end));
       server_.answer_requests();
       if (signal == SIGTERM || signal == SIGINT) return;
@@ -114,11 +117,19 @@ class Run {
   }
 
  private:
+  // Once, and before each wait: a server that became ready before it could say so is seen here.
+  void announce_ready() {
+    if (!on_ready_ || !server_.is_ready()) return;
+    std::exchange(on_ready_, nullptr)(server_);
+    notify_service_manager("READY=1");
+  }
+
   void reload(std::string_view why) {
-    notify_service_manager("RELOADING=1");
+    const bool is_announced = !on_ready_;
+    if (is_announced) notify_service_manager("RELOADING=1");
     server_.log().info("reading the files again: " + std::string(why));
     (void)server_.reload();  // how it went is in the log
-    notify_service_manager("READY=1");
+    if (is_announced) notify_service_manager("READY=1");
   }
 
   void reopen_log() {
@@ -135,6 +146,7 @@ class Run {
   }
 
   Server& server_;
+  std::function<void(const Server&)> on_ready_;  // empty: it was called
   SteadyClock::time_point saved_;
 };
 
@@ -147,9 +159,7 @@ Result<void> serve(Sources sources, Loaded loaded, std::string version,
   auto server = Server::start(std::move(sources), std::move(loaded), std::move(version));
   if (!server) return tl::unexpected(server.error());
   (*server)->on_request([&wakeups] { wakeups.raise(); });
-  on_ready(**server);
-  notify_service_manager("READY=1");
-  Run run(**server);
+  Run run(**server, on_ready);
   run.go_on(wakeups, SteadyClock::time_point::max());
   notify_service_manager("STOPPING=1");
   if (const Duration grace = (*server)->config().grace; grace > Duration::zero()) {

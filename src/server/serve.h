@@ -12,7 +12,8 @@
 namespace weir::server {
 
 // Call it from the program's first thread, before there are others: from then on signals are waited for, not handled.
-// `on_ready` is called once the listeners are open.
+// `on_ready` is called once, when the server is ready: its listeners are open and its store is connected, or does not
+// answer within startup_timeout.
 [[nodiscard]] Result<void> serve(Sources sources, Loaded loaded, std::string version,
                                  const std::function<void(const Server&)>& on_ready);
 

@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -141,7 +142,9 @@ Result<void> Server::restore_states() {
     if (!shared) return failure("store", shared.error().message());
     shared_limits_ = std::move(*shared);
     slice_holder_ = store::SliceHolder::random();
-    slice_holder_->nodes.store(static_cast<std::uint32_t>(redis->nodes), std::memory_order_relaxed);
+    node_count_file_.emplace(config_.state.directory);
+    slice_holder_->nodes.store(node_count_file_->saved().value_or(static_cast<std::uint32_t>(redis->nodes)),
+                               std::memory_order_relaxed);
   }
   const std::uint64_t max_new_keys = config_.store.redis ? config_.store.redis->max_new_keys : 0;
   const engine::Engine::Options options{
@@ -211,7 +214,17 @@ Result<void> Server::open_workers() {
                               .log = decisions_ ? &*decisions_ : nullptr,
                               .backend = *this,
                               .redis = shared_limits_ ? &shared_limits_->options : nullptr,
-                              .nodes = nodes_.get()};
+                              .nodes = nodes_.get(),
+                              .node_count = slice_holder_ ? &slice_holder_->nodes : nullptr,
+                              .startup_timeout = shared_limits_ ? config_.store.redis->startup_timeout : Duration{},
+                              .on_connected = [this] { on_loop_connected(); }};
+  if (shared_limits_) {
+    connecting_loops_ = count;
+    health_.set_connecting();
+    if (context.startup_timeout > Duration::zero()) {
+      log_->info("connecting to the store: requests wait for up to " + policy::duration_text(context.startup_timeout));
+    }
+  }
   for (std::size_t i = 0; i < count; ++i) {
     if (shared_limits_) store_counts_.push_back(std::make_unique<store::StoreCounts>());
     store::StoreCounts* const counts = shared_limits_ ? store_counts_.back().get() : nullptr;
@@ -220,14 +233,25 @@ Result<void> Server::open_workers() {
   return {};
 }
 
-// Until they are counted there are as many as weir.yaml says.
+// The last one: whoever waits for that is woken, or looks after it has said that it waits.
+void Server::on_loop_connected() {
+  if (connecting_loops_.fetch_sub(1) > 1) return;
+  health_.end_connecting();
+  std::unique_lock lock(mutex_);
+  const std::function<void()> wake = wake_;
+  lock.unlock();
+  if (wake) wake();
+}
+
+// Until they are counted there are as many as the last time, or as weir.yaml says.
 void Server::open_nodes() {
   const RedisConfig& redis = *began_with_.store.redis;
   nodes_ = std::make_unique<SharedNodes>(
-      redis, SharedNodes::Options{.version = version_,
-                                  .policy = [this] { return engine_->bindings()->ruleset().digest; },
-                                  .on_count = [this](std::uint32_t nodes) { set_nodes(nodes); },
-                                  .log = shared_limits_->options.log});
+      redis, slice_holder_->nodes.load(std::memory_order_relaxed),
+      SharedNodes::Options{.version = version_,
+                           .policy = [this] { return engine_->bindings()->ruleset().digest; },
+                           .on_count = [this](std::uint32_t nodes) { set_nodes(nodes); },
+                           .log = shared_limits_->options.log});
   set_nodes(nodes_->list().count());
 }
 
@@ -294,7 +318,17 @@ std::vector<Server::Place> Server::places() const {
   return places;
 }
 
+// A file that cannot be written is told once: the next start without the store goes by weir.yaml then.
+void Server::keep_node_count() {
+  if (!nodes_ || !node_count_file_ || !nodes_->list().is_counted()) return;
+  const auto kept = node_count_file_->keep(nodes_->list().count(), std::chrono::steady_clock::now());
+  if (kept) return;
+  log_->warning("the number of nodes will not survive a restart: " + kept.error().message());
+  node_count_file_.reset();
+}
+
 void Server::tick() {
+  keep_node_count();
   const Instant now = clock_.now();
   if (decisions_) decisions_->tick(now);
   if (!traffic_.is_due(now)) return;  // kept by this thread alone, read by others

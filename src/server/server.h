@@ -1,10 +1,11 @@
 // One process: an engine, loops with a worker on each, listeners in front of them; reloads and snapshots.
 //
-//   auto server = Server::start(sources, loaded, version);   // it serves
+//   auto server = Server::start(sources, loaded, version);   // it serves, as soon as its store is connected
 //   (*server)->reload();                                      // from one thread, like all that is not said otherwise
 //   (*server)->stop();
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -34,6 +35,7 @@
 #include "server/example_request.h"
 #include "server/live.h"
 #include "server/log.h"
+#include "server/node_count_file.h"
 #include "server/protocols.h"
 #include "server/shared_limits.h"
 #include "server/shared_nodes.h"
@@ -59,8 +61,11 @@ class Server final : private frontend::AdminBackend {
 
   // Does what administrators asked for since, and answers them.
   void answer_requests();
-  // Called, from any thread, when there is something for answer_requests.
+  // Called, from any thread, when there is something for answer_requests, or is_ready is true.
   void on_request(std::function<void()> wake);
+
+  // Whether requests are decided: from when the store is connected, or startup_timeout has passed, until it stops.
+  [[nodiscard]] bool is_ready() const noexcept { return health_.serving(); }
 
   // Once a second or so.
   void tick();
@@ -117,9 +122,11 @@ class Server final : private frontend::AdminBackend {
 
   [[nodiscard]] observe::TrafficTotals traffic_totals(const engine::Engine::Tally& tally) const;
   void append_store_metrics(observe::MetricsPage& page) const;
+  void on_loop_connected();
   void leave_store();
   void open_nodes();
   void set_nodes(std::uint32_t nodes);
+  void keep_node_count();
   [[nodiscard]] frontend::AdminStatus::Store store_status() const;
 
   // AdminBackend, from the loops.
@@ -172,9 +179,11 @@ class Server final : private frontend::AdminBackend {
   std::optional<SharedLimits> shared_limits_;           // none: all states are this process's own
   std::shared_ptr<store::SliceHolder> slice_holder_;    // null there, as is the next
   std::unique_ptr<SharedNodes> nodes_;
+  std::optional<NodeCountFile> node_count_file_;
   std::unique_ptr<engine::Engine> engine_;
   std::vector<std::unique_ptr<Protocol>> protocols_;               // those that are on
   std::vector<std::unique_ptr<store::StoreCounts>> store_counts_;  // one for each loop; none: states are here
+  std::atomic<std::size_t> connecting_loops_ = 0;                  // on which requests wait for the store
   std::unique_ptr<net::Loops> loops_;
   std::vector<std::unique_ptr<Worker>> workers_;  // one for each loop
   std::vector<OpenListener> listeners_;

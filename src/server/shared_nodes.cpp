@@ -30,9 +30,9 @@ std::string node_name(const RedisConfig& redis, std::string_view id) {
   return fmt::format("{}-{}", has_name ? host.data() : "node", id.substr(0, 4));
 }
 
-SharedNodes::SharedNodes(const RedisConfig& redis, Options options)
+SharedNodes::SharedNodes(const RedisConfig& redis, std::uint32_t until_counted, Options options)
     : options_(std::move(options)),
-      list_(random_id(), static_cast<std::uint32_t>(redis.nodes)),
+      list_(random_id(), until_counted),
       key_(store::redis::Heartbeat::key(redis.prefix)),
       name_(node_name(redis, list_.id())) {}
 

@@ -28,7 +28,8 @@ class SharedNodes {
     std::function<void(store::redis::News news, const std::string& line)> log;
   };
 
-  SharedNodes(const RedisConfig& redis, Options options);
+  // `until_counted` is the number of nodes before the first answer.
+  SharedNodes(const RedisConfig& redis, std::uint32_t until_counted, Options options);
 
   // For the loop that beats.
   [[nodiscard]] store::redis::Heartbeat::Options heartbeat_options() const;

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "policy/words.h"
+
 namespace weir::server {
 namespace {
 
@@ -20,9 +22,11 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
       redis_(context.redis == nullptr ? nullptr
                                       : std::make_unique<store::redis::RedisStore>(loop, *context.redis, *counts)),
       outage_(redis_ ? std::make_unique<store::OutageStore>(*redis_, context.clock, context.redis->timeout,
-                                                            context.engine.has_charges())
+                                                            context.engine.has_charges(), context.node_count)
                      : nullptr),
       store_(outage_ ? std::make_unique<store::LeasedStore>(*outage_) : nullptr),
+      gate_(store_ ? std::make_unique<store::StartGate>(*store_) : nullptr),
+      startup_timer_(loop),
       slices_timer_(loop),
       heartbeat_(context.nodes == nullptr || loop.index() > 0
                      ? nullptr
@@ -30,12 +34,13 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
                                                                  context.nodes->counts(),
                                                                  context.nodes->heartbeat_options())),
       context_(context.engine, context.clock, options.settings,
-               {.observer = &recorder_, .store = store_.get(), .throttle = throttle_table_of(protocols)},
+               {.observer = &recorder_, .store = gate_.get(), .throttle = throttle_table_of(protocols)},
                options.receipt_keys),
       protocols_(protocols) {
   if (outage_) {
     outage_->hold_with([this] { return context_.evaluator().hold(); });
     watch_slices();
+    await_store(context, loop);
   }
   for (std::size_t i = 0; i < protocols.size(); ++i) {
     frontends_.push_back(
@@ -45,7 +50,33 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
 
 // Redis answers what is in flight, to sessions that need the rest for it.
 Worker::~Worker() {
+  if (gate_) gate_->open();
   redis_.reset();
+}
+
+// Under the evaluator's lock, since stores may touch states. The store reports that it is ready from within itself: the
+// gate opens a turn of the loop later. Nodes are counted ahead of the first decision.
+void Worker::await_store(const WorkerContext& context, net::Loop& loop) {
+  const auto open = [this, on_connected = context.on_connected] {
+    if (gate_->is_open()) return;
+    startup_timer_.cancel();
+    const auto hold = context_.evaluator().hold();
+    gate_->open();
+    on_connected();
+  };
+  const auto begin = [this, open] {
+    if (heartbeat_) heartbeat_->begin();
+    open();
+  };
+  redis_->on_ready([&loop, begin] { loop.post(begin); });
+  const auto too_late = [open, timeout = context.startup_timeout, log = context.redis->log] {
+    if (log && timeout > Duration::zero()) {
+      log(store::redis::News::bad, "the store did not answer within " + policy::duration_text(timeout) +
+                                       ": until it does, each limit's on_store_failure decides");
+    }
+    open();
+  };
+  startup_timer_.set(net::Moment::clock::now() + context.startup_timeout, too_late);
 }
 
 // Rarely where nothing is leased.

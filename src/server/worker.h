@@ -1,7 +1,10 @@
 // What serves on one loop: an evaluator on its store, and the frontends of all protocols. Changed on its loop only.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +16,7 @@
 #include "server/shared_nodes.h"
 #include "store/leased/leased_store.h"
 #include "store/outage/outage_store.h"
+#include "store/outage/start_gate.h"
 #include "store/redis/heartbeat.h"
 #include "store/redis/redis_store.h"
 #include "store/store_counts.h"
@@ -34,8 +38,11 @@ struct WorkerContext {
   const observe::ConsumerNames& names;
   observe::DecisionLog* log;  // null: denials are not logged
   frontend::AdminBackend& backend;
-  const store::redis::RedisOptions* redis;  // null: all states are this process's own
-  SharedNodes* nodes;                       // null there, too; the first loop beats for all
+  const store::redis::RedisOptions* redis;       // null: all states are this process's own
+  SharedNodes* nodes;                            // null there, too; the first loop beats for all
+  const std::atomic<std::uint32_t>* node_count;  // null there, too; changes at any time
+  Duration startup_timeout;                      // requests wait for the store until then
+  std::function<void()> on_connected;            // on each loop, once: no request waits any more
 };
 
 class Worker {
@@ -61,11 +68,14 @@ class Worker {
 
  private:
   void watch_slices();
+  void await_store(const WorkerContext& context, net::Loop& loop);
 
   observe::Recorder recorder_;
   std::unique_ptr<store::redis::RedisStore> redis_;  // null: all states are this process's own
   std::unique_ptr<store::OutageStore> outage_;       // around it
   std::unique_ptr<store::LeasedStore> store_;        // around both
+  std::unique_ptr<store::StartGate> gate_;           // around all of them
+  net::Timer startup_timer_;
   net::Timer slices_timer_;
   std::unique_ptr<store::redis::Heartbeat> heartbeat_;  // of the first loop
   frontend::LoopContext context_;

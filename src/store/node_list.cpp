@@ -68,6 +68,7 @@ void NodeList::take(std::span<const Line> lines, Moment now) {
   const auto others = std::ranges::count_if(
       known_, [&](const auto& entry) { return entry.first != id_ && counts(entry.first, entry.second); });
   count_.store(static_cast<std::uint32_t>(1 + others), std::memory_order_relaxed);
+  is_counted_.store(true, std::memory_order_relaxed);
 }
 
 void NodeList::hear(const Line& line, Moment now) {

@@ -83,6 +83,8 @@ class NodeList {
   void take(std::span<const Line> lines, Moment now);
 
   [[nodiscard]] std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  // Whether the store has answered.
+  [[nodiscard]] bool is_counted() const noexcept { return is_counted_.load(std::memory_order_relaxed); }
   // Those that count, by name. None before the first answer.
   [[nodiscard]] std::vector<Node> nodes(Moment now) const;
 
@@ -103,6 +105,7 @@ class NodeList {
 
   const std::string id_;
   std::atomic<std::uint32_t> count_;
+  std::atomic<bool> is_counted_ = false;
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, Known, std::less<>> known_;

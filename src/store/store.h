@@ -23,6 +23,7 @@
 #include "table/table.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
+#include "weir/limit.h"
 #include "weir/time.h"
 
 namespace weir::store {
@@ -38,14 +39,21 @@ enum class OnFailure : std::uint8_t {
   closed,  // nothing passes
 };
 
+// A limit whose share is divided by the number of nodes.
+struct NodeShare {
+  Limit limit;
+  Cost largest_cost{1};  // that a request can have
+};
+
 // The states of one identity (state_id.h) under one set of numbers. Made by who knows the policy; it stays for as long
 // as a check names it.
 struct States {
   core::Rule rule;
-  table::Table* table = nullptr;      // in this process: all of them, or those of its share
-  const SharedName* name = nullptr;   // what they are called on a shared store; null: there is none
-  ThrottleTable* throttle = nullptr;  // instead of `table`, for CL.THROTTLE
-  core::Rule share{};                 // what this process admits while a shared store is away
+  table::Table* table = nullptr;       // in this process: all of them, or those of its share
+  const SharedName* name = nullptr;    // what they are called on a shared store; null: there is none
+  ThrottleTable* throttle = nullptr;   // instead of `table`, for CL.THROTTLE
+  core::Rule share{};                  // what this process admits while a shared store is unavailable
+  const NodeShare* divided = nullptr;  // instead of `share`: its part of this; null: `share`
   OnFailure on_failure = OnFailure::share;
   bool charges_back = false;     // what was admitted on the share is charged to the store when it is back
   SliceTable* slices = nullptr;  // that this process holds; null: every decision is the store's
@@ -113,7 +121,8 @@ struct Check {
 
   Path path = Path::store;
   Decision decision;
-  std::uint64_t held_by_others = 0;  // where `decide` denies: what other holders had
+  std::uint64_t held_by_others = 0;    // where `decide` denies: what other holders had
+  std::uint64_t not_charged_back = 0;  // of `charge_back`: what there was no room for
 };
 
 enum class Operation : std::uint8_t {

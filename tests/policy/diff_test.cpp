@@ -207,7 +207,10 @@ TEST(Diff, ComparesResponses) {
 TEST(Diff, ComparesOutages) {
   EXPECT_EQ(between_fields("", ", on_store_failure: closed"),
             "a: on_store_failure local -> closed, everybody is denied while the store is away (tighter)\n");
-  EXPECT_EQ(between_fields("", ", local_share: 0.25"), "a: local_share 0.5 -> 0.25 (tighter)\n");
+  EXPECT_EQ(between_fields(", local_share: 0.5", ", local_share: 0.25"), "a: local_share 0.5 -> 0.25 (tighter)\n");
+  EXPECT_EQ(between_fields("", ", local_share: 0.25"), "a: local_share 1/nodes -> 0.25 (different)\n");
+  EXPECT_EQ(between_fields("", ", local_share: 0.5"), "a: local_share 1/nodes -> 0.5 (looser)\n");
+  EXPECT_EQ(between_fields(", local_share: 0.5", ""), "a: local_share 0.5 -> 1/nodes (tighter)\n");
 }
 
 TEST(Diff, SaysWhatAConsistencyMeans) {

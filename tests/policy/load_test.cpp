@@ -150,7 +150,7 @@ TEST(Digest, NamesTheMeaningAndNotTheText) {
   for (const auto* same :
        {"burst: 4, rate: 60/min, algorithm: token_bucket", "algorithm: token_bucket, rate: 1/s, burst: 4",
         "algorithm: token_bucket, capacity: 4, refill_rate: 1.0, mode: enforce",
-        "algorithm: token_bucket, rate: 60/60s, burst: 4, local_share: 0.500000, missing: skip, consistency: exact"}) {
+        "algorithm: token_bucket, rate: 60/60s, burst: 4, missing: skip, consistency: exact"}) {
     EXPECT_EQ(digest_of(limit(same)), digest) << same;
   }
   EXPECT_EQ(digest_of("# a comment\n\n" + limit("algorithm: token_bucket, rate: 60/min, burst: 4")), digest);

@@ -84,7 +84,7 @@ TEST(TheExample, LoadsWithARedisAsItShows) {
       describe(*loaded.config).at(8),
       "store: rediss://127.0.0.1:6379/0, sentinels of mymaster, user weir, password from /etc/weir/redis.password, TLS "
       "with a certificate, authorities from /etc/weir/redis-ca.crt, server name redis.internal, keys weir:*, "
-      "hashed, up to 10 ms a decision");
+      "hashed, up to 10 ms a decision, waits for up to 3 s at startup");
 }
 
 TEST(TheExample, LoadsWithWhatIsCommentedOut) {

@@ -195,20 +195,23 @@ TEST(Store, IsDescribedWithoutItsPassword) {
       {"local", "this process"},
       {"{ local: {} }", "this process"},
       {"{ redis: { urls: redis://redis.example } }",
-       "redis://redis.example:6379/0, keys weir:*, up to 10 ms a decision"},
+       "redis://redis.example:6379/0, keys weir:*, up to 10 ms a decision, waits for up to 3 s at startup"},
       {"{ redis: { urls: 'redis://weir:secret@[::1]:6380/2' } }",
-       "redis://weir:*****@[::1]:6380/2, keys weir:*, up to 10 ms a decision"},
-      {"{ redis: { urls: 'redis://:secret@a' } }", "redis://:*****@a:6379/0, keys weir:*, up to 10 ms a decision"},
+       "redis://weir:*****@[::1]:6380/2, keys weir:*, up to 10 ms a decision, waits for up to 3 s at startup"},
+      {"{ redis: { urls: 'redis://:secret@a' } }",
+       "redis://:*****@a:6379/0, keys weir:*, up to 10 ms a decision, waits for up to 3 s at startup"},
       {"{ redis: { urls: unix:///run/redis.sock, timeout: 1s, prefix: 'a:', nodes: 8, node_name: b } }",
-       "unix:///run/redis.sock?db=0, keys a:*, up to 1 s a decision, at most 8 nodes, node b"},
+       "unix:///run/redis.sock?db=0, keys a:*, up to 1 s a decision, waits for up to 3 s at startup, at most 8 nodes, "
+       "node b"},
       {"{ redis: { urls: [redis://a, redis://b], user: weir, password_file: p, key_secret_file: k } }",
        "redis://a:6379/0, redis://b:6379/0, user weir, password from /etc/weir/p, keys weir:*, hashed, up to 10 ms a "
-       "decision"},
+       "decision, waits for up to 3 s at startup"},
       {"{ redis: { urls: rediss://a, sentinel: { master: mymaster }, tls: { ca: c } } }",
        "rediss://a:6379/0, sentinels of mymaster, TLS, authorities from /etc/weir/c, keys weir:*, up to 10 ms a "
-       "decision"},
+       "decision, waits for up to 3 s at startup"},
       {"{ redis: { urls: rediss://a, tls: { certificate: c, key: k, server_name: b } } }",
-       "rediss://a:6379/0, TLS with a certificate, server name b, keys weir:*, up to 10 ms a decision"},
+       "rediss://a:6379/0, TLS with a certificate, server name b, keys weir:*, up to 10 ms a decision, waits for up to "
+       "3 s at startup"},
   };
   for (const Row& row : rows)
     EXPECT_EQ(describe(loaded("version: 1\nstore: " + row.store)).at(8), "store: " + row.said);

@@ -28,11 +28,12 @@ namespace weir::simulation {
 
 // One limit with one set of numbers, in one process.
 struct NodeLimit {
-  NodeLimit(const Plan& plan, const LimitPlan& of, const Limit& limit, std::shared_ptr<store::SliceHolder> holder) {
+  NodeLimit(const Plan& plan, const LimitPlan& of, const Limit& limit, std::shared_ptr<store::SliceHolder> holder)
+      : node_share{limit} {
     states.rule = core::compile(limit);
     states.on_failure = of.on_failure;
     if (plan.has_outage_store) {
-      states.share = core::compile(store::local_share_of(limit, 500'000, Cost{1}));
+      states.divided = &node_share;
       table = *table::Table::create(states.rule, std::size_t{1} << 20, {1, 2});
       states.table = table.get();
       states.charges_back = true;
@@ -48,6 +49,7 @@ struct NodeLimit {
     states.slices = slices.get();
   }
 
+  const store::NodeShare node_share;
   store::States states;
   std::unique_ptr<table::Table> table;
   std::shared_ptr<store::SliceTable> slices;
@@ -61,7 +63,7 @@ class Node {
         drift_(random.part() * 0.002 - 0.001),
         booted_(random.between(0, 1'000'000'000)),
         queue_(queue),
-        outage_(network, wall_, Duration{plan.timeout}, has_charges_),
+        outage_(network, wall_, Duration{plan.timeout}, has_charges_, &holder->nodes),
         leased_(plan.has_outage_store ? outage_ : network, [this] { return ticks(); }) {
     holder->nodes.store(static_cast<std::uint32_t>(plan.nodes));
   }

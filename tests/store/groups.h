@@ -21,15 +21,18 @@ namespace weir::store {
 // A limit with a table of its own, half of which is this process's share.
 class BoundStates {
  public:
-  explicit BoundStates(const Limit& limit) {
+  explicit BoundStates(const Limit& limit) : node_share_{limit} {
     states_.rule = core::compile(limit);
     states_.share = core::compile(local_share_of(limit, 500'000, Cost{1}));
     table_ = *table::Table::create(states_.rule, std::size_t{4} << 20, {1, 2});
     states_.table = table_.get();
     states_.charges_back = true;
   }
+  BoundStates(const BoundStates&) = delete;
+  BoundStates& operator=(const BoundStates&) = delete;
 
   BoundStates& on_failure(OnFailure choice) { return states_.on_failure = choice, *this; }
+  BoundStates& divided() { return states_.divided = &node_share_, *this; }  // by the number of nodes
   BoundStates& without_charge_back() { return states_.charges_back = false, *this; }
 
   [[nodiscard]] Check check(const std::string& consumer, std::uint64_t cost = 1) const {
@@ -52,6 +55,7 @@ class BoundStates {
 
   const int number_ = next_number++;
   States states_;
+  NodeShare node_share_;
   std::unique_ptr<table::Table> table_;
 };
 

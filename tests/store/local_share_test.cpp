@@ -89,5 +89,50 @@ TEST(LocalShare, NeverGrowsWhereTheExactRateHasTooManyDigits) {
   EXPECT_GT(in_a_day(share), 0.0);
 }
 
+// --- divided by the number of nodes
+
+TEST(NodeShare, DividesRateAndBurst) {
+  EXPECT_EQ(node_share_of(bucket(100, 60s, 20), 4, Cost{1}), bucket(25, 60s, 5));
+  EXPECT_EQ(node_share_of(*Limit::fixed_window({100, 60s}), 4, Cost{1}), *Limit::fixed_window({25, 60s}));
+  EXPECT_EQ(node_share_of(*Limit::concurrency({10, 60s}), 4, Cost{1}), *Limit::concurrency({2, 60s}));
+}
+
+TEST(NodeShare, IsAtMostAHalf) {
+  for (const std::uint64_t nodes : {0U, 1U, 2U}) {
+    EXPECT_EQ(node_share_of(bucket(100, 60s, 20), nodes, Cost{1}), bucket(50, 60s, 10)) << nodes;
+  }
+}
+
+TEST(NodeShare, KeepsTheExactRateAtAnyNumberOfNodes) {
+  EXPECT_EQ(node_share_of(bucket(7, 3s, 7), 3, Cost{1}), bucket(7, 9s, 2));
+  EXPECT_EQ(node_share_of(bucket(10, 60s, 10), 64, Cost{1}), bucket(10, 64 * 60s, 1));
+}
+
+TEST(NodeShare, IsAtLeastTheLargestRequest) {
+  EXPECT_EQ(node_share_of(*Limit::fixed_window({3, 60s}), 4, Cost{1}).capacity(), 1U);
+  EXPECT_EQ(node_share_of(*Limit::fixed_window({100, 60s}), 4, Cost{40}).capacity(), 40U);
+  EXPECT_EQ(node_share_of(*Limit::fixed_window({100, 60s}), 4, Cost{200}).capacity(), 100U);
+}
+
+TEST(NodeShare, OfARateThatCannotBeSlowerIsTheSlowest) {
+  const Limit share = node_share_of(bucket(1, std::chrono::days{3000}, 1), 64, Cost{1});
+  EXPECT_EQ(share, bucket(1, Limit::longest, 1));
+}
+
+TEST(NodeShare, OfAllNodesIsTheLimitAtMost) {
+  for (const std::uint64_t nodes : {2U, 3U, 4U, 7U, 64U, 1'000U}) {
+    for (std::uint64_t capacity = nodes; capacity < nodes + 200; ++capacity) {
+      const Limit whole = bucket(capacity, 60s, capacity);
+      const Limit share = node_share_of(whole, nodes, Cost{1});
+      ASSERT_LE(share.capacity() * nodes, capacity);
+      ASSERT_GT((share.capacity() + 1) * nodes, capacity);
+      // count / per, times the nodes, is exactly that of the whole.
+      ASSERT_EQ(share.rate().count * nodes * static_cast<std::uint64_t>(whole.rate().per.count()),
+                whole.rate().count * static_cast<std::uint64_t>(share.rate().per.count()));
+      ASSERT_LE(node_share_of(*Limit::fixed_window({capacity, 60s}), nodes, Cost{1}).capacity() * nodes, capacity);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir::store

@@ -61,7 +61,7 @@ class CoreStates {
         return;
       case Operation::decide:
         for (const Check& check : group.checks) report(check, now);
-        for (const Check& check : group.checks) {
+        for (Check& check : group.checks) {
           if (check.charge_back > 0) lapse(check, now);
           charge_back(check, now);
         }
@@ -296,10 +296,11 @@ class CoreStates {
   }
 
   // One by one, for as long as they are admitted.
-  void charge_back(const Check& check, Instant now) {
+  void charge_back(Check& check, Instant now) {
     Check patient = check;
     patient.max_wait = Duration::max();
-    for (std::uint64_t i = 0; i < check.charge_back; ++i) {
+    check.not_charged_back = check.charge_back;
+    for (; check.not_charged_back > 0; --check.not_charged_back) {
       if (!decide_on(states_, patient, Cost{1}, now)) return bring_within_reach(check, now);
     }
   }

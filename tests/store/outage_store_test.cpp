@@ -369,7 +369,8 @@ TEST_F(OutageStoreTest, ChargingBackNeverGoesIntoDebtAndDeniesNothingItself) {
 TEST_F(OutageStoreTest, WhatIsChargedBackStillCountsHereInTheNextOutage) {
   EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
   EXPECT_TRUE(submit({api_.check("alice")}).admitted);
-  EXPECT_EQ(submit_failing(Failure::away, {api_.check("alice", 0)}).checks[0].decision.remaining, 1U);
+  EXPECT_EQ(submit_failing(Failure::away, {api_.check("alice", 0)}).checks[0].decision.remaining, 0U)
+      << "four, and the one that the store has admitted since";
 }
 
 TEST_F(OutageStoreTest, LimitsThatDoNotChargeBackKeepNothing) {
@@ -392,7 +393,8 @@ TEST_F(OutageStoreTest, AConsumerThatIsForgottenIsForgottenHereToo) {
   EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
   EXPECT_TRUE(submit({api_.check("alice")}, Operation::forget, Fallback::none).admitted);
   EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 9U) << "nothing is charged back";
-  EXPECT_EQ(submit_failing(Failure::away, {api_.check("alice", 0)}).checks[0].decision.remaining, 5U);
+  EXPECT_EQ(submit_failing(Failure::away, {api_.check("alice", 0)}).checks[0].decision.remaining, 4U)
+      << "the one that the store has admitted since";
 }
 
 TEST_F(OutageStoreTest, ForgettingThatFailsIsReported) {
@@ -446,6 +448,100 @@ TEST_F(OutageStoreTest, WhatIsDecidedAtOnceAndWhatIsForwardedMayComeInOneBatch) 
   EXPECT_EQ(here.checks[0].path, Path::share);
   EXPECT_EQ(there.checks[0].path, Path::store);
   EXPECT_EQ(here.answers + there.answers, 2);
+}
+
+// --- shares that are divided by the number of nodes
+
+TEST_F(OutageStoreTest, AShareFollowsTheNumberOfNodes) {
+  std::atomic<std::uint32_t> nodes{4};
+  OutageStore store(inner_, clock_, 10ms, has_charges_, &nodes);
+  BoundStates login{*Limit::fixed_window({20, Duration(1min)})};
+  login.divided();
+  inner_.failing = Failure::away;
+  const auto passing = [&](const std::string& consumer) {
+    int passed = 0;
+    for (int i = 0; i < 30; ++i) {
+      Submitted group({login.check(consumer)});
+      store.submit(group);
+      passed += group.admitted ? 1 : 0;
+    }
+    return passed;
+  };
+  EXPECT_EQ(passing("alice"), 5);
+  nodes = 10;
+  EXPECT_EQ(passing("bob"), 2);
+  EXPECT_EQ(passing("alice"), 0) << "she has had more than that";
+  nodes = 2;
+  EXPECT_EQ(passing("alice"), 5) << "ten, less the five that she had";
+  nodes = 1;
+  EXPECT_EQ(passing("carol"), 10) << "at most a half";
+}
+
+TEST_F(OutageStoreTest, WhatWasAdmittedOnADividedShareIsChargedBack) {
+  std::atomic<std::uint32_t> nodes{4};
+  OutageStore store(inner_, clock_, 10ms, has_charges_, &nodes);
+  BoundStates login{*Limit::fixed_window({20, Duration(1min)})};
+  login.divided();
+  inner_.failing = Failure::away;
+  for (int i = 0; i < 3; ++i) {
+    Submitted group({login.check("alice")});
+    store.submit(group);
+  }
+  inner_.failing = Failure::none;
+  nodes = 8;
+  Submitted group({login.check("alice")});
+  store.submit(group);
+  EXPECT_EQ(left_there(login, "alice"), 20U - 2 - 1) << "as much as the share has by now, and this one";
+}
+
+// --- a store that fails from time to time
+
+TEST_F(OutageStoreTest, WhatAnUnsteadyStoreAdmitsCountsOnTheShareToo) {
+  submit_failing(Failure::timeout, {api_.check("bob")});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(submit({api_.check("alice")}).admitted);
+  inner_.failing = Failure::away;
+  int passed = 0;
+  for (int i = 0; i < 10; ++i) passed += submit({api_.check("alice")}).admitted ? 1 : 0;
+  EXPECT_EQ(passed, 5 - 3);
+}
+
+TEST_F(OutageStoreTest, OfMoreThanTheShareNothingIsLeftHere) {
+  submit_failing(Failure::away, {api_.check("bob")});
+  EXPECT_TRUE(submit({api_.check("alice", 9)}).admitted);
+  EXPECT_FALSE(submit_failing(Failure::away, {api_.check("alice")}).admitted);
+  EXPECT_EQ(left_there(api_, "alice"), 1U) << "and nothing is charged back for it";
+}
+
+TEST_F(OutageStoreTest, WhatAnUnsteadyStoreDeniesDoesNotCountHere) {
+  submit_failing(Failure::away, {api_.check("bob")});
+  EXPECT_TRUE(submit({api_.check("alice", 2)}).admitted);
+  EXPECT_FALSE(submit({api_.check("alice", 9)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 3)}).admitted);
+}
+
+TEST_F(OutageStoreTest, AStoreThatHasNotFailedCountsAlone) {
+  EXPECT_TRUE(submit({api_.check("alice", 9)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 5)}).admitted);
+}
+
+TEST_F(OutageStoreTest, WhatABucketHasNoRoomForIsChargedAsItRefills) {
+  EXPECT_TRUE(submit({api_.check("alice", 10)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 3)}).admitted);
+  EXPECT_FALSE(submit({api_.check("alice")}).admitted) << "nothing is left there, and no debt is made";
+  pass(20s);  // two tokens there, one here
+  EXPECT_FALSE(submit({api_.check("alice")}).admitted) << "they are charged";
+  pass(20s);
+  EXPECT_TRUE(submit({api_.check("alice")}).admitted) << "by then all three are charged or over";
+}
+
+TEST_F(OutageStoreTest, WhatAWindowHasNoRoomForIsForgotten) {
+  const BoundStates login(*Limit::fixed_window({4, Duration(1h)}));
+  EXPECT_TRUE(submit({login.check("alice", 4)}).admitted);
+  EXPECT_TRUE(submit_failing(Failure::away, {login.check("alice", 2)}).admitted);
+  EXPECT_FALSE(submit({login.check("alice")}).admitted);
+  Submitted& next = submit({login.check("alice")});
+  EXPECT_FALSE(next.admitted);
+  EXPECT_EQ(next.checks[0].charge_back, 0U) << "nothing was asked to be charged any more";
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ TEST(RedisOutage, LinesAreWrittenAtTransitionsOnly) {
   const std::string name = "store: " + server.endpoint().text();
   EXPECT_EQ(log[0], name + " answers");
   EXPECT_EQ(log[1].find(name), 0U);
-  EXPECT_NE(log[1].find("limits are judged as on_store_failure says until it answers"), std::string::npos);
+  EXPECT_NE(log[1].find("until it answers, each limit's on_store_failure decides"), std::string::npos);
   EXPECT_EQ(log[2], name + " answers");
 }
 

@@ -79,6 +79,9 @@ void expect_equal(const Group& group, const Group& expected, std::size_t number)
     if (group.operation == store::Operation::decide && !was.admitted) {
       ASSERT_EQ(group.checks[i].held_by_others, expected.checks[i].held_by_others) << "group " << number;
     }
+    if (group.checks[i].charge_back > 0) {
+      ASSERT_EQ(group.checks[i].not_charged_back, expected.checks[i].not_charged_back) << "group " << number;
+    }
     if (group.checks[i].holdings != nullptr) {
       expect_equal(*group.checks[i].holdings, *expected.checks[i].holdings, group.operation);
     }

@@ -314,7 +314,7 @@ AdminFrontend::Session::Answer AdminFrontend::Session::answer_by_policy(const En
 
 AdminFrontend::Session::Answer AdminFrontend::Session::health(Subject subject) const {
   if (subject == Subject::readyz && !frontend_.health_.serving()) {
-    return {.status = 503, .body = "The server is about to stop."};
+    return {.status = 503, .body = std::string(frontend_.health_.reason())};
   }
   return {.body = "ok\n", .content_type = "text/plain"};
 }

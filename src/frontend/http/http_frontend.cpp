@@ -321,7 +321,7 @@ HttpFrontend::Task HttpFrontend::Session::descriptors(const Request& request) {
 
 HttpFrontend::Task HttpFrontend::Session::health(std::string_view path) const {
   if (path == "/healthz" || frontend_.health_.serving()) return {.status = 200, .detail = "ok\n"};
-  return {.status = path == "/readyz" ? 503U : 500U, .detail = "The server is about to stop."};
+  return {.status = path == "/readyz" ? 503U : 500U, .detail = std::string(frontend_.health_.reason())};
 }
 
 void HttpFrontend::Session::answer(const Task& task, net::Output& out) {

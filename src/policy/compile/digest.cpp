@@ -144,7 +144,7 @@ class Canonical {
       put(penalty.block);
     });
     put_enum(limit.on_store_failure);
-    put(std::uint64_t{limit.local_share});
+    put(std::uint64_t{limit.local_share.value_or(0)});  // 0 cannot be written
     // One number for both: most limits have no usage.
     const std::uint64_t usage = limit.usage ? static_cast<std::uint64_t>(*limit.usage) + 1 : 0;
     put(static_cast<std::uint64_t>(limit.consistency.kind) | usage << 8);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -182,11 +184,20 @@ Direction consistency_direction(const ConsistencyChoice& was, const ConsistencyC
 }
 
 // Millionths, as the policy writes them: 0.5.
-std::string share_text(std::uint32_t millionths) {
-  std::string text = fmt::format("{}.{:06}", millionths / 1'000'000, millionths % 1'000'000);
+std::string share_text(std::optional<std::uint32_t> share) {
+  if (!share) return "1/nodes";
+  std::string text = fmt::format("{}.{:06}", *share / 1'000'000, *share % 1'000'000);
   while (text.ends_with('0')) text.pop_back();
   if (text.ends_with('.')) text.pop_back();
   return text;
+}
+
+// 1 / nodes is at most a half: how it compares with less than that depends on the number of nodes.
+Direction direction_of_share(std::optional<std::uint32_t> was, std::optional<std::uint32_t> is) {
+  constexpr std::uint32_t half = 500'000;
+  if (was && is) return direction_of_more(*is, *was);
+  if (was.value_or(is.value_or(0)) < half) return Direction::different;
+  return was ? Direction::tighter : Direction::looser;
 }
 
 class LimitComparison {
@@ -270,7 +281,7 @@ class LimitComparison {
       const bool matters =
           was_.on_store_failure == OnStoreFailure::local && is_.on_store_failure == OnStoreFailure::local;
       tell(fmt::format("local_share {} -> {}", share_text(was_.local_share), share_text(is_.local_share)),
-           matters ? direction_of_more(is_.local_share, was_.local_share) : Direction::neutral);
+           matters ? direction_of_share(was_.local_share, is_.local_share) : Direction::neutral);
     }
     compare_consistency();
     if (was_.usage != is_.usage) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -89,11 +91,17 @@ bool charges_no_less(const CostRule& a, const CostRule& b) {
   return least >= most;
 }
 
+// Whether `a` never lets a node admit more than `b` does; 1 / nodes is at most a half.
+bool is_no_larger_share(std::optional<std::uint32_t> a, std::optional<std::uint32_t> b) {
+  if (!b) return !a;
+  return a.value_or(500'000) <= *b;
+}
+
 // In an outage, and between nodes.
 bool holds_no_less(const CompiledLimit& a, const CompiledLimit& b) {
-  const bool in_an_outage = a.on_store_failure == OnStoreFailure::closed ||
-                            b.on_store_failure == OnStoreFailure::open ||
-                            (a.on_store_failure == b.on_store_failure && a.local_share <= b.local_share);
+  const bool in_an_outage =
+      a.on_store_failure == OnStoreFailure::closed || b.on_store_failure == OnStoreFailure::open ||
+      (a.on_store_failure == b.on_store_failure && is_no_larger_share(a.local_share, b.local_share));
   const bool between_nodes =
       a.consistency.kind != Consistency::approximate || b.consistency.kind == Consistency::approximate;
   return in_an_outage && between_nodes;

@@ -36,34 +36,50 @@ Result<Limit> window(Algorithm algorithm, WindowNumbers numbers) {
   }
 }
 
-// `part` of `rate`: exactly, or where that has too many digits, as one token in so many microseconds, rounded up.
-Result<Limit> shared_bucket(const Limit& limit, std::uint32_t share, std::uint64_t capacity) {
+struct Fraction {
+  std::uint64_t part;
+  std::uint64_t whole;
+};
+
+// `share` of the rate: exactly, or where that has too many digits, as one token in so many microseconds, rounded up.
+Result<Limit> shared_bucket(const Limit& limit, Fraction share, std::uint64_t capacity) {
   const auto [count, per] = limit.rate();
-  const core::Wide long_per = core::Wide{static_cast<std::uint64_t>(per.count())} * whole_share;
-  const core::Wide shared_count = core::Wide{count} * share;
+  const core::Wide long_per = core::Wide{static_cast<std::uint64_t>(per.count())} * share.whole;
+  const core::Wide shared_count = core::Wide{count} * share.part;
   constexpr auto most = static_cast<core::Wide>(INT64_MAX);
   if (long_per <= most && shared_count <= most) {
     const Rate exact{static_cast<std::uint64_t>(shared_count), Duration{static_cast<std::int64_t>(long_per)}};
     if (auto scaled = bucket(limit.algorithm(), exact, capacity)) return scaled;
   }
-  const core::Wide token = (long_per + shared_count - 1) / shared_count;
-  return bucket(limit.algorithm(), {1, Duration{static_cast<std::int64_t>(std::min(token, most))}}, capacity);
+  // Nothing is slower than one token in `longest`, and no bucket takes longer than that to fill.
+  constexpr auto longest = static_cast<core::Wide>(Limit::longest.count());
+  const core::Wide token = std::min((long_per + shared_count - 1) / shared_count, longest);
+  const auto filled = static_cast<std::uint64_t>(std::min(core::Wide{capacity}, longest / token));
+  return bucket(limit.algorithm(), {1, Duration{static_cast<std::int64_t>(token)}}, filled);
+}
+
+Limit share_of(const Limit& limit, Fraction share, Cost largest_cost) noexcept {
+  const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
+  const std::uint64_t capacity =
+      std::max(core::multiply_divide_floor(limit.capacity(), share.part, share.whole), least);
+  if (limit.calendar() != nullptr) return Limit::fixed_window(capacity, *limit.calendar()).value_or(limit);
+  const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
+  const auto scaled =
+      is_window ? window(limit.algorithm(), {capacity, limit.rate().per}) : shared_bucket(limit, share, capacity);
+  return scaled.value_or(limit);
 }
 
 }  // namespace
 
 Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept {
-  const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
-  const std::uint64_t capacity = std::max(core::multiply_divide_floor(limit.capacity(), share, whole_share), least);
-  if (limit.calendar() != nullptr) return Limit::fixed_window(capacity, *limit.calendar()).value_or(limit);
-  const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
-  const auto scaled = is_window ? window(limit.algorithm(), {capacity, limit.rate().per})
-                                : shared_bucket(limit, std::max<std::uint32_t>(share, 1), capacity);
-  return scaled.value_or(limit);
+  return share_of(limit, {std::max<std::uint32_t>(share, 1), whole_share}, largest_cost);
 }
-namespace {
 
-constexpr std::uint32_t share_of_others = 500'000;  // of a limit that a request brings along: no policy says
+Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost largest_cost) noexcept {
+  return share_of(limit, {1, std::max(nodes, least_sharing)}, largest_cost);
+}
+
+namespace {
 
 // Where what is to be charged to the store is counted.
 table::KeyHash charges_of(table::KeyHash consumer) noexcept {
@@ -81,15 +97,35 @@ bool is_to_be_charged(const Group& group, const Check& check) noexcept {
   return is_charged_back(group, check) || (is_report && check.states->charges_back);
 }
 
+// The units of a leased limit that this process may spend from now on, and could not before.
+std::uint64_t granted_in(const Check& check) noexcept {
+  if (check.exchange == nullptr || !check.exchange->answer.taken) return 0;
+  const std::uint64_t kept = check.exchange->message.keep;
+  return check.exchange->answer.units - std::min(kept, check.exchange->answer.units);
+}
+
+// What there was no room for, of buckets: a window has no more room until it is over, and then nothing counts that was
+// admitted in it.
+void keep_what_did_not_fit(Group& group) noexcept {
+  for (Check& check : group.checks) {
+    if (check.charge_back == 0) continue;
+    const bool is_bucket = core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
+      return std::is_base_of_v<core::ArrivalLimit, typename A::Limit>;
+    });
+    check.charge_back = is_bucket ? check.not_charged_back : 0;
+  }
+}
+
 // Whether it settles or extends receipts.
 bool is_about_receipts(const Group& group) noexcept {
   return group.operation == Operation::extend ||
          (group.operation == Operation::settle && group.checks[0].receipt != nullptr);
 }
 
-core::Rule share_of(const core::Rule& whole, Cost cost) noexcept {
+// Of a limit that a request brings along.
+core::Rule share_of(const core::Rule& whole, std::uint64_t nodes, Cost cost) noexcept {
   const auto scaled = [&](const Result<Limit>& limit) {
-    return limit ? core::compile(local_share_of(*limit, share_of_others, cost)) : whole;
+    return limit ? core::compile(node_share_of(*limit, nodes, cost)) : whole;
   };
   if (const auto* of = std::get_if<core::RuleOf<core::FixedWindow>>(&whole)) {
     return scaled(Limit::fixed_window({of->limit.limit, Duration{of->limit.window}}));
@@ -99,14 +135,6 @@ core::Rule share_of(const core::Rule& whole, Cost cost) noexcept {
     return scaled(Limit::gcra({rate, of->limit.burst}));
   }
   return whole;
-}
-
-// The rule by which this process decides a check; `room` is for one that has to be made.
-const core::Rule* local_rule(const Check& check, core::Rule& room) noexcept {
-  if (check.rule == &check.states->rule) return &check.states->share;
-  // CL.THROTTLE lets pass what it costs; an override, one request.
-  room = share_of(*check.rule, check.states->throttle != nullptr ? check.cost : Cost{1});
-  return &room;
 }
 
 std::uint64_t capacity_of(const core::Rule& rule) noexcept {
@@ -133,6 +161,18 @@ Decision closed_decision(std::uint64_t capacity, Instant now) noexcept {
 }  // namespace
 
 OutageStore::~OutageStore() = default;
+
+const core::Rule* OutageStore::local_rule(const Check& check, core::Rule& room) const noexcept {
+  if (check.rule != &check.states->rule) {
+    // CL.THROTTLE lets pass what it costs; an override, one request.
+    room = share_of(*check.rule, nodes(), check.states->throttle != nullptr ? check.cost : Cost{1});
+    return &room;
+  }
+  const NodeShare* const divided = check.states->divided;
+  if (divided == nullptr) return &check.states->share;
+  room = core::compile(node_share_of(divided->limit, nodes(), divided->largest_cost));
+  return &room;
+}
 
 // A callback may submit meanwhile, so the list is out of its place while it is used.
 void OutageStore::submit(Batch batch) {
@@ -169,9 +209,33 @@ void OutageStore::Waiting::answered(Group& group) {
   store.free_.push_back(this);
   if (group.failure != Failure::none || group.operation == Operation::forget || is_about_receipts(group)) {
     const Hold held = store.hold_ ? store.hold_() : Hold();
+    if (group.failure != Failure::none) store.unsteady_until_ = Deadline::clock::now() + unsteady_for;
     store.decide_late(group);
+  } else if (store.is_unsteady() && group.operation == Operation::decide) {
+    const Hold held = store.hold_ ? store.hold_() : Hold();
+    keep_what_did_not_fit(group);
+    store.keep_charges(group);
+    store.count_here(group);
   }
   group.callback->answered(group);
+}
+
+// No clock is read as long as the store has not failed.
+bool OutageStore::is_unsteady() noexcept {
+  if (!unsteady_until_) return false;
+  if (Deadline::clock::now() >= *unsteady_until_) unsteady_until_.reset();
+  return unsteady_until_.has_value();
+}
+
+// As much as fits: a node may have had more of the limit than its share.
+void OutageStore::count_here(const Group& group) noexcept {
+  const Instant now = clock_.now();
+  core::Rule room;
+  for (const Check& check : group.checks) {
+    if (check.states->on_failure != OnFailure::share || !is_charged_back(group, check)) continue;
+    const std::uint64_t units = granted_in(check) + (group.admitted ? check.cost.units() : 0);
+    if (units > 0) check.states->table->add_usage(*local_rule(check, room), check.hash, Cost{units}, now);
+  }
 }
 
 // A receipt that this process gave while the store was away is settled here: the store knows nothing of it. Of one that
@@ -223,7 +287,7 @@ void OutageStore::take_charges(Group& group) noexcept {
   const Instant now = clock_.now();
   core::Rule room;
   for (Check& check : group.checks) {
-    check.charge_back = 0;
+    check.charge_back = check.not_charged_back = 0;
     if (!is_charged_back(group, check)) continue;
     table::Table& table = *check.states->table;
     const core::Rule& rule = *local_rule(check, room);

@@ -5,13 +5,19 @@
 // What is still to be charged is a state of its own beside the one that this process decides by, in the same table and
 // by the same rule: only a part of what counts here is to be charged there, and charging it there makes no room here.
 // What was sent and not answered may have been charged there, and is not charged again.
+//
+// While the inner store fails from time to time, what it admits for this process counts on the share as well, and what
+// it has no room for of a bucket is charged later, as it refills. Otherwise both would admit in turn, and both refill
+// in the meantime: together twice the limit.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,10 +32,20 @@ namespace weir::store {
 // Of a share.
 inline constexpr std::uint32_t whole_share = 1'000'000;
 
-// What is left of a limit for one process while the shared store is away: the rate and the burst times `share`, in
+// What one node admits of a limit while the shared store is unavailable: the rate and the burst times `share`, in
 // millionths, rounded down; at least one, and at least `largest_cost`, so that nothing that could pass before can never
 // pass now. Of a window, its limit.
 [[nodiscard]] Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept;
+
+// A node that counts itself only may have been joined by another a moment ago.
+inline constexpr std::uint64_t least_sharing = 2;
+
+// The same with a share of 1 / nodes, exactly, and at most a half. Where `limit` is at least `nodes` times
+// `largest_cost`, the shares of `nodes` nodes add up to at most the limit; the rate of a bucket always does.
+[[nodiscard]] Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost largest_cost) noexcept;
+
+// How long after a failure a store is taken for one that may fail again: twice the longest wait of a breaker.
+inline constexpr Duration unsteady_for = std::chrono::seconds(10);
 
 // When a client that a closed limit denied may try again: when the store is back is not known.
 inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
@@ -37,9 +53,11 @@ inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
 class OutageStore final : public Store {
  public:
   // All of them stay longer. `timeout` is what all groups of one request together may take. `has_charges` is set where
-  // something is to be charged back, by this store or by another one on the same tables.
-  OutageStore(Store& inner, const Clock& clock, Duration timeout, std::atomic<bool>& has_charges) noexcept
-      : inner_(inner), clock_(clock), timeout_(timeout), has_charges_(has_charges) {}
+  // something is to be charged back, by this store or by another one on the same tables. `nodes` share the inner store;
+  // it may change at any time. Null: two.
+  OutageStore(Store& inner, const Clock& clock, Duration timeout, std::atomic<bool>& has_charges,
+              const std::atomic<std::uint32_t>* nodes = nullptr) noexcept
+      : inner_(inner), clock_(clock), timeout_(timeout), has_charges_(has_charges), nodes_(nodes) {}
   ~OutageStore() override;
 
   using Store::submit;
@@ -60,6 +78,13 @@ class OutageStore final : public Store {
     Callback* callback = nullptr;
   };
 
+  // The rule by which this process decides a check; `room` is for one that has to be made.
+  [[nodiscard]] const core::Rule* local_rule(const Check& check, core::Rule& room) const noexcept;
+  [[nodiscard]] std::uint64_t nodes() const noexcept {
+    return nodes_ == nullptr ? least_sharing : nodes_->load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_unsteady() noexcept;
+  void count_here(const Group& group) noexcept;
   void prepare(Group& group);
   void decide_late(Group& group);
   void take_charges(Group& group) noexcept;
@@ -72,7 +97,9 @@ class OutageStore final : public Store {
   const Clock& clock_;
   const Duration timeout_;
   std::atomic<bool>& has_charges_;
-  std::function<Hold()> hold_;  // empty: nothing moves states
+  const std::atomic<std::uint32_t>* const nodes_;
+  std::optional<Deadline> unsteady_until_;  // none: the inner store has not failed lately
+  std::function<Hold()> hold_;              // empty: nothing moves states
   std::vector<std::unique_ptr<Waiting>> waiting_;
   std::vector<Waiting*> free_;
   TableDecider decider_;

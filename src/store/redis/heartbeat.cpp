@@ -73,6 +73,10 @@ void Heartbeat::beat() {
   timer_.set(is_first ? now + before_the_first : due_, [this] { beat(); });
 }
 
+void Heartbeat::begin() {
+  if (number_ == 0) beat();
+}
+
 bool Heartbeat::send(bool leaves) {
   const std::string text = beat_text({.facts = options_.facts(), .number = number_ + 1, .leaves = leaves});
   std::string command;

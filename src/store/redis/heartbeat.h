@@ -51,6 +51,8 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
+  // Sends the first beat now, unless it was sent.
+  void begin();
   // The last beat, which says so; others need not wait for this node then.
   void leave();
 

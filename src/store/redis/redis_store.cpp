@@ -81,6 +81,15 @@ bool RedisStore::connected() const noexcept {
          std::ranges::all_of(servers_, [](const Server& server) { return server.queue->connected(); });
 }
 
+bool RedisStore::ready() const noexcept {
+  const auto answers = [](const Server& server) { return server.queue->state() == BreakerState::closed; };
+  return connected() && std::ranges::all_of(servers_, answers) && (topology_ != Topology::cluster || has_map_);
+}
+
+void RedisStore::tell_ready() {
+  if (on_ready_ && !closing_ && ready()) std::exchange(on_ready_, nullptr)();
+}
+
 ServerQueue& RedisStore::add_queue() {
   servers_.push_back({std::make_unique<ServerQueue>(loop_, options_, counts_, static_cast<ServerQueue::Owner&>(*this)),
                       Told::nothing, Moment::clock::now()});
@@ -139,6 +148,7 @@ void RedisStore::on_change(ServerQueue& queue) {
     if (server.queue.get() == &queue) tell(server);
   }
   sum_up();
+  tell_ready();
   if (topology_ == Topology::cluster && queue.state() != BreakerState::half_open) want_map();
 }
 
@@ -154,7 +164,7 @@ void RedisStore::tell(Server& server) {
   }
   if (queue.state() == BreakerState::open && server.told != Told::away && !closing_) {
     server.told = Told::away;
-    log(News::bad, queue.complaint() + "; limits are judged as on_store_failure says until it answers");
+    log(News::bad, queue.complaint() + "; until it answers, each limit's on_store_failure decides");
   }
 }
 

@@ -13,10 +13,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "net/address.h"
@@ -70,6 +72,11 @@ class RedisStore final : public Store,
   // Every server that is known answers.
   [[nodiscard]] bool connected() const noexcept;
 
+  // Whether groups would be decided: connected, no breaker open, and of a cluster the map of its slots is known.
+  [[nodiscard]] bool ready() const noexcept;
+  // Calls `told` once, when it is ready for the first time. From within the store: it must not submit there and then.
+  void on_ready(std::function<void()> told) { on_ready_ = std::move(told); }
+
  private:
   enum class Topology : std::uint8_t { unknown, single, sentinel, cluster };
   enum class Told : std::uint8_t { nothing, answers, away };
@@ -107,6 +114,7 @@ class RedisStore final : public Store,
   void log(News news, const std::string& line) const;
   void tell(Server& server);
   void sum_up();
+  void tell_ready();
 
   // A cluster: redis_store_cluster.cpp.
   [[nodiscard]] bool ask_cluster(Group& group);
@@ -130,8 +138,10 @@ class RedisStore final : public Store,
   std::size_t next_seed_ = 0;
   std::unique_ptr<SentinelWatch> watch_;
   bool closing_ = false;
+  std::function<void()> on_ready_;  // empty: nobody waits for it
 
   ClusterRoutes routes_;
+  bool has_map_ = false;
   bool map_wanted_ = false;
   bool map_under_way_ = false;
   Moment map_asked_at_{};

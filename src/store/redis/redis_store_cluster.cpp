@@ -171,7 +171,9 @@ void RedisStore::take_map(ServerQueue& queue, const wire::resp::Reply& reply) {
     // A slot that nobody has for the moment stays where it was: its server may come back.
     if (master != nullptr) routes_.set(slot, queues[static_cast<std::size_t>(master - map->masters().data())]);
   }
+  has_map_ = true;
   if (servers_.size() != before) log(News::good, "a cluster of " + std::to_string(queues.size()) + " masters");
+  tell_ready();
 }
 
 void RedisStore::tick_cluster(Moment now) {

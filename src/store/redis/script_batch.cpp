@@ -206,10 +206,12 @@ void ScriptBatch::Contents::replay_exchange(const ScriptPlan::Evaluation& evalua
 void ScriptBatch::Contents::replay_charges_back(const ScriptPlan::Member& member) {
   std::uint32_t evaluation = member.evaluation - member.charges_back;
   if (member.charges_back == 0) return;
-  for (const store::Check& check : member.group->checks) {
+  for (store::Check& check : member.group->checks) {
     if (check.charge_back == 0) continue;
     const std::uint32_t key = plan.checks_of(plan.evaluations()[evaluation]).front().key;
-    admitted[evaluation++] = replay.charge_back(check, key);
+    const std::uint64_t units = replay.charge_back(check, key);
+    check.not_charged_back = check.charge_back - units;
+    admitted[evaluation++] = units;
   }
 }
 

@@ -1,0 +1,25 @@
+// What one node admits of a policy's limit while the shared store is unavailable. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "policy/ruleset.h"
+#include "weir/cost.h"
+#include "weir/limit.h"
+
+namespace weir::engine {
+
+// The most expensive request that a limit is configured for.
+[[nodiscard]] Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept;
+
+// `numbers` are those of the tier. By local_share, or else divided by `nodes`.
+[[nodiscard]] Limit outage_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier,
+                                 std::uint64_t nodes) noexcept;
+
+// `each of 4 nodes admits 2 of 10, at 1/4 of the rate`; `all requests pass`; `no request passes`.
+[[nodiscard]] std::string outage_text(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier,
+                                      std::uint64_t nodes);
+
+}  // namespace weir::engine
