@@ -133,7 +133,9 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(redis.prefix, "staging:weir:");
   EXPECT_EQ(redis.key_secret_file, folder / "secrets/keys.secret");
   EXPECT_EQ(redis.timeout, 25ms);
+  EXPECT_EQ(redis.startup_timeout, 5s);
   EXPECT_EQ(redis.nodes, 12U);
+  EXPECT_EQ(redis.max_new_keys, 1000U);
   EXPECT_EQ(redis.node_name, "web-1");
   EXPECT_EQ(config->receipts.key_file, folder / "secrets/receipts.keys");
   EXPECT_EQ(config->loops, 3U);
