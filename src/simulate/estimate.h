@@ -44,9 +44,9 @@ class Estimator {
  public:
   Estimator(const Estimate& estimate, std::size_t routes) : estimate_(estimate), routes_(routes) {}
 
-  [[nodiscard]] Cost of(std::uint32_t route) const noexcept;
+  [[nodiscard]] Cost of(std::uint32_t number) const noexcept;
   // A request has ended.
-  void learn(std::uint32_t route, Cost actual);
+  void learn(std::uint32_t number, Cost actual);
 
  private:
   struct Route {

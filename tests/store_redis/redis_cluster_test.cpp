@@ -28,13 +28,13 @@ class RedisClusterStore : public testing::Test {
 
   // A key that the i-th server has.
   static std::string key_of(std::size_t server) {
-    for (;; ++next_) {
-      if (cluster->master_of(user(next_)) == server) return user(next_++);
+    for (;; ++next) {
+      if (cluster->master_of(user(next)) == server) return user(next++);
     }
   }
 
   static inline RedisCluster* cluster = nullptr;
-  static inline int next_ = 0;
+  static inline int next = 0;
 };
 
 TEST_F(RedisClusterStore, FindsTheOtherMastersFromOne) {
