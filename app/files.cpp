@@ -54,7 +54,7 @@ class Draft {
 };
 
 bool is_device(const std::string& path) noexcept {
-  struct stat found {};
+  struct stat found{};
   return stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
 }
 

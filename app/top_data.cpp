@@ -102,9 +102,8 @@ TopLimit limit_of(const Json& json) {
   limit.has_whole_minute = has_object(json, "/recent");
   if (limit.has_whole_minute) limit.recent = series_of(json.at_pointer("/recent").value_unsafe());
   read_total(json, limit);
-  for_each_at(json, "/by_route", [&](const Json& route) {
-    limit.by_route.push_back({text_at(route, "/route"), counts_of(route)});
-  });
+  for_each_at(json, "/by_route",
+              [&](const Json& route) { limit.by_route.push_back({text_at(route, "/route"), counts_of(route)}); });
   limit.headroom = numbers_at(json, "/headroom/counts");
   limit.consumers = number_at(json, "/consumers");
   limit.bytes = number_at(json, "/states/bytes");

@@ -69,7 +69,7 @@ class Screen {
   void go_back();
 
   [[nodiscard]] std::string show(std::string_view text) const { return shown(text, charset_); }
-  [[nodiscard]] std::string spark(const std::vector<TrafficCounts>& series, std::uint64_t TrafficCounts::*count,
+  [[nodiscard]] std::string spark(const std::vector<TrafficCounts>& series, std::uint64_t TrafficCounts::* count,
                                   std::size_t slots, std::size_t width) const;
   [[nodiscard]] std::size_t selected_at(const std::vector<std::size_t>& chosen) const;
 

@@ -71,7 +71,7 @@ Span note_of(const TopLimit& limit) {
 
 }  // namespace
 
-std::string Screen::spark(const std::vector<TrafficCounts>& series, std::uint64_t TrafficCounts::*count,
+std::string Screen::spark(const std::vector<TrafficCounts>& series, std::uint64_t TrafficCounts::* count,
                           std::size_t slots, std::size_t width) const {
   std::vector<std::uint64_t> values;
   values.reserve(series.size());

@@ -16,11 +16,11 @@
 namespace bench::table {
 
 template <class T>
-concept Contender = std::constructible_from<T, Quota> &&
-    requires(T contender, const KeyBlock& block, std::string_view key) {
-  { contender.decide(key) } -> std::same_as<bool>;
-  { contender.decide(block) } -> std::same_as<std::size_t>;
-};
+concept Contender =
+    std::constructible_from<T, Quota> && requires(T contender, const KeyBlock& block, std::string_view key) {
+      { contender.decide(key) } -> std::same_as<bool>;
+      { contender.decide(block) } -> std::same_as<std::size_t>;
+    };
 
 template <class T>
 std::size_t decide_one_by_one(T& contender, const KeyBlock& block) {

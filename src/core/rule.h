@@ -20,23 +20,17 @@ namespace weir::core {
 // much there was no room for. carry_over: applies these numbers to a state written under others. forget_at: from when
 // on the state is as good as never seen. A State that is default-constructed was never used.
 template <class A>
-concept DecidingAlgorithm = std::constructible_from<typename A::Limit, const Limit&> &&
-    std::default_initializable<typename A::State> &&
+concept DecidingAlgorithm =
+    std::constructible_from<typename A::Limit, const Limit&> && std::default_initializable<typename A::State> &&
     requires(const typename A::Limit& limit, typename A::State& state, const typename A::State& seen, Cost cost,
              const Charged& charged, Instant now) {
-  { A::decide(limit, state, cost, now) }
-  noexcept->std::same_as<Decision>;
-  { A::peek(limit, seen, cost, now) }
-  noexcept->std::same_as<Decision>;
-  { A::refund(limit, state, cost, charged, now) }
-  noexcept;
-  { A::owe(limit, state, cost, now) }
-  noexcept->std::same_as<std::uint64_t>;
-  { A::carry_over(limit, state, now) }
-  noexcept;
-  { A::forget_at(limit, seen) }
-  noexcept->std::same_as<Instant>;
-};
+      { A::decide(limit, state, cost, now) } noexcept -> std::same_as<Decision>;
+      { A::peek(limit, seen, cost, now) } noexcept -> std::same_as<Decision>;
+      { A::refund(limit, state, cost, charged, now) } noexcept;
+      { A::owe(limit, state, cost, now) } noexcept -> std::same_as<std::uint64_t>;
+      { A::carry_over(limit, state, now) } noexcept;
+      { A::forget_at(limit, seen) } noexcept -> std::same_as<Instant>;
+    };
 
 template <DecidingAlgorithm... As>
 struct AlgorithmSet {

@@ -22,7 +22,7 @@ class SocketFile {
   SocketFile(const SocketFile&) = delete;
   SocketFile& operator=(const SocketFile&) = delete;
   ~SocketFile() {
-    struct stat status {};
+    struct stat status{};
     if (::lstat(path_.c_str(), &status) != 0) return;
     if (status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
   }
@@ -101,7 +101,7 @@ bool listened_on(const Address& address) noexcept {
 }
 
 Result<void> remove_stale(const Address& address) {
-  struct stat status {};
+  struct stat status{};
   const std::string path = address.host();
   if (::lstat(path.c_str(), &status) != 0) return {};
   if (!S_ISSOCK(status.st_mode)) {
@@ -144,7 +144,7 @@ Result<ListenSockets> listen_unix(const Address& address, mode_t mode, int backl
       ::bind(socket.number(), address.system(), address.system_size()) != 0) {
     return refused(address, errno);
   }
-  struct stat status {};
+  struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) return refused(address, errno);
   ListenSockets listening{{}, address, std::make_unique<SocketFile>(path, status.st_dev, status.st_ino)};
   if (::chmod(path.c_str(), mode) != 0 || ::listen(socket.number(), backlog) != 0) return refused(address, errno);

@@ -175,7 +175,7 @@ TableSums sum_up(const std::vector<store::Tables::Figures>& tables) {
 
 void append_tables(MetricsPage& page, const Bindings& bindings, Instant now) {
   const TableSums sums = sum_up(bindings.tables().figures(now));
-  const auto append = [&](std::uint64_t TableSum::*figure) {
+  const auto append = [&](std::uint64_t TableSum::* figure) {
     for (const auto& [id, sum] : sums) {
       page.sample({{"limit", id.first}, {"purpose", name_of(id.second)}}, sum.*figure);
     }

@@ -68,7 +68,7 @@ inline bool same_value(const std::optional<net::TlsFiles>& a, const std::optiona
 
 // A kind that compares and copies; how it is read comes on top.
 template <class Owner, class T>
-Kind kind_of(T Owner::*member, std::string schema = "") {
+Kind kind_of(T Owner::* member, std::string schema = "") {
   Kind kind;
   kind.schema = std::move(schema);
   kind.same = [member](const Parts& a, const Parts& b) {
@@ -82,7 +82,7 @@ Kind kind_of(T Owner::*member, std::string schema = "") {
 
 // A single value, as parse(text, reading) reads it.
 template <class Owner, class T, class Parse>
-Kind value(T Owner::*member, Form form, std::string schema, Parse parse) {
+Kind value(T Owner::* member, Form form, std::string schema, Parse parse) {
   Kind kind = kind_of(member, std::move(schema));
   kind.read = [=](const Spot& at) {
     auto written = at.map.value(at.name(), form, [&](std::string_view text) { return parse(text, at.reading); });
@@ -93,7 +93,7 @@ Kind value(T Owner::*member, Form form, std::string schema, Parse parse) {
 
 // The same for a parser that takes the text alone.
 template <class Owner, class T, class Read>
-Kind text(T Owner::*member, Result<Read> (*parse)(std::string_view), std::string schema) {
+Kind text(T Owner::* member, Result<Read> (*parse)(std::string_view), std::string schema) {
   return value(member, Form::text, std::move(schema),
                [=](std::string_view text, const Reading&) { return parse(text); });
 }
@@ -104,7 +104,7 @@ inline std::string reference(std::string_view definition) {
 
 // `none` is the word that stands for no file.
 template <class Owner, class T>
-Kind path(T Owner::*member, std::string_view none = "") {
+Kind path(T Owner::* member, std::string_view none = "") {
   const auto parse = [](std::string_view text, const Reading& reading) { return parse_path(text, reading.folder); };
   Kind kind = value(member, Form::text, reference("path"), parse);
   kind.read = [none, read = kind.read](const Spot& at) {
@@ -116,33 +116,33 @@ Kind path(T Owner::*member, std::string_view none = "") {
 }
 
 template <class Owner>
-Kind size(std::size_t Owner::*member, SizeBounds bounds) {
+Kind size(std::size_t Owner::* member, SizeBounds bounds) {
   return value(member, Form::text, reference("size"),
                [=](std::string_view text, const Reading&) { return parse_size(text, bounds); });
 }
 
 template <class Owner, class T>
-Kind time(T Owner::*member, TimeBounds bounds) {
+Kind time(T Owner::* member, TimeBounds bounds) {
   return value(member, Form::text, reference("time"),
                [=](std::string_view text, const Reading&) { return parse_time(text, bounds); });
 }
 
 template <class Owner, class T>
-Kind whole(T Owner::*member, text::Bounds bounds) {
+Kind whole(T Owner::* member, text::Bounds bounds) {
   return value(member, Form::number,
                fmt::format(R"("type": "integer", "minimum": {}, "maximum": {})", bounds.least, bounds.most),
                [=](std::string_view text, const Reading&) { return text::parse_whole(text, bounds); });
 }
 
 template <class Owner>
-Kind truth(bool Owner::*member) {
+Kind truth(bool Owner::* member) {
   return value(member, Form::number, R"("type": "boolean")",
                [](std::string_view text, const Reading&) { return text::parse_truth(text); });
 }
 
 // One of the values of an enumeration, by their names in its order.
 template <class Owner, class Enum>
-Kind choice(Enum Owner::*member, const std::vector<std::string>& names) {
+Kind choice(Enum Owner::* member, const std::vector<std::string>& names) {
   Kind kind = kind_of(member, fmt::format(R"("enum": ["{}"])", fmt::join(names, R"(", ")")));
   kind.read = [member, &names](const Spot& at) {
     const auto chosen = at.map.one_of(at.name(), names);
@@ -153,7 +153,7 @@ Kind choice(Enum Owner::*member, const std::vector<std::string>& names) {
 
 // One value, or a list of them: take(node, text, spot) for each.
 template <class Owner, class T, class Take>
-Kind one_or_more(std::vector<T> Owner::*member, std::string_view item, Take take) {
+Kind one_or_more(std::vector<T> Owner::* member, std::string_view item, Take take) {
   constexpr auto schema =
       R"("oneOf": [{{ {0} }}, {{ "type": "array", "items": {{ {0} }}, "minItems": 1, "maxItems": {1} }}])";
   Kind kind = kind_of(member, fmt::format(schema, reference(item), most_values));
@@ -282,7 +282,7 @@ inline Kind section(Check* check = nullptr, std::string schema = "") {
 
 // A section that is compared as a whole.
 template <class Owner, class T>
-Kind section_of(T Owner::*member, Check* check = nullptr, std::string schema = "") {
+Kind section_of(T Owner::* member, Check* check = nullptr, std::string schema = "") {
   Kind kind = section(check, std::move(schema));
   kind.same = kind_of(member).same;
   return kind;
@@ -290,7 +290,7 @@ Kind section_of(T Owner::*member, Check* check = nullptr, std::string schema = "
 
 // A section that is there if it is written.
 template <class Owner, class T>
-Kind optional_section(std::optional<T> Owner::*member, Check* check = nullptr, std::string schema = "") {
+Kind optional_section(std::optional<T> Owner::* member, Check* check = nullptr, std::string schema = "") {
   Kind kind = section_of(member, check, std::move(schema));
   kind.is_on = [member](const Parts& parts) { return (part<Owner>(parts)->*member).has_value(); };
   kind.read = [member, read = kind.read](const Spot& at) {
@@ -302,7 +302,7 @@ Kind optional_section(std::optional<T> Owner::*member, Check* check = nullptr, s
 
 // A section that may be `off` instead. `on` is its value where a map is written and there is none yet.
 template <class Owner, class T>
-Kind section_or_off(std::optional<T> Owner::*member, const T& on = {}, Check* check = nullptr) {
+Kind section_or_off(std::optional<T> Owner::* member, const T& on = {}, Check* check = nullptr) {
   Kind kind = section(check);
   kind.alternative = reference("off");
   kind.is_on = [member](const Parts& parts) { return (part<Owner>(parts)->*member).has_value(); };

@@ -38,7 +38,7 @@ tl::unexpected<Error> unreadable(const fs::path& path) {
 // The file as it is, but for the end of its line, as far as it is of interest. `what` is in messages: `a token`.
 Result<std::string> read_secret(const fs::path& path, std::string_view what, std::size_t longest = longest_secret) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
-  struct stat status {};
+  struct stat status{};
   if (file == nullptr || fstat(fileno(file.get()), &status) != 0) return unreadable(path);
   if ((status.st_mode & too_open) != 0) {
     return failure(path.string(), fmt::format("{} that others can read or change (mode {:04o}): chmod 600 {}", what,

@@ -38,10 +38,7 @@ SharedNodes::SharedNodes(const RedisConfig& redis, std::uint32_t until_counted, 
 
 store::redis::Heartbeat::Options SharedNodes::heartbeat_options() const {
   return {.key = key_,
-          .facts =
-              [this] {
-                return store::NodeFacts{name_, options_.version, options_.policy()};
-              },
+          .facts = [this] { return store::NodeFacts{name_, options_.version, options_.policy()}; },
           .on_count = options_.on_count,
           .log = options_.log};
 }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // Empty: it cannot be looked at.
 std::string identity_of(const fs::path& file) {
-  struct stat found {};
+  struct stat found{};
   if (::stat(file.c_str(), &found) != 0) return {};
   std::string text;
   for (const auto number : {static_cast<long long>(found.st_dev), static_cast<long long>(found.st_ino),

@@ -99,8 +99,7 @@ class FaultTally {
     ++counts_[static_cast<std::size_t>(fault)];
     if (examples_.size() >= most_examples) return;
     std::string excerpt(line.substr(0, longest_excerpt));
-    std::ranges::replace_if(
-        excerpt, [](char c) { return c < ' ' || c > '~'; }, '?');
+    std::ranges::replace_if(excerpt, [](char c) { return c < ' ' || c > '~'; }, '?');
     examples_.push_back({line_number, fault, std::move(excerpt)});
   }
 

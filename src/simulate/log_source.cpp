@@ -81,7 +81,7 @@ class LogSource::Bytes {
 };
 
 Result<void> LogSource::Bytes::recognise() {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor_, &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
       return failure(name_, "is a folder; give one of its files, or - and pipe several into it");

@@ -31,11 +31,10 @@ class BucketLock {
   // because a core looks ahead past one, and runs into the next key's cache miss while this one's is under way.
   std::uint64_t lock() noexcept {
     std::uint64_t word = word_.load(std::memory_order_relaxed);
-    while ((word & top_bit) != 0 ||
-           !word_.compare_exchange_weak(word, word | top_bit, std::memory_order_acquire, std::memory_order_relaxed))
-      [[unlikely]] {
-        word = wait();
-      }
+    while ((word & top_bit) != 0 || !word_.compare_exchange_weak(word, word | top_bit, std::memory_order_acquire,
+                                                                 std::memory_order_relaxed)) [[unlikely]] {
+      word = wait();
+    }
     return word;
   }
 

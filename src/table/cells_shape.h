@@ -62,8 +62,7 @@ template <class Payload>
 Cells<Payload>::~Cells() {
   if constexpr (std::is_same_v<Payload, LogPayload>) {
     const auto all = [] { return true; };
-    for_each(
-        core::never, [&](KeyHash, Payload& payload) { dispose(payload); }, all);
+    for_each(core::never, [&](KeyHash, Payload& payload) { dispose(payload); }, all);
     for (unsigned i = 0; i < overflow_cells_ && overflow_begin_ != nullptr; ++i) {
       dispose(bucket_at(overflow_bucket(i)).payload(i % bucket_cells));
     }

@@ -108,9 +108,7 @@ class KeyedHash {
 
   [[nodiscard]] const HashKey& key() const noexcept { return key_; }
 #if WEIR_AES
-  [[nodiscard]] const AesKeys& aes_keys() const noexcept {
-    return aes_keys_;
-  }
+  [[nodiscard]] const AesKeys& aes_keys() const noexcept { return aes_keys_; }
 #endif
 
  private:

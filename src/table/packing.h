@@ -119,7 +119,7 @@ template <class A, class Payload>
 struct Packing;
 
 template <class A>
-requires on_arrival_time<A>
+  requires on_arrival_time<A>
 struct Packing<A, NarrowPayload> {
   static core::ArrivalState unpack(const typename A::Limit& /*limit*/, const NarrowPayload& payload,
                                    std::int64_t now) noexcept {
@@ -132,7 +132,7 @@ struct Packing<A, NarrowPayload> {
 };
 
 template <class A>
-requires on_arrival_time<A>
+  requires on_arrival_time<A>
 struct Packing<A, WidePayload> {
   static core::ArrivalState unpack(const typename A::Limit& /*limit*/, const WidePayload& payload,
                                    std::int64_t now) noexcept {

@@ -283,8 +283,7 @@ void Table::carry_over(const core::Rule& rule, const Clock& clock) {
         A::carry_over(of.limit, state, clock.now());
         payload = Packing<A, Payload>::pack(of.limit, state);
       };
-      cells.for_each(
-          begin, [&](KeyHash, Payload& payload) { carry(payload); }, rest_and_go_on);
+      cells.for_each(begin, [&](KeyHash, Payload& payload) { carry(payload); }, rest_and_go_on);
       for (unsigned i = 0; i < cells.overflow_cells(); ++i) {
         const Slot slot = cells.lock_overflow(i);
         carry(Cells<Payload>::payload(slot));

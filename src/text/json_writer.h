@@ -42,8 +42,9 @@ class JsonWriter {
   void field(std::string_view name, std::string_view text) { write(name, json_text(text)); }
   void field(std::string_view name, const char* text) { field(name, std::string_view(text)); }
   void field(std::string_view name, std::same_as<bool> auto value) { write(name, value ? "true" : "false"); }
-  void field(std::string_view name,
-             std::unsigned_integral auto number) requires(!std::same_as<decltype(number), bool>) {
+  void field(std::string_view name, std::unsigned_integral auto number)
+    requires(!std::same_as<decltype(number), bool>)
+  {
     write(name, std::to_string(number));
   }
   // Six digits; null if it is not finite.

@@ -26,13 +26,13 @@ class ClockExtremes : public testing::Test {
              {.capacity = is_log         ? 3U
                           : is_bucket<A> ? 1U
                                          : 4'294'967'295U,
-             .count = two_to_53,
-             .per = ten_years},
+              .count = two_to_53,
+              .per = ten_years},
              {.capacity = is_log         ? 3U
                           : is_bucket<A> ? two_to_53
                                          : 9U,
-             .count = 1'000,
-             .per = 1ms},
+              .count = 1'000,
+              .per = 1ms},
          }) {
       const auto limit = limit_of<A>(numbers);
       if (limit) limits.push_back(*limit);

@@ -98,7 +98,7 @@ struct ChargesOf {
   using Type = WithGiveBack<typename ModelOf<A>::Type>;
 };
 template <class A>
-requires is_bucket<A>
+  requires is_bucket<A>
 struct ChargesOf<A> {
   using Type = LineOfCharges;
 };

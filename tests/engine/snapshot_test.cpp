@@ -114,7 +114,7 @@ TEST_F(EngineSnapshotTest, FilesAreReadableByTheirOwnerAloneAndHaveReadableNames
                                              "limit-strict.denials.sliding_window_log.60000000us.states",
                                              "limit-strict.live.sliding_window_counter.3600000000us.states"};
   EXPECT_EQ(names_in(folder()), expected);
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(stat(bucket_file().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
   ASSERT_EQ(stat(folder().c_str(), &status), 0);

@@ -33,11 +33,9 @@ rc::Gen<std::string> any_command() {
               Words{"WEIR.CHECK", "api"}, Words{"CL.THROTTLE", "a", "2", "0", "60"}));
   const auto inline_text = element<std::string>("\r\n", "WEIR.CHECK api \"al\\x69ce\"\r\n", "CL.THROTTLE 'a' 2 1 60\n",
                                                 "*0\r\n", "PING\r\n");
-  return rc::gen::weightedOneOf<std::string>({{6, rc::gen::map(words,
-                                                               [](const Words& drawn) {
-                                                                 return command({drawn.begin(), drawn.end()});
-                                                               })},
-                                              {1, inline_text}});
+  return rc::gen::weightedOneOf<std::string>(
+      {{6, rc::gen::map(words, [](const Words& drawn) { return command({drawn.begin(), drawn.end()}); })},
+       {1, inline_text}});
 }
 
 // All of it said at once.

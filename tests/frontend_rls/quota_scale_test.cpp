@@ -252,8 +252,7 @@ TEST(QuotaScale, ALimitWithManyHoldersChangesItsNumbersOnceASecond) {
   const std::uint64_t while_few = quotas.figures().changes;
   EXPECT_LT(while_few, 100U);
   const auto collect = [&](Instant now) {
-    stream->collect(
-        now, terms, [](std::string_view, const QuotaAction&) {}, 1'000);
+    stream->collect(now, terms, [](std::string_view, const QuotaAction&) {}, 1'000);
     return quotas.figures().changes;
   };
   EXPECT_EQ(collect(noon + 999ms), while_few);

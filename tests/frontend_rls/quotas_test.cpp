@@ -27,8 +27,7 @@ std::map<std::string, QuotaAction> told(QuotaStream& stream, Instant now, const 
 }
 
 void report(QuotaStream& stream, std::string_view id, const QuotaTerms& terms, Instant now = noon) {
-  stream.report(
-      id, 1, [&](std::string_view) { return terms; }, now);
+  stream.report(id, 1, [&](std::string_view) { return terms; }, now);
 }
 
 TEST(Quotas, StreamsShareALimit) {
@@ -131,9 +130,8 @@ TEST(Quotas, AnotherPolicyChangesWhatBucketsFallUnder) {
   report(*stream, "b", under("limit"));
   EXPECT_EQ(told(*stream, noon).size(), 2U);
   stream->match_again();
-  const auto all = told(*stream, noon + 100ms, [](std::string_view id) {
-    return id == "a" ? under("limit", 80, {20, 1s}) : QuotaTerms{};
-  });
+  const auto all = told(*stream, noon + 100ms,
+                        [](std::string_view id) { return id == "a" ? under("limit", 80, {20, 1s}) : QuotaTerms{}; });
   EXPECT_EQ(all.at("b").kind, Kind::allow_all);
   EXPECT_EQ(all.at("a").kind, Kind::token_bucket);
   EXPECT_EQ(all.at("a").fill_interval, 5s);

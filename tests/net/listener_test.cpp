@@ -114,7 +114,7 @@ TEST(Listener, UnixSocketHasItsModeAndLeavesNoFile) {
     ListenOptions options;
     options.unix_mode = mode;
     const Server server(echo(), options, 1, folder.socket());
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat(folder.file("s").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, mode);
   }

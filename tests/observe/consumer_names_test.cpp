@@ -74,7 +74,7 @@ TEST(HashKeyFile, IsMadeAtTheFirstStartAndReadAtTheNext) {
 TEST(HashKeyFile, IsForItsOwnerAloneAndLeavesNothingElse) {
   const Folder folder;
   ASSERT_TRUE(open_hash_key(folder.file("key")));
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(stat(folder.file("key").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
   const auto entries = std::filesystem::directory_iterator(folder.file(""));

@@ -39,7 +39,7 @@ TEST_F(LogWriterTest, LinesAreWrittenInOrderAndAppended) {
 
 TEST_F(LogWriterTest, FileIsForOwnerAndGroup) {
   start();
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(stat(folder_.file("log").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0137U, 0U);
 }

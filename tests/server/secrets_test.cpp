@@ -143,7 +143,7 @@ TEST_F(TokenFile, OfTheOwnReceiptKeyIsMadeOnceAndKept) {
   ASSERT_TRUE(first.has_value()) << first.error().message();
   EXPECT_EQ(first->size(), 1U);
   EXPECT_EQ(open_receipt_key(folder).value(), *first);
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(stat((folder / receipt_key_file).c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
   EXPECT_NE(new_receipt_key().value(), first->front());

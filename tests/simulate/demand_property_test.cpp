@@ -79,9 +79,8 @@ RC_GTEST_PROP(DemandProperty, LimitOfAFixedWindowIsExact, ()) {
 
 RC_GTEST_PROP(DemandProperty, LimitOfASlidingCounterIsExact, ()) {
   const Duration window{*rc::gen::inRange(1'000, 60'000'000)};
-  check_exact<SlidingCounterDemand>(any_trace(), [&](std::uint64_t n) {
-    return Limit::sliding_window_counter({n, window});
-  });
+  check_exact<SlidingCounterDemand>(any_trace(),
+                                    [&](std::uint64_t n) { return Limit::sliding_window_counter({n, window}); });
 }
 
 std::uint64_t most_within(const Trace& trace, Duration length) {

@@ -24,9 +24,8 @@ class RedisSentinel : public testing::Test {
   RedisSentinel() {
     one_.ask({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
     two_.ask({"REPLICAOF", "127.0.0.1", std::to_string(one_.port())});
-    EXPECT_TRUE(eventually([&] {
-      return one_.ask({"INFO", "replication"}).find("state=online") != std::string::npos;
-    }));
+    EXPECT_TRUE(
+        eventually([&] { return one_.ask({"INFO", "replication"}).find("state=online") != std::string::npos; }));
     const std::string lines = "sentinel monitor mymaster 127.0.0.1 " + std::to_string(one_.port()) +
                               " 1\nsentinel down-after-milliseconds mymaster 500\n"
                               "sentinel failover-timeout mymaster 2000\n";

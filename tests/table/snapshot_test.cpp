@@ -140,7 +140,7 @@ TEST_P(Snapshot, ItsModeIsPrivateAndNothingElseIsLeftBehind) {
   fill(table, 100);
   save(table);
   save(table);
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(stat(folder_.file().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   EXPECT_EQ(folder_.files(), 1);

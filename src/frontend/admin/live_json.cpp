@@ -153,30 +153,18 @@ std::string history_json(const HistoryReport& report, std::string_view limit) {
   const std::span<const Second> all = report.seconds;
   JsonWriter json;
   json.begin_object();
-  write_column(
-      "at", all, [](const Second& of) { return of.at; }, json);
-  write_column(
-      "seconds", all, [](const Second& of) { return of.span; }, json);
-  write_column(
-      "requests", all, [](const Second& of) { return of.requests; }, json);
-  write_column(
-      "decisions", all, [](const Second& of) { return of.counts.decisions; }, json);
-  write_column(
-      "denied", all, [](const Second& of) { return of.counts.denied; }, json);
-  write_column(
-      "shadow_denied", all, [](const Second& of) { return of.counts.shadow_denied; }, json);
-  write_column(
-      "p50", all, [](const Second& of) { return of.p50; }, json);
-  write_column(
-      "p99", all, [](const Second& of) { return of.p99; }, json);
-  write_column(
-      "connections", all, [](const Second& of) { return of.gauges.connections; }, json);
-  write_column(
-      "used", all, [](const Second& of) { return of.gauges.used; }, json);
-  write_column(
-      "resident", all, [](const Second& of) { return of.gauges.resident; }, json);
-  write_column(
-      "store", all, [](const Second& of) { return name_of(of.gauges.store); }, json);
+  write_column("at", all, [](const Second& of) { return of.at; }, json);
+  write_column("seconds", all, [](const Second& of) { return of.span; }, json);
+  write_column("requests", all, [](const Second& of) { return of.requests; }, json);
+  write_column("decisions", all, [](const Second& of) { return of.counts.decisions; }, json);
+  write_column("denied", all, [](const Second& of) { return of.counts.denied; }, json);
+  write_column("shadow_denied", all, [](const Second& of) { return of.counts.shadow_denied; }, json);
+  write_column("p50", all, [](const Second& of) { return of.p50; }, json);
+  write_column("p99", all, [](const Second& of) { return of.p99; }, json);
+  write_column("connections", all, [](const Second& of) { return of.gauges.connections; }, json);
+  write_column("used", all, [](const Second& of) { return of.gauges.used; }, json);
+  write_column("resident", all, [](const Second& of) { return of.gauges.resident; }, json);
+  write_column("store", all, [](const Second& of) { return name_of(of.gauges.store); }, json);
   if (report.limit) {
     write_series(limit, *report.limit, json);
   } else {

@@ -11,7 +11,8 @@
 //
 // `result` is `done`, `ended` (nothing was open: settled, released, over or lost; nothing was changed), `unknown` (the
 // policy has that limit no more: `limit` is null), of a report `repeated` or `id_not_kept` (charged, and charged again
-// if it is repeated), and `unanswered` where the store did not say. `lost` is what even a debt of one capacity had no room for. An extension adds "receipt_ends".
+// if it is repeated), and `unanswered` where the store did not say. `lost` is what even a debt of one capacity had no
+// room for. An extension adds "receipt_ends".
 #pragma once
 
 #include <cstddef>

@@ -113,8 +113,7 @@ struct Found {
 // A name from the document could end a comment or a quote: without what is not printable it cannot.
 std::string plain(std::string_view text) {
   std::string safe(text.substr(0, 80));
-  std::ranges::replace_if(
-      safe, [](char c) { return !text::is_printable(c); }, '?');
+  std::ranges::replace_if(safe, [](char c) { return !text::is_printable(c); }, '?');
   return safe;
 }
 

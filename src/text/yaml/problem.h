@@ -78,11 +78,15 @@ class Problems {
 
   // The message as fmt::format() makes it.
   template <class... Args>
-  void error(Mark at, fmt::format_string<Args...> format, Args&&... args) requires(sizeof...(Args) > 0) {
+  void error(Mark at, fmt::format_string<Args...> format, Args&&... args)
+    requires(sizeof...(Args) > 0)
+  {
     add(Severity::error, at, no_rule, fmt::format(format, std::forward<Args>(args)...));
   }
   template <class... Args>
-  void warning(Mark at, Rule rule, fmt::format_string<Args...> format, Args&&... args) requires(sizeof...(Args) > 0) {
+  void warning(Mark at, Rule rule, fmt::format_string<Args...> format, Args&&... args)
+    requires(sizeof...(Args) > 0)
+  {
     add(Severity::warning, at, rule, fmt::format(format, std::forward<Args>(args)...));
   }
 
