@@ -30,8 +30,8 @@ void Quotas::set_nodes(std::uint64_t nodes, Instant now) {
   if (std::exchange(nodes_, set) == set) return;
   is_changing_nodes_ = true;
   std::size_t changed = 0;
-  for (auto state = states_.begin(); state != states_.end(); ++state) {
-    apply_numbers(*state, now);
+  for (auto& state : states_) {
+    apply_numbers(state, now);
     if (++changed % max_looked_at != 0) continue;
     guard.unlock();
     guard.lock();
