@@ -123,7 +123,7 @@ std::string say_receipt_keys(const Parts& parts) {
 
 // In the order of --check: path, kind, help in the schema, part of a line of --check.
 std::vector<Field> make_fields() {  // NOLINT(readability-function-size): it is one table
-  using namespace kinds;  // NOLINT(google-build-using-namespace): the table is nothing but kinds
+  using namespace kinds;            // NOLINT(google-build-using-namespace): the table is nothing but kinds
   using P = const Parts&;
   constexpr auto whole_section = Restart::section;
 
