@@ -54,7 +54,7 @@ void notify_service_manager(std::string_view state) noexcept {
     (void)::sendto(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                    reinterpret_cast<const sockaddr*>(&address), size);
     ::close(socket);
-  } catch (...) {  // out of memory: it is not told
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory, and the message can be missed
   }
 }
 

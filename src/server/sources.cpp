@@ -103,7 +103,7 @@ bool FileWatch::changed() {
 }
 
 FoundConfig find_config(const std::optional<fs::path>& flag, const Environment& environment) {
-  if (flag) return {*flag, "--config"};
+  if (flag) return {flag, "--config"};
   if (!environment.config.empty()) return {environment.config, "WEIR_CONFIG"};
   std::error_code error;
   if (fs::exists(service_config, error)) return {service_config, "default"};

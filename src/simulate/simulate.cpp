@@ -317,6 +317,19 @@ void move_to_start(LogEntry& entry) noexcept {
   entry.grain = Grain::finer;
 }
 
+// Adds what the reader of the logs counted, and the names.
+Report complete(Report report, LogReport log, const SimulateOptions& options) {
+  log.whole_second_entries = report.log.whole_second_entries;
+  if (options.log.fields.has_cost()) log.without_cost = report.log.without_cost;
+  log.held_for_lease = report.log.held_for_lease;
+  log.settled_at_once = report.log.settled_at_once;
+  report.log = std::move(log);
+  report.policy.name = options.policy_name;
+  if (report.candidate) report.candidate->name = options.candidate_name;
+  report.shows_keys = options.names == Names::shown;
+  return report;
+}
+
 }  // namespace
 
 Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_progress) {
@@ -374,22 +387,13 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
   order.finish();
   drain(order, add);
 
-  Report report = replay.finish();
-  log_report.whole_second_entries = report.log.whole_second_entries;
-  if (log.fields.has_cost()) log_report.without_cost = report.log.without_cost;
-  log_report.held_for_lease = report.log.held_for_lease;
-  log_report.settled_at_once = report.log.settled_at_once;
   if (log_report.entries > 0) log_report.gaps = needs.gaps();
   log_report.default_tier = options.policy->tiers.names.front();
   log_report.late = order.late();
   log_report.out_of_order = order.out_of_order();
   log_report.left_early = order.left_early();
   log_report.whole_seconds = options.whole_seconds;
-  report.log = std::move(log_report);
-  report.policy.name = options.policy_name;
-  if (report.candidate) report.candidate->name = options.candidate_name;
-  report.shows_keys = options.names == Names::shown;
-  return report;
+  return complete(replay.finish(), std::move(log_report), options);
 }
 
 }  // namespace weir::simulate

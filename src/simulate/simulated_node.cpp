@@ -24,7 +24,7 @@ class SimulatedNode::Watched final : public store::Store, private store::Callbac
     node.add_states(limits_);
     paths_.resize(node.bindings_->limits().size());
   }
-  virtual ~Watched() = default;
+  ~Watched() override = default;
 
   using Store::submit;
   void submit(store::Batch batch) override {
