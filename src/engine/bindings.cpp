@@ -9,7 +9,6 @@
 
 #include "engine/outage_share.h"
 #include "policy/consistency.h"
-#include "store/outage/outage_store.h"
 #include "table/together.h"
 
 namespace weir::engine {

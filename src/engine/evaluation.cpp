@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "match/consumer.h"
-#include "store/outage/outage_store.h"
 #include "table/together.h"
 
 namespace weir::engine {

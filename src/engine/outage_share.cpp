@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "store/outage/outage_store.h"
+#include "core/share.h"
 
 namespace weir::engine {
 
@@ -18,8 +18,8 @@ Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
 Limit outage_share(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier,
                    std::uint64_t nodes) noexcept {
   const Cost largest = largest_cost(limit.cost, tier);
-  return limit.local_share ? store::local_share_of(numbers, *limit.local_share, largest)
-                           : store::node_share_of(numbers, nodes, largest);
+  return limit.local_share ? core::local_share_of(numbers, *limit.local_share, largest)
+                           : core::node_share_of(numbers, nodes, largest);
 }
 
 std::string outage_text(const policy::CompiledLimit& limit, const Limit& numbers, std::size_t tier,
@@ -29,7 +29,7 @@ std::string outage_text(const policy::CompiledLimit& limit, const Limit& numbers
   const std::uint64_t share = outage_share(limit, numbers, tier, nodes).capacity();
   const std::uint64_t whole = numbers.capacity();
   if (limit.local_share) return fmt::format("each node admits {} of {} (local_share)", share, whole);
-  const std::uint64_t parts = std::max(nodes, store::least_sharing);
+  const std::uint64_t parts = std::max(nodes, core::min_sharing_nodes);
   const std::string admits = nodes == 1 ? fmt::format("the node admits {} of {}", share, whole)
                                         : fmt::format("each of {} nodes admits {} of {}", nodes, share, whole);
   const bool is_bucket = numbers.algorithm() < Algorithm::fixed_window;

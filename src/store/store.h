@@ -69,6 +69,9 @@ enum class Path : std::uint8_t {
   closed,       // nobody: the limit lets nothing pass then
 };
 
+// When a client that a closed limit denied may try again: nobody knows when the store will be back.
+inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
+
 // A message about this process's slice of a state, and its answer where the store did decide.
 struct SliceExchange {
   core::SliceMessage message;

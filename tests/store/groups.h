@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/outage/outage_store.h"
+#include "core/share.h"
 #include "store/store.h"
 #include "weir/limit.h"
 
@@ -23,7 +23,7 @@ class BoundStates {
  public:
   explicit BoundStates(const Limit& limit) : node_share_{limit} {
     states_.rule = core::compile(limit);
-    states_.share = core::compile(local_share_of(limit, 500'000, Cost{1}));
+    states_.share = core::compile(core::local_share_of(limit, 500'000, Cost{1}));
     table_ = *table::Table::create(states_.rule, std::size_t{4} << 20, {1, 2});
     states_.table = table_.get();
     states_.charges_back = true;

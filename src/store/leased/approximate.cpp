@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/operations.h"
+#include "core/share.h"
 #include "store/leased/slice_table.h"
-#include "store/outage/outage_store.h"
 
 namespace weir::store {
 namespace {
@@ -111,7 +111,7 @@ bool SliceTable::is_away(const Record& record, Ticks now) const noexcept {
 }
 
 core::Rule SliceTable::share_rule() const {
-  return core::compile(local_share_of(options_.approximate->limit, whole_share / nodes(), Cost{1}));
+  return core::compile(core::local_share_of(options_.approximate->limit, core::whole_share / nodes(), Cost{1}));
 }
 
 Decision SliceTable::decide_on_share(Record& record, Cost cost, Ticks now) {

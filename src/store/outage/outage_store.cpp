@@ -5,80 +5,9 @@
 #include <utility>
 #include <variant>
 
-#include "core/arithmetic.h"
+#include "core/share.h"
 
 namespace weir::store {
-namespace {
-
-Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t capacity) {
-  switch (algorithm) {
-    case Algorithm::token_bucket:
-      return Limit::token_bucket({rate, capacity});
-    case Algorithm::leaky_bucket_meter:
-      return Limit::leaky_bucket(BucketNumbers{rate, capacity});
-    case Algorithm::leaky_bucket_queue:
-      return Limit::leaky_bucket(QueueNumbers{rate, capacity - 1});
-    default:
-      return Limit::gcra({rate, capacity});
-  }
-}
-
-Result<Limit> window(Algorithm algorithm, WindowNumbers numbers) {
-  switch (algorithm) {
-    case Algorithm::sliding_window_log:
-      return Limit::sliding_window_log(numbers);
-    case Algorithm::sliding_window_counter:
-      return Limit::sliding_window_counter(numbers);
-    case Algorithm::concurrency:
-      return Limit::concurrency({numbers.limit, numbers.window});
-    default:
-      return Limit::fixed_window(numbers);
-  }
-}
-
-struct Fraction {
-  std::uint64_t part;
-  std::uint64_t whole;
-};
-
-// `share` of the rate: exactly, or where that has too many digits, as one token in so many microseconds, rounded up.
-Result<Limit> shared_bucket(const Limit& limit, Fraction share, std::uint64_t capacity) {
-  const auto [count, per] = limit.rate();
-  const core::Wide long_per = core::Wide{static_cast<std::uint64_t>(per.count())} * share.whole;
-  const core::Wide shared_count = core::Wide{count} * share.part;
-  constexpr auto most = static_cast<core::Wide>(INT64_MAX);
-  if (long_per <= most && shared_count <= most) {
-    const Rate exact{static_cast<std::uint64_t>(shared_count), Duration{static_cast<std::int64_t>(long_per)}};
-    if (auto scaled = bucket(limit.algorithm(), exact, capacity)) return scaled;
-  }
-  // Nothing is slower than one token in `longest`, and no bucket takes longer than that to fill.
-  constexpr auto longest = static_cast<core::Wide>(Limit::longest.count());
-  const core::Wide token = std::min((long_per + shared_count - 1) / shared_count, longest);
-  const auto filled = static_cast<std::uint64_t>(std::min(core::Wide{capacity}, longest / token));
-  return bucket(limit.algorithm(), {1, Duration{static_cast<std::int64_t>(token)}}, filled);
-}
-
-Limit share_of(const Limit& limit, Fraction share, Cost largest_cost) noexcept {
-  const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
-  const std::uint64_t capacity =
-      std::max(core::multiply_divide_floor(limit.capacity(), share.part, share.whole), least);
-  if (limit.calendar() != nullptr) return Limit::fixed_window(capacity, *limit.calendar()).value_or(limit);
-  const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
-  const auto scaled =
-      is_window ? window(limit.algorithm(), {capacity, limit.rate().per}) : shared_bucket(limit, share, capacity);
-  return scaled.value_or(limit);
-}
-
-}  // namespace
-
-Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept {
-  return share_of(limit, {std::max<std::uint32_t>(share, 1), whole_share}, largest_cost);
-}
-
-Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost largest_cost) noexcept {
-  return share_of(limit, {1, std::max(nodes, least_sharing)}, largest_cost);
-}
-
 namespace {
 
 // Where what is to be charged to the store is counted.
@@ -125,7 +54,7 @@ bool is_about_receipts(const Group& group) noexcept {
 // Of a limit that a request brings along.
 core::Rule share_of(const core::Rule& whole, std::uint64_t nodes, Cost cost) noexcept {
   const auto scaled = [&](const Result<Limit>& limit) {
-    return limit ? core::compile(node_share_of(*limit, nodes, cost)) : whole;
+    return limit ? core::compile(core::node_share_of(*limit, nodes, cost)) : whole;
   };
   if (const auto* of = std::get_if<core::RuleOf<core::FixedWindow>>(&whole)) {
     return scaled(Limit::fixed_window({of->limit.limit, Duration{of->limit.window}}));
@@ -170,7 +99,7 @@ const core::Rule* OutageStore::local_rule(const Check& check, core::Rule& room) 
   }
   const NodeShare* const divided = check.states->divided;
   if (divided == nullptr) return &check.states->share;
-  room = core::compile(node_share_of(divided->limit, nodes(), divided->largest_cost));
+  room = core::compile(core::node_share_of(divided->limit, nodes(), divided->largest_cost));
   return &room;
 }
 

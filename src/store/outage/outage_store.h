@@ -21,34 +21,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/share.h"
 #include "store/local/local_store.h"
 #include "store/store.h"
 #include "weir/clock.h"
-#include "weir/cost.h"
-#include "weir/limit.h"
 
 namespace weir::store {
 
-// Of a share.
-inline constexpr std::uint32_t whole_share = 1'000'000;
-
-// What one node admits of a limit while the shared store is unavailable: the rate and the burst times `share`, in
-// millionths, rounded down; at least one, and at least `largest_cost`, so that nothing that could pass before can never
-// pass now. Of a window, its limit.
-[[nodiscard]] Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept;
-
-// A node that counts itself only may have been joined by another a moment ago.
-inline constexpr std::uint64_t least_sharing = 2;
-
-// The same with a share of 1 / nodes, exactly, and at most a half. Where `limit` is at least `nodes` times
-// `largest_cost`, the shares of `nodes` nodes add up to at most the limit; the rate of a bucket always does.
-[[nodiscard]] Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost largest_cost) noexcept;
-
 // How long after a failure a store is taken for one that may fail again: twice the longest wait of a breaker.
 inline constexpr Duration unsteady_for = std::chrono::seconds(10);
-
-// When a client that a closed limit denied may try again: when the store is back is not known.
-inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
 
 class OutageStore final : public Store {
  public:
@@ -81,7 +62,7 @@ class OutageStore final : public Store {
   // The rule by which this process decides a check; `room` is for one that has to be made.
   [[nodiscard]] const core::Rule* local_rule(const Check& check, core::Rule& room) const noexcept;
   [[nodiscard]] std::uint64_t nodes() const noexcept {
-    return nodes_ == nullptr ? least_sharing : nodes_->load(std::memory_order_relaxed);
+    return nodes_ == nullptr ? core::min_sharing_nodes : nodes_->load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_unsteady() noexcept;
   void count_here(const Group& group) noexcept;

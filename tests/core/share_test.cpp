@@ -1,14 +1,12 @@
-// What is left of a limit for one process while the shared store is away.
-#include "store/outage/outage_store.h"
+#include "core/share.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "store/local/state_id.h"
 #include "tests/core/uneven_calendar.h"
 
-namespace weir::store {
+namespace weir::core {
 namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): tests read better with 10s
@@ -39,27 +37,9 @@ TEST(LocalShare, IsAtLeastTheDearestRequest) {
 }
 
 TEST(LocalShare, OfAWindowOfTheCalendarHasItsDates) {
-  const core::UnevenCalendar calendar(24h, 1);
+  const UnevenCalendar calendar(24h, 1);
   const Limit half = local_share_of(*Limit::fixed_window(10, calendar), 500'000, Cost{1});
   EXPECT_EQ(half, *Limit::fixed_window(5, calendar));
-}
-
-// Numbers and zones may change under a state, units may not.
-TEST(StateId, OfACalendarHasItsUnit) {
-  const core::UnevenCalendar here(24h, 1);
-  const core::UnevenCalendar there(24h, 2);
-  const StateId id = state_id("api", Purpose::live, *Limit::fixed_window(10, here));
-  EXPECT_EQ(id, state_id("api", Purpose::live, *Limit::fixed_window(20, there)));
-  EXPECT_NE(id, state_id("api", Purpose::live, *Limit::fixed_window({10, core::usual_length(here.unit())})));
-  EXPECT_EQ(state_name(id), "limit-api.live.fixed_window.month");
-}
-
-// A new lease does not lose what is held.
-TEST(StateId, OfHoldsHasNoLease) {
-  const StateId id = state_id("api", Purpose::live, *Limit::concurrency({10, 60s}));
-  EXPECT_EQ(id, state_id("api", Purpose::live, *Limit::concurrency({20, 5s})));
-  EXPECT_EQ(id.window, Duration::zero());
-  EXPECT_EQ(state_name(id), "limit-api.live.concurrency");
 }
 
 TEST(LocalShare, OfHoldsIsAShareOfThem) {
@@ -135,4 +115,4 @@ TEST(NodeShare, OfAllNodesIsTheLimitAtMost) {
 }
 
 }  // namespace
-}  // namespace weir::store
+}  // namespace weir::core

@@ -1,0 +1,80 @@
+#include "core/share.h"
+
+#include <algorithm>
+
+#include "core/arithmetic.h"
+#include "weir/result.h"
+
+namespace weir::core {
+namespace {
+
+Result<Limit> bucket(Algorithm algorithm, Rate rate, std::uint64_t capacity) {
+  switch (algorithm) {
+    case Algorithm::token_bucket:
+      return Limit::token_bucket({rate, capacity});
+    case Algorithm::leaky_bucket_meter:
+      return Limit::leaky_bucket(BucketNumbers{rate, capacity});
+    case Algorithm::leaky_bucket_queue:
+      return Limit::leaky_bucket(QueueNumbers{rate, capacity - 1});
+    default:
+      return Limit::gcra({rate, capacity});
+  }
+}
+
+Result<Limit> window(Algorithm algorithm, WindowNumbers numbers) {
+  switch (algorithm) {
+    case Algorithm::sliding_window_log:
+      return Limit::sliding_window_log(numbers);
+    case Algorithm::sliding_window_counter:
+      return Limit::sliding_window_counter(numbers);
+    case Algorithm::concurrency:
+      return Limit::concurrency({numbers.limit, numbers.window});
+    default:
+      return Limit::fixed_window(numbers);
+  }
+}
+
+struct Fraction {
+  std::uint64_t part;
+  std::uint64_t whole;
+};
+
+// `share` of the rate: exactly, or where that has too many digits, as one token in so many microseconds, rounded up.
+Result<Limit> shared_bucket(const Limit& limit, Fraction share, std::uint64_t capacity) {
+  const auto [count, per] = limit.rate();
+  const Wide long_per = Wide{static_cast<std::uint64_t>(per.count())} * share.whole;
+  const Wide shared_count = Wide{count} * share.part;
+  constexpr auto most = static_cast<Wide>(INT64_MAX);
+  if (long_per <= most && shared_count <= most) {
+    const Rate exact{static_cast<std::uint64_t>(shared_count), Duration{static_cast<std::int64_t>(long_per)}};
+    if (auto scaled = bucket(limit.algorithm(), exact, capacity)) return scaled;
+  }
+  // Nothing is slower than one token in `longest`, and no bucket takes longer than that to fill.
+  constexpr auto longest = static_cast<Wide>(Limit::longest.count());
+  const Wide token = std::min((long_per + shared_count - 1) / shared_count, longest);
+  const auto filled = static_cast<std::uint64_t>(std::min(Wide{capacity}, longest / token));
+  return bucket(limit.algorithm(), {1, Duration{static_cast<std::int64_t>(token)}}, filled);
+}
+
+Limit share_of(const Limit& limit, Fraction share, Cost largest_cost) noexcept {
+  const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
+  const std::uint64_t capacity =
+      std::max(multiply_divide_floor(limit.capacity(), share.part, share.whole), least);
+  if (limit.calendar() != nullptr) return Limit::fixed_window(capacity, *limit.calendar()).value_or(limit);
+  const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
+  const auto scaled =
+      is_window ? window(limit.algorithm(), {capacity, limit.rate().per}) : shared_bucket(limit, share, capacity);
+  return scaled.value_or(limit);
+}
+
+}  // namespace
+
+Limit local_share_of(const Limit& limit, std::uint32_t share, Cost largest_cost) noexcept {
+  return share_of(limit, {std::max<std::uint32_t>(share, 1), whole_share}, largest_cost);
+}
+
+Limit node_share_of(const Limit& limit, std::uint64_t nodes, Cost largest_cost) noexcept {
+  return share_of(limit, {1, std::max(nodes, min_sharing_nodes)}, largest_cost);
+}
+
+}  // namespace weir::core
