@@ -1,20 +1,15 @@
-// The states of limits that simulated nodes share, with the slices of them that are out (core/ledger.h): what a shared
-// store keeps, and how it decides. In memory, by the time that it is told. One thread.
+// The states of limits that simulated nodes share, in memory, bounded in number. Decides by the time that it is told.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "core/ledger.h"
-#include "core/rule.h"
+#include "store/shared/shared_decider.h"
 #include "store/store.h"
-#include "weir/cost.h"
-#include "weir/decision.h"
 #include "weir/time.h"
 
 namespace weir::simulate {
@@ -37,35 +32,10 @@ class SharedStates {
   [[nodiscard]] std::size_t size() const noexcept { return states_.size(); }
 
  private:
-  // A key has states of one algorithm; which, its rules say.
-  using Numbers = std::variant<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
-                               core::SlidingWindowLog::State, core::Concurrency::State>;
-  struct State {
-    Numbers numbers;
-    core::Ledger ledger;
+  struct State : store::SharedState {
     std::int64_t over_at = 0;  // as good as never seen from then on
   };
-  // A check with its state.
-  struct Part {
-    store::Check& check;
-    State& state;
-  };
 
-  template <class A>
-  [[nodiscard]] static typename A::State& numbers_of(State& state);
-  static void lapse(Part part, Instant now);
-  static void report(Part part, Instant now);
-  static void grant(Part part, Instant now);
-  enum class Held : std::uint8_t { counted, ignored };
-  [[nodiscard]] static Decision peek(Part part, Cost cost, Instant now, Held held = Held::counted);
-  [[nodiscard]] static Decision charge(Part part, Instant now);
-  static void bring_within_reach(Part part, Instant now);
-  static void settle(Part part, const core::Settlement& settlement, Instant now);
-  static void note_end(Part part);
-
-  void find_parts(store::Group& group);
-  void decide_all(store::Group& group, Instant now);
-  void look(store::Group& group, Instant now);
   void make_room(Instant now);
 
   const std::size_t most_;
@@ -73,7 +43,8 @@ class SharedStates {
   // Ordered: keys are what strangers sent.
   std::map<std::string, State> states_;
   std::size_t sweep_at_ = std::size_t{1} << 16;
-  std::vector<Part> parts_;  // of the group that is decided
+  store::SharedDecider decider_;
+  std::vector<store::SharedState*> of_checks_;  // of the group that is decided
   std::vector<const store::Check*> denied_by_held_;
 };
 

@@ -9,12 +9,12 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "core/algorithm/fixed_window.h"
 #include "core/algorithm/sliding_window_counter.h"
 #include "core/arrival.h"
+#include "store/shared/shared_decider.h"
 #include "store/store.h"
 #include "weir/time.h"
 #include "wire/resp/reply_parser.h"
@@ -31,8 +31,8 @@ namespace weir::store::redis {
 // The groups of a batch, decided again by the core on the states that the script read.
 //
 //   replay.begin(now, keys);
-//   replay.place_text(key, rule, text); ...     // false: not a state
-//   replay.decide(group, numbers, ...);           // fills in its answers, and moves the states on
+//   replay.place_text(key, rule, text); ...  // false: not a state
+//   replay.decide(group, keys);              // fills in its answers, and changes the states
 //
 // Used on one thread, for one batch after the other. Allocates nothing once the largest has been seen, but for logs.
 
@@ -64,71 +64,16 @@ class Replay {
   // Of a key that is only forgotten, by whatever rule: the slices that are out. What is not a state has none.
   void place_slices(std::size_t key, std::string_view text);
 
-  // Each fills in the answers and `admitted` of a group whose checks have these keys, in order.
-  void decide(Group& group, std::span<const std::uint32_t> keys);
-  // The same one check after the other, where a key occurs twice or nothing is to be charged.
-  void decide_in_steps(Group& group, std::span<const std::uint32_t> keys);
-  // A log is placed as it is afterwards: there is nothing to settle.
-  void settle(Group& group, std::uint32_t key);
-  void forget(Group& group, std::span<const std::uint32_t> keys);
-
-  // A group with receipts: one more than were opened, or 0 where it denies.
-  std::uint64_t reserve(Group& group, std::span<const std::uint32_t> keys);
-  // Settles, extends or reports: for how many checks something was done. A log is placed as it is afterwards; `charges`
-  // has what each check charged to it. Where that cannot be, a number that no script answers.
-  std::uint64_t correct(Group& group, std::span<const std::uint32_t> keys, std::span<const std::uint64_t> charges);
-
-  // A message: whether it was taken, and then the units of the slice.
-  bool report(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key);
-  std::uint64_t grant(SliceExchange& exchange, const core::Rule& rule, std::uint32_t key);
-
-  // What of it still fits is charged. Says how much.
-  std::uint64_t charge_back(const store::Check& check, std::uint32_t key);
+  // Decides a group whose checks have these keys, in order: see SharedDecider. A log is placed as it is after a group
+  // that settles or reports; `log_charges` then has what each check charged to it.
+  std::uint64_t decide(Group& group, std::span<const std::uint32_t> keys,
+                       std::span<const std::uint64_t> log_charges = {});
 
  private:
-  // A key has a state of one algorithm. Which, its rules say.
-  using State = std::tuple<core::ArrivalState, core::FixedWindow::State, core::SlidingWindowCounter::State,
-                           core::SlidingWindowLog::State, core::Concurrency::State>;
-  struct States {
-    State state;
-    core::Ledger ledger;
-    core::Receipts receipts;
-  };
-
-  template <class A>
-  [[nodiscard]] typename A::State& state(std::uint32_t key) noexcept {
-    return std::get<typename A::State>(states_[key].state);
-  }
-  [[nodiscard]] core::Ledger& ledger(std::uint32_t key) noexcept { return states_[key].ledger; }
-  [[nodiscard]] bool has_slices(std::uint32_t key) const noexcept { return !states_[key].ledger.slices.empty(); }
-  [[nodiscard]] core::Receipts& receipts(std::uint32_t key) noexcept { return states_[key].receipts; }
-  void save_states(std::span<const std::uint32_t> keys);
-  void restore_states(std::span<const std::uint32_t> keys) noexcept;
-  // Whether something was done. None: the check cannot have charged so much.
-  std::optional<bool> correct(const Group& group, const store::Check& check, std::uint32_t key, std::uint64_t charged);
-  void lapse(const core::Rule& rule, std::uint32_t key);
-  void add_holdings(const store::Check& check, std::uint32_t key);
-  void add_forgotten(const store::Check& check, std::uint32_t key);
-  void lapse(const Group& group, std::span<const std::uint32_t> keys);
-
-  [[nodiscard]] Decision peek(const store::Check& check, std::uint32_t key, Cost cost);
-  [[nodiscard]] Decision charge(const store::Check& check, std::uint32_t key);
-  [[nodiscard]] Decision hold(const store::Check& check, std::span<const std::uint32_t> keys, std::size_t i, Cost cost);
-  void tell_when_more(store::Check& check, std::uint32_t key);
-  void bring_within_reach(const store::Check& check, std::uint32_t key) noexcept;
-  void leave_uncharged(Group& group, std::span<const std::uint32_t> keys);
-  void tell_when_more(Group& group, std::span<const std::uint32_t> keys);
-
   Instant now_{};
-  std::vector<States> states_;
-  std::vector<State> saved_;
-  // Of each check of a group that reserves: whether its receipt was open before, and where its charge lies.
-  struct Mark {
-    bool was_open = false;
-    core::ChargePlace charged;
-    std::uint64_t units = 0;  // that it holds
-  };
-  std::vector<Mark> marks_;
+  std::vector<SharedState> states_;
+  SharedDecider decider_;
+  std::vector<SharedState*> of_checks_;  // kept for its memory
 };
 
 // The script's reply, checked before any of it is used: a server that is not ours may say anything.

@@ -30,8 +30,6 @@ struct ScriptBatch::Contents {
   void replay_all();
   void replay_member(const ScriptPlan::Member& member);
   void read_charges(const ScriptPlan::Evaluation& evaluation);
-  void replay_charges_back(const ScriptPlan::Member& member);
-  void replay_exchange(const ScriptPlan::Evaluation& evaluation, std::uint64_t& number);
   void find_doubtful(const ScriptReply& reply);
   void conclude(Instant now);
 };
@@ -142,8 +140,10 @@ void ScriptBatch::Contents::replay_all() {
   for (const ScriptPlan::Member& member : plan.members()) replay_member(member);
 }
 
+// None where the logs are as they were before the evaluation.
 void ScriptBatch::Contents::read_charges(const ScriptPlan::Evaluation& evaluation) {
   charged.clear();
+  if (!plan.corrects(evaluation)) return;
   for (const ScriptPlan::Check& check : plan.checks_of(evaluation)) {
     charged.push_back(plan.tells_charge(evaluation, check) ? charges[charges_read++] : 0);
   }
@@ -152,66 +152,19 @@ void ScriptBatch::Contents::read_charges(const ScriptPlan::Evaluation& evaluatio
 void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
   Group& group = *member.group;
   const ScriptPlan::Evaluation& evaluation = plan.evaluations()[member.evaluation];
-  const std::uint32_t reports = member.evaluation - member.charges_back - member.exchanges;
-  for (std::uint32_t i = reports; i < reports + member.exchanges; ++i) {
-    replay_exchange(plan.evaluations()[i], admitted[i]);
-  }
-  replay_charges_back(member);
   keys.clear();
   for (const ScriptPlan::Check& check : plan.checks_of(evaluation)) keys.push_back(check.key);
-  switch (evaluation.operation) {
-    case ScriptPlan::Operation::decide:
-      replay.decide(group, keys);
-      break;
-    case ScriptPlan::Operation::look:
-    case ScriptPlan::Operation::decide_in_steps:
-    case ScriptPlan::Operation::look_in_steps:
-      replay.decide_in_steps(group, keys);
-      break;
-    case ScriptPlan::Operation::settle:
-      replay.settle(group, keys.front());
-      break;
-    case ScriptPlan::Operation::forget:
-      replay.forget(group, keys);
-      break;
-    case ScriptPlan::Operation::reserve:
-      admitted[member.evaluation] = replay.reserve(group, keys);
-      break;
-    case ScriptPlan::Operation::settle_receipt:
-    case ScriptPlan::Operation::extend:
-    case ScriptPlan::Operation::used:
-      read_charges(evaluation);
-      admitted[member.evaluation] = replay.correct(group, keys, charged);
-      break;
-    case ScriptPlan::Operation::report:
-    case ScriptPlan::Operation::grant:
-      break;
-  }
-  if (group.admitted && !evaluation.has_receipts()) ++admitted[member.evaluation];
-  for (std::uint32_t i = member.evaluation + 1; i <= member.evaluation + member.exchanges; ++i) {
-    replay_exchange(plan.evaluations()[i], admitted[i]);
-  }
-}
-
-void ScriptBatch::Contents::replay_exchange(const ScriptPlan::Evaluation& evaluation, std::uint64_t& number) {
-  const ScriptPlan::Check& check = plan.checks_of(evaluation).front();
-  const core::Rule& rule = *plan.terms()[check.term].rule;
-  if (evaluation.operation == ScriptPlan::Operation::report) {
-    number = replay.report(*evaluation.exchange, rule, check.key) ? 1 : 0;
-  } else {
-    number = replay.grant(*evaluation.exchange, rule, check.key);
-  }
-}
-
-void ScriptBatch::Contents::replay_charges_back(const ScriptPlan::Member& member) {
-  std::uint32_t evaluation = member.evaluation - member.charges_back;
-  if (member.charges_back == 0) return;
-  for (store::Check& check : member.group->checks) {
-    if (check.charge_back == 0) continue;
-    const std::uint32_t key = plan.checks_of(plan.evaluations()[evaluation]).front().key;
-    const std::uint64_t units = replay.charge_back(check, key);
-    check.not_charged_back = check.charge_back - units;
-    admitted[evaluation++] = units;
+  read_charges(evaluation);
+  admitted[member.evaluation] += replay.decide(group, keys, charged);
+  std::size_t report = member.evaluation - member.charges_back - member.exchanges;
+  std::size_t charge_back = member.evaluation - member.charges_back;
+  std::size_t grant = member.evaluation + 1;
+  if (member.exchanges + member.charges_back == 0) return;
+  for (const store::Check& check : group.checks) {
+    if (check.charge_back > 0) admitted[charge_back++] = check.charge_back - check.not_charged_back;
+    if (check.exchange == nullptr) continue;
+    admitted[report++] = check.exchange->answer.taken ? 1 : 0;
+    admitted[grant++] = check.exchange->answer.units;
   }
 }
 

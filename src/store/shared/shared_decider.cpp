@@ -1,0 +1,383 @@
+#include "store/shared/shared_decider.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "core/operations.h"
+#include "core/until_more.h"
+
+namespace weir::store {
+namespace {
+
+// Stands in for a log that the caller has only as it is after the group: it takes as much as it is said to have taken.
+struct CorrectedLog {
+  using Limit = core::SlidingWindowLog::Limit;
+  struct State {
+    std::uint64_t charged;
+  };
+
+  static void refund(const Limit& /*limit*/, State& /*state*/, Cost /*cost*/, const core::Charged& /*made*/,
+                     Instant /*now*/) noexcept {}
+  static std::uint64_t owe(const Limit& /*limit*/, State& state, Cost cost, Instant /*now*/) noexcept {
+    const std::uint64_t charged = std::min(state.charged, cost.units());
+    state.charged -= charged;
+    return cost.units() - charged;
+  }
+};
+
+// One check, and the state that it is about.
+struct SharedCheck {
+  Check& check;
+  SharedState& state;
+  Instant at;
+  std::int64_t now;  // the same
+
+  [[nodiscard]] bool is_charged() const noexcept { return check.role == Check::Role::charge; }
+  [[nodiscard]] bool reserves() const noexcept { return is_charged() && check.receipt != nullptr; }
+
+  // Calls `work` with the rule and the numbers of its algorithm.
+  template <class Work>
+  decltype(auto) visit(const Work& work) const {
+    return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) -> decltype(auto) {
+      return work(of, state.of<A>());
+    });
+  }
+
+  void lapse() const {
+    if (!state.has_slices()) return;
+    visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
+      if constexpr (core::can_be_leased<A>) state.ledger.lapse<A>(of.limit, numbers, now);
+    });
+  }
+
+  void report(SliceExchange& exchange) const {
+    exchange.answer = {.lapsed = state.ledger.lapsed_of(exchange.message.holder, now)};
+    lapse();
+    visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
+      if constexpr (core::can_be_leased<A>) {
+        exchange.answer.taken = state.ledger.report<A>(of.limit, numbers, exchange.message, now);
+      }
+    });
+  }
+
+  void grant(SliceExchange& exchange) const {
+    if (!exchange.answer.taken) return;
+    const std::uint64_t lapsed = exchange.answer.lapsed;
+    visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
+      if constexpr (core::can_be_leased<A>) {
+        exchange.answer = state.ledger.grant<A>(of.limit, numbers, exchange.message, now);
+      }
+    });
+    exchange.answer.lapsed = lapsed;
+  }
+
+  [[nodiscard]] Decision peek(Cost cost) const {
+    return visit([&]<class A>(const core::RuleOf<A>& of, const typename A::State& numbers) {
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        const core::ReceiptUse* const use = is_charged() ? check.receipt : nullptr;  // a guard holds nothing
+        return state.receipts.hold(of.limit, cost, use, 0, check.wants_more_after, now);
+      }
+      if constexpr (core::can_be_leased<A>) {
+        if (state.has_slices()) return state.ledger.peek<A>(of.limit, numbers, cost, now);
+      }
+      return core::peek_state<A>(of.limit, numbers, cost, check.max_wait, at);
+    });
+  }
+
+  [[nodiscard]] Decision charge() const {
+    return visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
+      if constexpr (core::can_be_leased<A>) {
+        if (state.has_slices()) return state.ledger.decide<A>(of.limit, numbers, check.cost, now);
+      }
+      return core::decide_state<A>(of.limit, numbers, check.cost, check.max_wait, at);
+    });
+  }
+
+  // Charges as many units as fit, and says how many.
+  [[nodiscard]] std::uint64_t charge_back(std::uint64_t units) const {
+    lapse();
+    return visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
+      std::uint64_t charged = 0;
+      bool is_leased = false;
+      if constexpr (core::can_be_leased<A>) {
+        is_leased = state.has_slices();
+        if (is_leased) {
+          charged = std::min(units, state.ledger.peek<A>(of.limit, numbers, Cost{0}, now).remaining);
+          (void)state.ledger.decide<A>(of.limit, numbers, Cost{charged}, now);
+        }
+      }
+      if (!is_leased) {
+        charged = std::min(units, A::peek(of.limit, numbers, Cost{0}, at).remaining);
+        (void)A::decide(of.limit, numbers, Cost{charged}, at);
+      }
+      if (charged < units) core::bring_within_reach<A>(of.limit, numbers, at);
+      return charged;
+    });
+  }
+
+  void tell_when_more() const {
+    if (!check.wants_more_after || core::is_concurrency(*check.rule)) return;
+    check.decision.more_after = visit([&]<class A>(const core::RuleOf<A>& of, const typename A::State& numbers) {
+      if constexpr (core::can_be_leased<A>) {
+        if (state.has_slices()) return state.ledger.until_more<A>(of.limit, numbers, check.decision, now);
+      }
+      return core::until_more_after<A>(of.limit, numbers, check.decision, check.max_wait, at);
+    });
+  }
+
+  // Where another check of the group denies, what remains is what there was.
+  void leave_uncharged() const {
+    if (check.cost > Cost{0}) {
+      visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
+        core::bring_within_reach<A>(of.limit, numbers, at);
+      });
+    }
+    if (check.decision.admitted) {
+      check.decision = peek(Cost{0});
+    } else {
+      check.held_by_others = state.ledger.held_by_others(check.holder);
+    }
+  }
+
+  void add_holdings() const {
+    if (check.holdings == nullptr) return;
+    Holdings& holdings = *check.holdings;
+    const core::ReceiptUse any{.id = {1, 0}};  // a hold needs one to be told what is left
+    const Decision untouched = visit([&]<class A>(const core::RuleOf<A>& of, const typename A::State& numbers) {
+      if constexpr (std::is_same_v<A, core::Concurrency>) {
+        return state.receipts.hold(of.limit, Cost{0}, &any, 0, false, now);
+      } else {
+        return A::peek(of.limit, numbers, Cost{0}, at);
+      }
+    });
+    holdings.used += untouched.limit - untouched.remaining;
+    std::ranges::copy_if(state.receipts.open, std::back_inserter(holdings.open),
+                         [&](const core::Receipt& receipt) { return receipt.ends > now; });
+    add_slices();
+  }
+  // What has lapsed is not out, even where it was not charged.
+  void add_slices() const {
+    if (check.holdings == nullptr) return;
+    std::ranges::copy_if(state.ledger.slices, std::back_inserter(check.holdings->slices),
+                         [&](const core::Slice& slice) { return slice.until > now; });
+    check.holdings->at = at;
+    check.holdings->known = true;
+  }
+
+  // Settles, extends or reports. None: a log cannot have been charged so much. Otherwise, whether something was done.
+  [[nodiscard]] std::optional<bool> correct(const Group& group, const std::uint64_t* log_charge) const {
+    core::ReceiptUse without_id;
+    core::ReceiptUse& use = check.receipt == nullptr ? without_id : *check.receipt;
+    const bool is_plain = group.operation == Operation::settle && check.receipt == nullptr;
+    const bool is_possible = visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
+      const auto correct_state = [&]<class B>(typename B::State& its_numbers) {
+        if (is_plain) {
+          state.receipts.settle<B>(of.limit, its_numbers, *group.settlement, now);
+        } else if (group.operation == Operation::settle) {
+          state.receipts.settle<B>(of.limit, its_numbers, use, now);
+        } else if (group.operation == Operation::extend) {
+          state.receipts.extend(use, now);
+        } else {
+          state.receipts.report<B>(of.limit, its_numbers, check.cost, use, now);
+        }
+      };
+      if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
+        if (log_charge != nullptr) {
+          CorrectedLog::State log{*log_charge};
+          correct_state.template operator()<CorrectedLog>(log);
+          return log.charged == 0;
+        }
+      }
+      const bool was_over = A::forget_at(of.limit, numbers) <= at;
+      correct_state.template operator()<A>(numbers);
+      // A window from which all was given back may lie ahead, if the clock stepped back since. It is not kept.
+      if (!was_over && A::forget_at(of.limit, numbers) <= at) numbers = {};
+      return true;
+    });
+    if (!is_possible) return {};
+    if (group.operation == Operation::report) return core::is_charged(use.result);
+    return is_plain || use.result == core::ReceiptResult::done;
+  }
+};
+
+}  // namespace
+
+struct SharedDecider::Asked {
+  Group& group;
+  std::span<SharedState* const> states;
+  Instant now;
+
+  [[nodiscard]] std::size_t size() const noexcept { return states.size(); }
+  [[nodiscard]] SharedCheck operator[](std::size_t i) const noexcept {
+    return {group.checks[i], *states[i], now, core::micros(now)};
+  }
+  template <class Work>
+  void for_each(const Work& work) const {
+    for (std::size_t i = 0; i < size(); ++i) work((*this)[i]);
+  }
+
+  // Whether a check has to see what those before it did.
+  [[nodiscard]] bool needs_steps() const noexcept {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (group.checks[i].receipt != nullptr) return true;
+      if (std::find(states.begin(), states.begin() + static_cast<std::ptrdiff_t>(i), states[i]) !=
+          states.begin() + static_cast<std::ptrdiff_t>(i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::uint64_t decide_at_once() const;
+  std::uint64_t correct(std::span<const std::uint64_t> log_charges) const;
+  std::uint64_t forget() const;
+};
+
+std::uint64_t SharedDecider::decide(Group& group, std::span<SharedState* const> states, Instant now,
+                                    std::span<const std::uint64_t> log_charges) {
+  const Asked asked{group, states, now};
+  group.admitted = true;
+  switch (group.operation) {
+    case Operation::decide:
+      return decide_with_messages(asked);
+    case Operation::look:
+      return decide_in_steps(asked);
+    case Operation::settle:
+    case Operation::extend:
+    case Operation::report:
+      return asked.correct(log_charges);
+    case Operation::forget:
+      break;
+  }
+  return asked.forget();
+}
+
+std::uint64_t SharedDecider::decide_with_messages(const Asked& asked) {
+  asked.for_each([](const SharedCheck& one) {
+    if (one.check.exchange != nullptr) one.report(*one.check.exchange);
+  });
+  asked.for_each([](const SharedCheck& one) {
+    if (one.check.charge_back == 0) return;
+    one.check.not_charged_back = one.check.charge_back - one.charge_back(one.check.charge_back);
+  });
+  const std::uint64_t number = asked.needs_steps() ? decide_in_steps(asked) : asked.decide_at_once();
+  asked.for_each([](const SharedCheck& one) {
+    if (one.check.exchange != nullptr) one.grant(*one.check.exchange);
+  });
+  return number;
+}
+
+// The usual group: each check has a state of its own, and none has a receipt. So nothing has to be undone.
+std::uint64_t SharedDecider::Asked::decide_at_once() const {
+  for_each([&](const SharedCheck& one) {
+    one.lapse();
+    one.check.decision = one.peek(one.check.cost);
+    group.admitted = group.admitted && one.check.decision.admitted;
+  });
+  for_each([&](const SharedCheck& one) {
+    if (!group.admitted) {
+      one.leave_uncharged();
+    } else if (one.is_charged()) {
+      one.check.decision = one.charge();
+    }
+    one.tell_when_more();
+  });
+  return group.admitted ? 1 : 0;
+}
+
+std::uint64_t SharedDecider::decide_in_steps(const Asked& asked) {
+  asked.for_each([](const SharedCheck& one) { one.lapse(); });
+  saved_.clear();
+  for (const SharedState* const state : asked.states) saved_.push_back(state->copy_of_numbers());
+  steps_.assign(asked.size(), {});
+  for (std::size_t i = 0; i < asked.size(); ++i) take_step(asked, i);
+
+  const bool is_look = asked.group.operation == Operation::look;
+  if (asked.group.admitted && !is_look) return 1 + open_receipts(asked);
+  for (std::size_t i = 0; i < asked.size(); ++i) asked.states[i]->numbers = std::move(saved_[i]);
+  asked.for_each([&](const SharedCheck& one) { is_look ? one.add_holdings() : one.leave_uncharged(); });
+  if (!is_look) asked.for_each([](const SharedCheck& one) { one.tell_when_more(); });
+  return asked.group.admitted ? 1 : 0;
+}
+
+void SharedDecider::take_step(const Asked& asked, std::size_t i) {
+  const SharedCheck one = asked[i];
+  Check& check = one.check;
+  Step& step = steps_[i];
+  if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
+  step.was_open = one.reserves() && one.state.receipts.is_open(check.receipt->id, one.now);
+  if (one.reserves() && core::is_concurrency(*check.rule)) {
+    check.decision = hold(asked, i, step.was_open ? Cost{0} : check.cost);
+  } else if (one.is_charged() && !step.was_open) {
+    check.decision = one.charge();
+  } else {
+    check.decision = one.peek(step.was_open ? Cost{0} : check.cost);
+  }
+  if (step.was_open) core::admit_again(check.decision);
+  if (one.reserves()) {
+    step.charged = one.visit([&]<class A>(const core::RuleOf<A>& of, const typename A::State& numbers) {
+      return core::place_of_charge<A>(of.limit, numbers, check.decision);
+    });
+  }
+  asked.group.admitted = asked.group.admitted && check.decision.admitted;
+  one.tell_when_more();
+}
+
+// What the checks before it hold of the same state is taken.
+Decision SharedDecider::hold(const Asked& asked, std::size_t i, Cost cost) {
+  const SharedCheck one = asked[i];
+  std::uint64_t pending = 0;
+  for (std::size_t j = 0; j < i; ++j) pending += asked.states[j] == asked.states[i] ? steps_[j].holds : 0;
+  steps_[i].holds = cost.units();
+  const auto& limit = std::get<core::RuleOf<core::Concurrency>>(*one.check.rule).limit;
+  return one.state.receipts.hold(limit, cost, one.check.receipt, pending, one.check.wants_more_after, one.now);
+}
+
+std::uint64_t SharedDecider::open_receipts(const Asked& asked) {
+  std::uint64_t opened = 0;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const SharedCheck one = asked[i];
+    if (!one.reserves()) continue;
+    core::Receipts& receipts = one.state.receipts;
+    receipts.drop_ended(one.now);
+    const std::size_t before = receipts.open.size();
+    receipts.reserve(steps_[i].charged, one.check.cost, steps_[i].was_open, *one.check.receipt, one.now);
+    opened += receipts.open.size() - before;
+  }
+  return opened;
+}
+
+std::uint64_t SharedDecider::Asked::correct(std::span<const std::uint64_t> log_charges) const {
+  std::uint64_t done = 0;
+  bool is_possible = true;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const SharedCheck one = (*this)[i];
+    one.lapse();
+    const auto is_done = one.correct(group, log_charges.empty() ? nullptr : &log_charges[i]);
+    is_possible = is_possible && is_done.has_value();
+    if (is_done.value_or(false)) ++done;
+    one.check.decision = one.peek(Cost{0});
+    one.tell_when_more();
+  }
+  return is_possible ? done : impossible;
+}
+
+std::uint64_t SharedDecider::Asked::forget() const {
+  for_each([](const SharedCheck& one) {
+    one.add_slices();
+    one.state = {};
+    one.check.decision = one.check.rule == nullptr ? Decision{} : one.peek(Cost{0});
+  });
+  return 1;
+}
+
+bool is_admitted_without_slices(const Check& check, const SharedState& state, Instant now) {
+  return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
+    return core::peek_state<A>(of.limit, state.of<A>(), check.cost, check.max_wait, now).admitted;
+  });
+}
+
+}  // namespace weir::store
