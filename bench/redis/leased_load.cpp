@@ -70,7 +70,8 @@ LeasedLoad::LeasedLoad(net::Loop& loop, store::Store& inner, Kind kind)
     options.most_keys = 2 * zipf_users;
   }
   slices_ = std::make_shared<store::SliceTable>(std::move(options));
-  states_.slices = slices_.get();
+  terms_.slices = slices_.get();
+  states_.shared = &terms_;
 }
 
 void LeasedLoad::begin(Work work, std::size_t under_way) {

@@ -13,6 +13,7 @@
 #include "redis/load.h"
 #include "store/leased/leased_store.h"
 #include "store/local/local_store.h"
+#include "store/shared/shared_terms.h"
 #include "store/store.h"
 
 namespace weir::bench {
@@ -64,6 +65,7 @@ class LeasedLoad final : public Load {
   store::LeasedStore leased_;
   store::LocalStore local_;
   store::Store& store_;
+  store::SharedTerms terms_;
   store::States states_;
   Work work_ = Work::hot_key;
   bool ending_ = false;

@@ -40,7 +40,7 @@ void SliceLoad::submit(Message& message) {
                        .want = kept,
                        .hold = std::chrono::seconds(60)},
                       {}};
-  message.checks[0].exchange = &message.exchange;
+  message.checks[0].extension = &message.extension;
   store_.submit(message);
 }
 

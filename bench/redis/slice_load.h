@@ -29,6 +29,7 @@ class SliceLoad final : public Load, private store::Callback {
  private:
   struct Message final : store::Group {
     store::SliceExchange exchange;
+    store::CheckExtension extension{.exchange = &exchange};
     std::size_t key = 0;
   };
 

@@ -128,11 +128,9 @@ Result<std::shared_ptr<Bindings>> Bindings::create(std::shared_ptr<const policy:
 
 store::States Bindings::states(const StateId& id, const Limit& limit) const {
   const auto name = shared_names_.find(id);
-  store::States states{.rule = core::compile(limit),
-                       .table = tables_->find(id),
-                       .name = name == shared_names_.end() ? nullptr : &name->second};
-  states.share = states.rule;
-  return states;
+  return {.rule = core::compile(limit),
+          .table = tables_->find(id),
+          .name = name == shared_names_.end() ? nullptr : &name->second};
 }
 
 Result<void> Bindings::open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved) {
@@ -171,11 +169,13 @@ Result<void> Bindings::open_tables(const Options& options, const Bindings* previ
 }
 
 void Bindings::bind_limits(const Options& options, const Bindings* previous) {
+  const store::SharedTerms* const of_overrides =
+      shared_keys_ ? &shared_terms_.emplace_back(store::SharedTerms{.charges_back = true}) : nullptr;
   for (const policy::Domain& domain : ruleset().domains) {
     for (const Duration window : override_windows) {
       const Limit widest = widest_override(window);
       const StateId id = store::state_id(domain.name, Purpose::overrides, widest);
-      overrides_.emplace(id, states(id, widest)).first->second.charges_back = shared_keys_ != nullptr;
+      overrides_.emplace(id, states(id, widest)).first->second.shared = of_overrides;
     }
   }
   for (const policy::CompiledLimit& limit : ruleset().limits) {
@@ -199,40 +199,39 @@ Bindings::~Bindings() {
   for (const auto& slices : slices_) slices->retire();
 }
 
-// With the numbers as they are in force.
-void Bindings::lease(const policy::CompiledLimit& limit, TierStates& live) {
-  if (!shared_keys_ || !slice_holder_) return;
-  for (std::size_t tier = 0; tier < live.size(); ++tier) {
-    if (!live[tier]) continue;
-    const Limit& numbers = *limit.live.by_tier[tier];
-    // Whether an approximate limit is too small for the number of nodes is found out as they are counted.
-    const auto effective = policy::effective_consistency(limit, numbers, 1);
-    if (effective.kind == policy::Consistency::exact) continue;
-    store::SliceTable::Options options{.rule = live[tier]->rule,
-                                       .capacity = numbers.capacity(),
-                                       .lease = limit.consistency.lease,
-                                       .holder = slice_holder_};
-    if (effective.kind == policy::Consistency::approximate) {
-      options.approximate = {numbers, limit.consistency.sync};
-      options.most_keys = most_approximate_keys;
-    }
-    slices_.push_back(std::make_shared<store::SliceTable>(std::move(options)));
-    live[tier]->slices = slices_.back().get();
+// `live` has the rules as they are in effect.
+store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, std::size_t tier,
+                                          const store::States& live) {
+  const Limit& numbers = *limit.live.by_tier[tier];
+  store::SharedTerms terms{.charges_back = true};
+  if (limit.local_share) {
+    terms.share = core::compile(outage_share(limit, numbers, tier, 0));
+  } else {
+    terms.share = store::NodeShare{numbers, largest_cost(limit.cost, tier)};
   }
+  if (!slice_holder_) return terms;
+  // Whether an approximate limit is too small for the number of nodes is found out as they are counted.
+  const auto effective = policy::effective_consistency(limit, numbers, 1);
+  if (effective.kind == policy::Consistency::exact) return terms;
+  store::SliceTable::Options options{.rule = live.rule,
+                                     .capacity = numbers.capacity(),
+                                     .lease = limit.consistency.lease,
+                                     .holder = slice_holder_};
+  if (effective.kind == policy::Consistency::approximate) {
+    options.approximate = {numbers, limit.consistency.sync};
+    options.most_keys = most_approximate_keys;
+  }
+  slices_.push_back(std::make_shared<store::SliceTable>(std::move(options)));
+  terms.slices = slices_.back().get();
+  return terms;
 }
 
 BoundLimit Bindings::bind(const policy::CompiledLimit& limit) {
   BoundLimit bound;
   bound.source = &limit;
-  bound.live = tier_states(limit.live, [&](const Limit& numbers, std::size_t tier) {
+  bound.live = tier_states(limit.live, [&](const Limit& numbers, std::size_t /*tier*/) {
     store::States live = states(live_state_id(limit, numbers), numbers);
-    if (limit.local_share) {
-      live.share = core::compile(outage_share(limit, numbers, tier, 0));
-    } else if (shared_keys_) {
-      live.divided = &node_shares_.emplace_back(store::NodeShare{numbers, largest_cost(limit.cost, tier)});
-    }
     live.on_failure = on_failure_of(limit.on_store_failure);
-    live.charges_back = shared_keys_ != nullptr;
     return live;
   });
   if (limit.candidate) {
@@ -243,7 +242,10 @@ BoundLimit Bindings::bind(const policy::CompiledLimit& limit) {
   if (shared_keys_) {
     bound_reach(bound.live);
     bound_reach(bound.candidate);
-    lease(limit, bound.live);
+    for (std::size_t tier = 0; tier < bound.live.size(); ++tier) {
+      auto& live = bound.live[tier];
+      if (live) live->shared = &shared_terms_.emplace_back(shared_terms(limit, tier, *live));
+    }
   }
   const auto of_purpose = [&](Purpose purpose, const Limit& numbers) {
     store::States counted = states(store::state_id(limit.name, purpose, numbers), numbers);

@@ -19,6 +19,7 @@
 #include "store/known_keys.h"
 #include "store/leased/slice_table.h"
 #include "store/local/tables.h"
+#include "store/shared/shared_terms.h"
 #include "store/shared_keys.h"
 #include "store/store.h"
 #include "table/hash_key.h"
@@ -110,7 +111,8 @@ class Bindings {
  private:
   Result<void> open_tables(const Options& options, const Bindings* previous, store::SavedStates* saved);
   void bind_limits(const Options& options, const Bindings* previous);
-  void lease(const policy::CompiledLimit& limit, TierStates& live);
+  [[nodiscard]] store::SharedTerms shared_terms(const policy::CompiledLimit& limit, std::size_t tier,
+                                                const store::States& live);
   [[nodiscard]] BoundLimit bind(const policy::CompiledLimit& limit);
   [[nodiscard]] store::States states(const store::StateId& id, const Limit& limit) const;
 
@@ -122,7 +124,7 @@ class Bindings {
   store::SharedName throttle_name_;
   std::shared_ptr<store::SliceHolder> slice_holder_;
   std::vector<std::shared_ptr<store::SliceTable>> slices_;
-  std::deque<store::NodeShare> node_shares_;  // that limits_ point to
+  std::deque<store::SharedTerms> shared_terms_;  // that limits_ and overrides_ point to
   std::vector<BoundLimit> limits_;
   std::size_t rows_ = 0;
 };

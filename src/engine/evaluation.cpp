@@ -210,7 +210,8 @@ void Evaluation::begin_reset(const Bindings& bindings, const BoundLimit& limit, 
     if (!states) return;
     const auto is_known = [&](const Group& group) {
       const States& known = *group.checks[0].states;
-      return known.table == states->table && (states->slices == nullptr || known.slices == states->slices);
+      const store::SliceTable* const slices = store::slices_of(*states);
+      return known.table == states->table && (slices == nullptr || store::slices_of(known) == slices);
     };
     if (std::ranges::any_of(groups(), is_known)) return;
     Group& group = new_group(Operation::forget, Fallback::none);
@@ -262,7 +263,6 @@ Check& Evaluation::add_check(Group& group, std::size_t i, const States& states, 
   check.cost = cost;
   check.role = Check::Role::charge;
   check.path = Path::store;
-  check.charge_back = 0;
   check.holdings = options_.wants_holdings && &states == parts_[i].states ? &holdings_ : nullptr;
   check.receipt = options_.receipts == nullptr ? nullptr : use_of(i, states, rule);
   check.max_wait = outcome.max_wait;

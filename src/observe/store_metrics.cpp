@@ -134,11 +134,12 @@ void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
   for (const engine::BoundLimit& limit : bindings.limits()) {
     for (std::size_t tier = 0; tier < limit.live.size(); ++tier) {
       const auto& states = limit.live[tier];
-      if (!states || states->slices == nullptr || !states->slices->is_approximate()) continue;
+      const store::SliceTable* const slices = states ? store::slices_of(*states) : nullptr;
+      if (slices == nullptr || !slices->is_approximate()) continue;
       const policy::ApproximateBound bound =
-          policy::approximate_bound(*limit.source->live.by_tier[tier], states->slices->nodes());
+          policy::approximate_bound(*limit.source->live.by_tier[tier], slices->nodes());
       rows.push_back(
-          {limit.source->name, bindings.ruleset().tiers.names[tier], bound.most, states->slices->most_over()});
+          {limit.source->name, bindings.ruleset().tiers.names[tier], bound.most, slices->most_over()});
     }
   }
   if (rows.empty()) return;
@@ -169,9 +170,10 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
     store::SliceTable::Out of_limit;
     bool is_leased = false;
     for (const auto& states : limit.live) {
-      if (!states || states->slices == nullptr) continue;
+      const store::SliceTable* const slices = states ? store::slices_of(*states) : nullptr;
+      if (slices == nullptr) continue;
       is_leased = true;
-      const auto of_tier = states->slices->out();
+      const auto of_tier = slices->out();
       of_limit.slices += of_tier.slices;
       of_limit.units += of_tier.units;
     }

@@ -44,9 +44,10 @@ std::vector<frontend::StoreReport::Slices> slices_out(const engine::Bindings& bi
     frontend::StoreReport::Slices out{.limit = limit.source->name};
     bool is_leased = false;
     for (const auto& states : limit.live) {
-      if (!states || states->slices == nullptr) continue;
+      const store::SliceTable* const slices = states ? store::slices_of(*states) : nullptr;
+      if (slices == nullptr) continue;
       is_leased = true;
-      const auto of_tier = states->slices->out();
+      const auto of_tier = slices->out();
       out.slices += of_tier.slices;
       out.units += of_tier.units;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/forwarded_group.h"
 #include "table/hash_key.h"
 
 namespace weir::simulate {
@@ -18,34 +19,46 @@ constexpr table::HashKey fixed_hash_key{1, 2};
 }  // namespace
 
 // Counts how the answers came about, on their way to the engine.
-class SimulatedNode::Watched final : public store::Store, private store::Callback {
+class SimulatedNode::Watched final : public store::Store {
  public:
   Watched(store::Store& inner, const SimulatedNode& node) : inner_(inner) {
     node.add_states(limits_);
     paths_.resize(node.bindings_->limits().size());
   }
-  ~Watched() override = default;
 
   using Store::submit;
   void submit(store::Batch batch) override {
+    std::vector<Group*> forwarded;
     for (Group* const group : batch) {
-      waiting_[group] = group->callback;
-      group->callback = this;
+      if (free_.empty()) free_.push_back(all_.emplace_back(std::make_unique<Forwarded>(*this)).get());
+      Forwarded& request = *free_.back();
+      free_.pop_back();
+      request.copy.take_all(*group, request);
+      forwarded.push_back(&request.copy.group);
     }
-    inner_.submit(batch);
+    inner_.submit(forwarded);
   }
 
   [[nodiscard]] const std::vector<LimitPaths>& paths() const noexcept { return paths_; }
 
  private:
-  void answered(Group& group) override {
-    const auto asked = waiting_.find(&group);
-    if (asked == waiting_.end()) return;  // never: it was submitted here
-    group.callback = asked->second;
-    waiting_.erase(asked);
-    if (group.operation == store::Operation::decide)
-      std::ranges::for_each(group.checks, [&](const Check& check) { count(check); });
-    group.callback->answered(group);
+  struct Forwarded final : store::Callback {
+    explicit Forwarded(Watched& its_watched) noexcept : watched(its_watched) {}
+    virtual ~Forwarded() = default;
+    void answered(Group& /*group*/) override { watched.conclude(*this); }
+
+    Watched& watched;
+    store::ForwardedGroup copy;
+  };
+
+  void conclude(Forwarded& request) {
+    request.copy.tell();
+    Group& whole = *request.copy.whole;
+    free_.push_back(&request);
+    if (whole.operation == store::Operation::decide) {
+      for (const Check& check : whole.checks) count(check);
+    }
+    whole.callback->answered(whole);
   }
 
   void count(const Check& check) {
@@ -59,7 +72,8 @@ class SimulatedNode::Watched final : public store::Store, private store::Callbac
   store::Store& inner_;
   LimitsOfStates limits_;
   std::vector<LimitPaths> paths_;
-  std::unordered_map<const Group*, store::Callback*> waiting_;
+  std::vector<std::unique_ptr<Forwarded>> all_;
+  std::vector<Forwarded*> free_;
 };
 
 Result<std::unique_ptr<SimulatedNode>> SimulatedNode::create(const NodeContext& context, std::uint64_t number) {
@@ -94,7 +108,7 @@ void SimulatedNode::add_states(LimitsOfStates& limits) const {
     for (const auto& states : bindings_->limits()[i].live) {
       if (!states) continue;
       limits.emplace(&*states, i);
-      if (states->slices != nullptr) limits.emplace(&states->slices->states(), i);
+      if (const auto* const slices = store::slices_of(*states)) limits.emplace(&slices->states(), i);
     }
   }
 }

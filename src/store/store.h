@@ -29,8 +29,8 @@
 namespace weir::store {
 
 struct SharedName;
+struct SharedTerms;
 class ThrottleTable;
-class SliceTable;
 
 // What holds for a limit while a shared store is away.
 enum class OnFailure : std::uint8_t {
@@ -39,24 +39,15 @@ enum class OnFailure : std::uint8_t {
   closed,  // nothing passes
 };
 
-// A limit whose share is divided by the number of nodes.
-struct NodeShare {
-  Limit limit;
-  Cost largest_cost{1};  // that a request can have
-};
-
 // The states of one identity (state_id.h) under one set of numbers. Made by who knows the policy; it stays for as long
 // as a check names it.
 struct States {
   core::Rule rule;
-  table::Table* table = nullptr;       // in this process: all of them, or those of its share
-  const SharedName* name = nullptr;    // what they are called on a shared store; null: there is none
-  ThrottleTable* throttle = nullptr;   // instead of `table`, for CL.THROTTLE
-  core::Rule share{};                  // what this process admits while a shared store is unavailable
-  const NodeShare* divided = nullptr;  // instead of `share`: its part of this; null: `share`
+  table::Table* table = nullptr;      // in this process: all of them, or those of its share
+  const SharedName* name = nullptr;   // what they are called on a shared store; null: there is none
+  ThrottleTable* throttle = nullptr;  // instead of `table`, for CL.THROTTLE
   OnFailure on_failure = OnFailure::share;
-  bool charges_back = false;     // what was admitted on the share is charged to the store when it is back
-  SliceTable* slices = nullptr;  // that this process holds; null: every decision is the store's
+  const SharedTerms* shared = nullptr;  // for the stores around a shared one (shared_terms.h); null: nothing special
 };
 
 // Who decided a check.
@@ -72,10 +63,24 @@ enum class Path : std::uint8_t {
 // When a client that a closed limit denied may try again: nobody knows when the store will be back.
 inline constexpr Duration closed_retry_after = std::chrono::seconds(1);
 
-// A message about this process's slice of a state, and its answer where the store did decide.
+// A message about this process's slice of a state, and the answer of a store that decided. The message is reported
+// before the group is decided, and answered by a grant behind it, whatever becomes of the group.
 struct SliceExchange {
   core::SliceMessage message;
   core::SliceAnswer answer;
+  std::uint64_t held_by_others = 0;  // where the check is denied: what holders other than the message's had
+  bool is_sent = true;               // false: the message only names the holder
+};
+
+// What a store around a shared one adds to a check of `decide`. It lies in that store's own memory, beside its own copy
+// of the group (forwarded_group.h); the inner stores read it, and answer in it.
+struct CheckExtension {
+  // What was admitted in this process while the store was unavailable: charged before all else, but never into debt,
+  // whatever becomes of the group. Set by OutageStore. Zero afterwards if it was charged, or may have been, while the
+  // group failed.
+  std::uint64_t charge_back = 0;
+  std::uint64_t not_charged_back = 0;  // answered: what there was no room for
+  SliceExchange* exchange = nullptr;   // set by LeasedStore
 };
 
 // What a store knows of states beside decisions, for operators. Each state that it is asked of is added to it.
@@ -110,22 +115,24 @@ struct Check {
   Duration max_wait = Duration::max();
   Role role = Role::charge;
   bool wants_more_after = false;  // of the decision
-  // What was admitted here while the store was away: charged before all else, but never into debt, whatever becomes of
-  // the group. Set by OutageStore.
-  std::uint64_t charge_back = 0;
-  // Of `decide`: reported before, granted behind it, whatever becomes of the group. Set by LeasedStore.
-  SliceExchange* exchange = nullptr;
-  std::uint64_t holder = 0;  // this process, to the store. Set by LeasedStore
   // Of `look` and `forget`, where it is asked for: what is out; of `forget`, as it was before.
   Holdings* holdings = nullptr;
   // Of `decide`: if it admits, a receipt is opened beside the state, at once with the charge. Of `settle`, `extend` and
   // `report`: what is done. Its answer says what came of it. Stays until the group is answered.
   core::ReceiptUse* receipt = nullptr;
 
+  CheckExtension* extension = nullptr;  // set by stores, in their own groups only
+
   Path path = Path::store;
   Decision decision;
-  std::uint64_t held_by_others = 0;    // where `decide` denies: what other holders had
-  std::uint64_t not_charged_back = 0;  // of `charge_back`: what there was no room for
+
+  [[nodiscard]] std::uint64_t charge_back() const noexcept { return extension == nullptr ? 0 : extension->charge_back; }
+  [[nodiscard]] SliceExchange* exchange() const noexcept { return extension == nullptr ? nullptr : extension->exchange; }
+  // The message about a slice that goes with it; null: none.
+  [[nodiscard]] SliceExchange* message() const noexcept {
+    SliceExchange* const its_exchange = exchange();
+    return its_exchange != nullptr && its_exchange->is_sent ? its_exchange : nullptr;
+  }
 };
 
 enum class Operation : std::uint8_t {

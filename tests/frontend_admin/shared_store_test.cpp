@@ -45,6 +45,7 @@ class SharedAdmin : public SharedContext {
     (void)let_store_answer();
     const core::Rule rule = *group.checks[0].rule;
     store::SliceExchange exchange{.message = {.holder = holder, .number = 1, .want = want, .hold = hold}, .answer = {}};
+    store::CheckExtension extension{.exchange = &exchange};
     struct Done final : store::Callback {
       void answered(store::Group& /*group*/) override {}
     } done;
@@ -52,7 +53,7 @@ class SharedAdmin : public SharedContext {
     group.callback = &done;
     group.checks[0].rule = &rule;
     group.checks[0].cost = Cost{1};
-    group.checks[0].exchange = &exchange;
+    group.checks[0].extension = &extension;
     group.checks[0].holdings = nullptr;
     store.submit(group);
     store.deliver_all();

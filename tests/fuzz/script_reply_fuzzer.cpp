@@ -46,6 +46,7 @@ store::Check check_of(std::size_t rule, std::string_view name, std::uint64_t cos
 }
 
 std::deque<Group> make_groups() {
+  static CheckExtension owing{.charge_back = 5};
   std::deque<Group> groups;
   const auto add = [&](store::Operation operation, std::vector<store::Check> checks) -> Group& {
     Group& group = groups.emplace_back();
@@ -58,7 +59,7 @@ std::deque<Group> make_groups() {
     for (int i = 0; i < 3; ++i) add(store::Operation::decide, {check_of(rule, "a", 4)});
     add(store::Operation::look, {check_of(rule, "a")});
     add(store::Operation::decide, {check_of(rule, "a"), check_of(rule, "b", 2), check_of(rule, "a", 3)});
-    add(store::Operation::decide, {check_of(rule, "b")}).checks[0].charge_back = 5;
+    add(store::Operation::decide, {check_of(rule, "b")}).checks[0].extension = &owing;
     add(store::Operation::settle, {check_of(rule, "s")}).settlement =
         core::Settlement{Cost{2}, Cost{rule % 2 * 5}, {Instant{std::chrono::seconds(1'700'000'000)}, Instant::max()}};
     add(store::Operation::forget, {check_of(rule, "f")});

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <array>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -90,15 +91,13 @@ struct Both {
   SharedStates shared{1'000};
   store::CoreStates core;
 
-  void decide(const store::Group& group, const std::vector<store::SliceExchange>& exchanges, Instant now) {
+  void decide(const store::Group& group, Instant now) {
     store::Group ours = group;
     store::Group theirs = group;
-    std::vector<store::SliceExchange> our_exchanges = exchanges;
-    std::vector<store::SliceExchange> their_exchanges = exchanges;
+    std::deque<store::OwnExtension> extensions;
     for (std::size_t i = 0; i < group.checks.size(); ++i) {
-      if (group.checks[i].exchange == nullptr) continue;
-      ours.checks[i].exchange = &our_exchanges[i];
-      theirs.checks[i].exchange = &their_exchanges[i];
+      ours.checks[i].extension = copy_of(group.checks[i].extension, extensions);
+      theirs.checks[i].extension = copy_of(group.checks[i].extension, extensions);
     }
     shared.decide(ours, now);
     core.decide(theirs, now);
@@ -107,8 +106,9 @@ struct Both {
     for (std::size_t i = 0; i < group.checks.size(); ++i) {
       RC_ASSERT(ours.checks[i].decision == theirs.checks[i].decision);
       // The core on a map forgets by whole milliseconds, with what lapsed.
-      their_exchanges[i].answer.lapsed = our_exchanges[i].answer.lapsed;
-      RC_ASSERT(our_exchanges[i].answer == their_exchanges[i].answer);
+      if (ours.checks[i].message() == nullptr) continue;
+      theirs.checks[i].message()->answer.lapsed = ours.checks[i].message()->answer.lapsed;
+      RC_ASSERT(ours.checks[i].message()->answer == theirs.checks[i].message()->answer);
     }
   }
 };
@@ -132,20 +132,21 @@ RC_GTEST_PROP(NodesProperties, SharedStatesDecideAsTheCore, ()) {
     group.operation = *rc::gen::element(store::Operation::decide, store::Operation::decide, store::Operation::decide,
                                         store::Operation::look, store::Operation::settle);
     const std::size_t checks = group.operation == store::Operation::settle ? 1 : *rc::gen::inRange<std::size_t>(1, 4);
-    std::vector<store::SliceExchange> exchanges(checks);
+    std::deque<store::OwnExtension> extensions;
     for (std::size_t i = 0; i < checks; ++i) {
       const std::size_t rule = (static_cast<std::size_t>(step) + i) % rules.size();
       store::Check check = store::check_of(std::to_string(rule), rules[rule], *rc::gen::inRange<std::uint64_t>(0, 8));
       if (*rc::gen::inRange(0, 5) == 0) check.role = store::Check::Role::guard;
       if (group.operation == store::Operation::decide && core::is_leasable(rules[rule]) &&
           *rc::gen::arbitrary<bool>()) {
-        exchanges[i].message = {.holder = *rc::gen::inRange<std::uint64_t>(1, 4),
+        const core::SliceMessage message{.holder = *rc::gen::inRange<std::uint64_t>(1, 4),
                                 .number = ++number - *rc::gen::inRange<std::uint64_t>(0, 2),
                                 .keep = *rc::gen::inRange<std::uint64_t>(0, 8),
                                 .back = *rc::gen::inRange<std::uint64_t>(0, 8),
                                 .want = *rc::gen::inRange<std::uint64_t>(0, 20),
                                 .hold = std::chrono::milliseconds{*rc::gen::element(100, 1'000)}};
-        check.exchange = &exchanges[i];
+        extensions.emplace_back().send(message);
+        check.extension = &extensions.back();
       }
       group.checks.push_back(check);
     }
@@ -153,7 +154,7 @@ RC_GTEST_PROP(NodesProperties, SharedStatesDecideAsTheCore, ()) {
       group.checks[0].role = store::Check::Role::charge;
       group.settlement = core::Settlement{group.checks[0].cost, Cost{*rc::gen::inRange<std::uint64_t>(0, 8)}, now};
     }
-    both.decide(group, exchanges, now);
+    both.decide(group, now);
   }
 }
 

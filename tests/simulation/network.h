@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,11 +19,9 @@ namespace weir::simulation {
 // A group on its way, apart from the one that the node keeps and may use again.
 struct Packet {
   explicit Packet(const store::Group& of, Micros at, Micros ticks) : group(of), sent_at(at), sent_ticks(ticks) {
-    exchanges.reserve(group.checks.size());
     for (store::Check& check : group.checks) {
-      if (check.exchange == nullptr) continue;
-      exchanges.push_back(*check.exchange);
-      check.exchange = &exchanges.back();
+      check.extension = store::copy_of(check.extension, extensions);
+      has_messages = has_messages || check.message() != nullptr;
     }
     windows.resize(group.checks.size());
   }
@@ -31,7 +30,8 @@ struct Packet {
 
   std::uint64_t id = 0;
   store::Group group;
-  std::vector<store::SliceExchange> exchanges;
+  std::deque<store::OwnExtension> extensions;
+  bool has_messages = false;
   Micros sent_at;
   Micros sent_ticks;
   StoreTime applied;
@@ -79,7 +79,7 @@ class Network final : public store::Store {
     packet->id = ++last_id_;
     waiting_[packet->id] = &group;
     for (const store::Check& check : group.checks) {
-      if (check.exchange != nullptr) node_->spent[check.key] = 0;
+      if (check.message() != nullptr) node_->spent[check.key] = 0;
     }
     at_node(world_.queue, *node_, world_.queue.now() + world_.plan.timeout, [this, id = packet->id] {
       const auto found = waiting_.find(id);
@@ -88,7 +88,7 @@ class Network final : public store::Store {
       waiting_.erase(found);
       fail(late, store::Failure::timeout);
     });
-    if (!packet->exchanges.empty() && is_bad() && world_.random.chance(world_.plan.network.doubled)) {
+    if (packet->has_messages && is_bad() && world_.random.chance(world_.plan.network.doubled)) {
       carry(std::make_shared<Packet>(*packet));
     }
     carry(std::move(packet));
@@ -112,9 +112,9 @@ class Network final : public store::Store {
       const store::Check& told = packet.group.checks[i];
       store::Check& check = group.checks[i];
       check.decision = told.decision;
-      if (told.exchange == nullptr) continue;
-      check.exchange->answer = told.exchange->answer;
-      core::SliceAnswer& answer = check.exchange->answer;
+      if (told.message() == nullptr) continue;
+      check.message()->answer = told.message()->answer;
+      core::SliceAnswer& answer = check.message()->answer;
       if (answer.units > 0) node_->slice_windows[check.key] = packet.windows[i];
       if (world_.mutant == Mutant::time_from_answer) {
         answer.lasts += Duration{(node_->ticks() - packet.sent_ticks) / 3 * 4};

@@ -13,6 +13,7 @@
 
 #include "store/leased/leased_store.h"
 #include "store/outage/outage_store.h"
+#include "store/shared/shared_terms.h"
 #include "table/table.h"
 #include "tests/set_clock.h"
 #include "tests/simulation/plan.h"
@@ -28,15 +29,15 @@ namespace weir::simulation {
 
 // One limit with one set of numbers, in one process.
 struct NodeLimit {
-  NodeLimit(const Plan& plan, const LimitPlan& of, const Limit& limit, std::shared_ptr<store::SliceHolder> holder)
-      : node_share{limit} {
+  NodeLimit(const Plan& plan, const LimitPlan& of, const Limit& limit, std::shared_ptr<store::SliceHolder> holder) {
     states.rule = core::compile(limit);
     states.on_failure = of.on_failure;
+    states.shared = &terms;
     if (plan.has_outage_store) {
-      states.divided = &node_share;
+      terms.share = store::NodeShare{limit};
       table = *table::Table::create(states.rule, std::size_t{1} << 20, {1, 2});
       states.table = table.get();
-      states.charges_back = true;
+      terms.charges_back = true;
     }
     if (of.consistency == Consistency::exact) return;
     store::SliceTable::Options options{.rule = states.rule,
@@ -46,10 +47,10 @@ struct NodeLimit {
                                        .holder = std::move(holder)};
     if (of.consistency == Consistency::approximate) options.approximate = {limit, Duration{plan.lease / 4}};
     slices = std::make_shared<store::SliceTable>(std::move(options));
-    states.slices = slices.get();
+    terms.slices = slices.get();
   }
 
-  const store::NodeShare node_share;
+  store::SharedTerms terms;
   store::States states;
   std::unique_ptr<table::Table> table;
   std::shared_ptr<store::SliceTable> slices;

@@ -105,15 +105,15 @@ class SimulatedStore {
     for (const core::Slice& slice : before) {
       if (slice.until <= core::micros(now)) {
         account.lapsed += slice.units;
-      } else if (check.exchange != nullptr && slice.holder == check.exchange->message.holder) {
+      } else if (check.message() != nullptr && slice.holder == check.message()->message.holder) {
         mine = slice.units;
         window = slice.window;
       }
     }
     const bool is_decision = group.operation == store::Operation::decide;
     if (is_decision && group.admitted) account.decided += check.cost.units();
-    if (!is_decision || check.exchange == nullptr || !check.exchange->answer.taken) return;
-    const core::SliceMessage& message = check.exchange->message;
+    if (!is_decision || check.message() == nullptr || !check.message()->answer.taken) return;
+    const core::SliceMessage& message = check.message()->message;
     const core::Slice after = find(states_.ledger(check.key).slices, message.holder);
     const bool same_window = after.units == 0 || after.window == window;
     const std::uint64_t keep = same_window ? std::min(message.keep, mine) : 0;
@@ -121,7 +121,7 @@ class SimulatedStore {
     account.unasked += message.unasked;
     account.returned += back;
     account.reported += mine - keep - back;
-    account.granted += check.exchange->answer.units - keep;
+    account.granted += check.message()->answer.units - keep;
   }
 
   // --- mutants
@@ -131,23 +131,23 @@ class SimulatedStore {
     store::Group group;
     group.operation = store::Operation::settle;
     group.checks.push_back(check);
-    group.checks[0].exchange = nullptr;
+    group.checks[0].extension = nullptr;
     group.settlement = core::Settlement{Cost{reserved}, Cost{actual}, {clock(at), Instant::max()}};
     states_.decide(group, clock(at));
   }
   void refund_returns(const store::Group& group, Micros at) {
     for (const store::Check& check : group.checks) {
-      if (check.exchange != nullptr && check.exchange->answer.taken)
-        correct(check, check.exchange->message.back, 0, at);
+      if (check.message() != nullptr && check.message()->answer.taken)
+        correct(check, check.message()->message.back, 0, at);
     }
   }
 
   void grant_what_others_hold(store::Group& group) {
     for (const store::Check& check : group.checks) {
-      if (check.exchange == nullptr || !check.exchange->answer.taken || check.exchange->message.nodes == 0) continue;
-      core::SliceAnswer& answer = check.exchange->answer;
+      if (check.message() == nullptr || !check.message()->answer.taken || check.message()->message.nodes == 0) continue;
+      core::SliceAnswer& answer = check.message()->answer;
       std::vector<core::Slice>& slices = states_.ledger(check.key).slices;
-      const auto own = std::ranges::find(slices, check.exchange->message.holder, &core::Slice::holder);
+      const auto own = std::ranges::find(slices, check.message()->message.holder, &core::Slice::holder);
       if (own == slices.end()) continue;
       std::uint64_t all = 0;
       for (const core::Slice& slice : slices) all += slice.demand;
@@ -161,10 +161,10 @@ class SimulatedStore {
   // Slices are kept here, in place of the ledger.
   void take_back_charges(store::Group& group, Micros at) {
     for (store::Check& check : group.checks) {
-      if (check.exchange == nullptr) continue;
-      const auto slice = ahead_slices_.find({check.key, check.exchange->message.holder});
+      if (check.message() == nullptr) continue;
+      const auto slice = ahead_slices_.find({check.key, check.message()->message.holder});
       if (slice == ahead_slices_.end()) continue;
-      const core::SliceMessage& message = check.exchange->message;
+      const core::SliceMessage& message = check.message()->message;
       if (slice->second.until > core::micros(clock(at)) && message.number > slice->second.number) {
         correct(check, std::min(message.keep + message.back, slice->second.units), 0, at);
       }
@@ -199,7 +199,7 @@ class SimulatedStore {
       store::Group look;
       look.operation = store::Operation::look;
       look.checks.push_back(group.checks[i]);
-      look.checks[0].exchange = nullptr;
+      look.checks[0].extension = nullptr;
       states_.decide(look, now);
     }
   }

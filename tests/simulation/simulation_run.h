@@ -294,9 +294,9 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
     const auto limit = static_cast<std::size_t>(check.key[0] - '0');
     const auto key = static_cast<std::size_t>(check.key[2] - '0');
     const core::Ledger& ledger = store_.ledger(check.key);
-    if (check.exchange != nullptr) {
-      const core::SliceMessage& said = check.exchange->message;
-      const core::SliceAnswer& answer = check.exchange->answer;
+    if (check.message() != nullptr) {
+      const core::SliceMessage& said = check.message()->message;
+      const core::SliceAnswer& answer = check.message()->answer;
       const auto slice = std::ranges::find(ledger.slices, said.holder, &core::Slice::holder);
       if (slice != ledger.slices.end()) packet.windows[i] = slice->window;
       if (now < node.not_covered_until) bound(limit, key).add_credit(packet.applied, answer.units);
@@ -346,7 +346,7 @@ inline void Simulation::check_utilisation() {
     if (request->asked.at < plan_.quiet_at || request->operation != store::Operation::decide) continue;
     store::Group same;
     same.checks = request->checks;
-    for (store::Check& check : same.checks) check.charge_back = 0;
+    for (store::Check& check : same.checks) check.extension = nullptr;
     exact_.decide(same, request->asked_by_store);
     if (!is_measured(*request)) continue;
     const std::uint64_t units = same.checks[0].cost.units();

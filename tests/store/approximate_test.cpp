@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "store/leased/leased_store.h"
+#include "store/shared/shared_terms.h"
 #include "tests/store/memory_store.h"
 #include "weir/limit.h"
 
@@ -30,7 +31,8 @@ class ApproximateNode final : public Callback {
                                                               .most_keys = 16,
                                                               .holder = holder_});
     states_.rule = table_->rule();
-    states_.slices = table_.get();
+    terms_.slices = table_.get();
+    states_.shared = &terms_;
     exact_.rule = core::compile(limit);
   }
 
@@ -95,6 +97,7 @@ class ApproximateNode final : public Callback {
   std::shared_ptr<SliceHolder> holder_;
   LeasedStore store_;
   std::shared_ptr<SliceTable> table_;
+  SharedTerms terms_;
   States states_;
   States exact_;
   std::vector<std::unique_ptr<Group>> groups_;

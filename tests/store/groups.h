@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/share.h"
+#include "store/shared/shared_terms.h"
 #include "store/store.h"
 #include "weir/limit.h"
 
@@ -21,19 +22,20 @@ namespace weir::store {
 // A limit with a table of its own, half of which is this process's share.
 class BoundStates {
  public:
-  explicit BoundStates(const Limit& limit) : node_share_{limit} {
+  explicit BoundStates(const Limit& limit) : limit_(limit) {
     states_.rule = core::compile(limit);
-    states_.share = core::compile(core::local_share_of(limit, 500'000, Cost{1}));
     table_ = *table::Table::create(states_.rule, std::size_t{4} << 20, {1, 2});
     states_.table = table_.get();
-    states_.charges_back = true;
+    states_.shared = &terms_;
+    terms_.share = core::compile(core::local_share_of(limit, 500'000, Cost{1}));
+    terms_.charges_back = true;
   }
   BoundStates(const BoundStates&) = delete;
   BoundStates& operator=(const BoundStates&) = delete;
 
   BoundStates& on_failure(OnFailure choice) { return states_.on_failure = choice, *this; }
-  BoundStates& divided() { return states_.divided = &node_share_, *this; }  // by the number of nodes
-  BoundStates& without_charge_back() { return states_.charges_back = false, *this; }
+  BoundStates& divided() { return terms_.share = NodeShare{limit_}, *this; }  // by the number of nodes
+  BoundStates& without_charge_back() { return terms_.charges_back = false, *this; }
 
   [[nodiscard]] Check check(const std::string& consumer, std::uint64_t cost = 1) const {
     Check check;
@@ -54,8 +56,9 @@ class BoundStates {
   static inline int next_number = 0;
 
   const int number_ = next_number++;
+  const Limit limit_;
   States states_;
-  NodeShare node_share_;
+  SharedTerms terms_;
   std::unique_ptr<table::Table> table_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/leased/leased_store.h"
+#include "store/shared/shared_terms.h"
 #include "tests/store/memory_store.h"
 #include "weir/limit.h"
 
@@ -31,7 +32,8 @@ class Node final : public Callback {
                                                                 .holder = holder_})),
         store_(shared, [this] { return shared_.now.time_since_epoch().count() - skew_; }) {
     states_.rule = table_->rule();
-    states_.slices = table_.get();
+    terms_.slices = table_.get();
+    states_.shared = &terms_;
     exact_.rule = core::compile(limit);
   }
 
@@ -102,6 +104,7 @@ class Node final : public Callback {
   std::shared_ptr<SliceHolder> holder_;
   std::shared_ptr<SliceTable> table_;
   LeasedStore store_;
+  SharedTerms terms_;
   States states_;
   States exact_;
   std::vector<std::unique_ptr<Group>> groups_;

@@ -29,6 +29,31 @@ namespace weir::store {
   return check;
 }
 
+// What a store around another adds to a check, where the test is that store.
+struct OwnExtension : CheckExtension {
+  OwnExtension() = default;
+  OwnExtension(const OwnExtension&) = delete;
+  OwnExtension& operator=(const OwnExtension&) = delete;
+
+  void send(const core::SliceMessage& its_message) {
+    own_exchange = {its_message, {}};
+    exchange = &own_exchange;
+  }
+
+  SliceExchange own_exchange;
+};
+
+// What a check is to be sent with again, or to another store. `copies` keeps it.
+inline CheckExtension* copy_of(const CheckExtension* extension, std::deque<OwnExtension>& copies) {
+  if (extension == nullptr) return nullptr;
+  OwnExtension& copy = copies.emplace_back();
+  copy.charge_back = extension->charge_back;
+  if (extension->exchange == nullptr) return &copy;
+  copy.send(extension->exchange->message);
+  copy.own_exchange.is_sent = extension->exchange->is_sent;
+  return &copy;
+}
+
 // States by the key of their check. One whose time is over is removed; of a log, what it counts and its receipts each
 // by itself, as a store may keep them.
 class CoreStates {

@@ -102,8 +102,8 @@ TEST_F(OutageStoreTest, ABatchIsOneBatchToTheInnerStore) {
   Submitted second({api_.check("bob")});
   store_.submit(std::array<Group*, 2>{&first, &second});
   ASSERT_EQ(inner_.waiting(), 2U);
-  EXPECT_EQ(inner_.groups()[0], &first);
-  EXPECT_EQ(inner_.groups()[1], &second);
+  EXPECT_EQ(inner_.groups()[0]->checks[0].key, first.checks[0].key);
+  EXPECT_EQ(inner_.groups()[1]->checks[0].key, second.checks[0].key);
   inner_.deliver_all();
   EXPECT_EQ(first.answers + second.answers, 2);
 }
@@ -381,6 +381,33 @@ TEST_F(OutageStoreTest, LimitsThatDoNotChargeBackKeepNothing) {
   EXPECT_EQ(submit({warnings.check("alice")}).checks[0].decision.remaining, 7U);
 }
 
+TEST_F(OutageStoreTest, AReportThatIsRepeatedHereIsChargedBackOnce) {
+  EXPECT_TRUE(submit_failing(Failure::timeout, {api_.check("alice", 2)}).admitted) << "counts here, and is not owed";
+  core::ReceiptUse use{.id = {1, 2}};
+  Check report = api_.check("alice", 2);
+  report.receipt = &use;
+  submit_failing(Failure::away, {report}, Operation::report);
+  EXPECT_EQ(use.result, core::ReceiptResult::done);
+  submit_failing(Failure::away, {report}, Operation::report);
+  EXPECT_EQ(use.result, core::ReceiptResult::repeated);
+  EXPECT_EQ(submit({api_.check("alice")}).checks[0].decision.remaining, 10U - 2 - 1);
+}
+
+// A group belongs to whoever submitted it: the store asks with a copy of its own.
+TEST_F(OutageStoreTest, AGroupStaysAsItIsUntilItIsAnswered) {
+  EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
+  inner_.holds = true;
+  Submitted& group = submit({api_.check("alice")});
+  ASSERT_EQ(inner_.waiting(), 1U);
+  EXPECT_NE(inner_.groups()[0], &group);
+  EXPECT_EQ(inner_.groups()[0]->checks[0].charge_back(), 4U);
+  EXPECT_EQ(group.callback, &group);
+  EXPECT_EQ(group.checks[0].extension, nullptr);
+  EXPECT_EQ(group.checks[0].key, api_.check("alice").key);
+  inner_.deliver_all();
+  EXPECT_EQ(group.checks[0].decision.remaining, 5U);
+}
+
 TEST_F(OutageStoreTest, WhatAnotherStoreOnTheSameTablesKeptIsCharged) {
   OutageStore other(inner_, clock_, 10ms, has_charges_);
   EXPECT_TRUE(submit_failing(Failure::away, {api_.check("alice", 4)}).admitted);
@@ -539,9 +566,12 @@ TEST_F(OutageStoreTest, WhatAWindowHasNoRoomForIsForgotten) {
   EXPECT_TRUE(submit({login.check("alice", 4)}).admitted);
   EXPECT_TRUE(submit_failing(Failure::away, {login.check("alice", 2)}).admitted);
   EXPECT_FALSE(submit({login.check("alice")}).admitted);
+  inner_.holds = true;
   Submitted& next = submit({login.check("alice")});
+  ASSERT_EQ(inner_.waiting(), 1U);
+  EXPECT_EQ(inner_.groups()[0]->checks[0].charge_back(), 0U) << "nothing is asked to be charged any more";
+  inner_.deliver_all();
   EXPECT_FALSE(next.admitted);
-  EXPECT_EQ(next.checks[0].charge_back, 0U) << "nothing was asked to be charged any more";
 }
 
 }  // namespace

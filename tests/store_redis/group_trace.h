@@ -15,6 +15,7 @@
 #include "core/rule.h"
 #include "store/store.h"
 #include "tests/core/uneven_calendar.h"
+#include "tests/store/memory_store.h"
 #include "weir/limit.h"
 
 namespace weir::store::redis {
@@ -75,7 +76,7 @@ class GroupTrace {
     if (!groups_.empty() && one_in(3)) {
       Group again = groups_[groups_.size() - 1 - below(std::min<std::size_t>(groups_.size(), 3))];
       for (store::Check& check : again.checks) {
-        if (check.exchange != nullptr) check.exchange = &exchanges_.emplace_back(*check.exchange);
+        check.extension = copy_of(check.extension, extensions_);
         if (check.holdings != nullptr) check.holdings = &holdings_.emplace_back();
         if (check.receipt != nullptr) check.receipt = &uses_.emplace_back(*check.receipt);
       }
@@ -152,8 +153,7 @@ class GroupTrace {
     }
     while (group.checks.empty() || (!is_old && one_in(3))) group.checks.push_back(next_check(group.operation));
     for (store::Check& check : group.checks) {
-      if (is_old) check.charge_back = 0;
-      if (is_old) check.exchange = nullptr;
+      if (is_old) check.extension = nullptr;
       if (group.operation <= store::Operation::look && one_in(8)) continue;
       const bool has_id = group.operation != store::Operation::report || !one_in(3);
       check.receipt = &uses_.emplace_back(core::ReceiptUse{.id = has_id ? id : core::ReceiptId{}});
@@ -301,11 +301,13 @@ class GroupTrace {
     if (one_in(20)) check.max_wait = -Duration{5};
     if (operation <= store::Operation::look && one_in(8)) check.role = store::Check::Role::guard;
     check.wants_more_after = operation != store::Operation::forget && !one_in(4);
-    if (operation == store::Operation::decide && one_in(12)) check.charge_back = 1 + below(20);
-    if (leases_ && operation == store::Operation::decide && core::is_leasable(*check.rule) && one_in(2)) {
-      check.exchange = &exchanges_.emplace_back(SliceExchange{next_message(family, *check.rule), {}});
+    OwnExtension& extension = extensions_.emplace_back();
+    if (operation == store::Operation::decide && one_in(12)) extension.charge_back = 1 + below(20);
+    if (leases_ && operation == store::Operation::decide && core::is_leasable(*check.rule)) {
+      extension.send(next_message(family, *check.rule));
+      extension.own_exchange.is_sent = one_in(2);
     }
-    if (leases_) check.holder = next_holder();
+    if (extension.charge_back > 0 || extension.exchange != nullptr) check.extension = &extension;
     const bool can_tell = operation == store::Operation::look || operation == store::Operation::forget;
     if (can_tell && one_in(2)) check.holdings = &holdings_.emplace_back();
     return check;
@@ -325,7 +327,7 @@ class GroupTrace {
   std::mt19937_64 random_;
   bool leases_ = false;
   std::uint64_t number_ = 1;
-  std::deque<SliceExchange> exchanges_;
+  std::deque<OwnExtension> extensions_;
   std::deque<Holdings> holdings_;
   bool reserves_ = false;
   std::deque<core::ReceiptUse> uses_;

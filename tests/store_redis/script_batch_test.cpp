@@ -70,7 +70,8 @@ TEST(ScriptBatch, GroupsThatDifferAreNotFolded) {
   Group looking = group_for({"a"});
   looking.operation = store::Operation::look;
   Group owing = group_for({"a"});
-  owing.checks[0].charge_back = 3;
+  CheckExtension extension{.charge_back = 3};
+  owing.checks[0].extension = &extension;
   for (const Group& other :
        {group_for({"a"}, gcra, Cost{2}), group_for({"b"}), group_for({"a", "b"}), guarded, hurried, looking}) {
     Filled filled;

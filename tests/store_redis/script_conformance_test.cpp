@@ -76,12 +76,14 @@ void expect_equal(const Group& group, const Group& expected, std::size_t number)
     ASSERT_EQ(was.reset_after, should.reset_after) << "group " << number << " check " << i;
     ASSERT_EQ(was.more_after, should.more_after) << "group " << number << " check " << i;
     ASSERT_EQ(was, should) << "group " << number << " check " << i;
-    if (group.operation == store::Operation::decide && !was.admitted) {
-      ASSERT_EQ(group.checks[i].held_by_others, expected.checks[i].held_by_others) << "group " << number;
+    if (group.operation == store::Operation::decide && !was.admitted && group.checks[i].exchange() != nullptr) {
+      ASSERT_EQ(group.checks[i].exchange()->held_by_others, expected.checks[i].exchange()->held_by_others)
+          << "group " << number;
     }
-    if (group.checks[i].charge_back > 0 &&
+    if (group.checks[i].charge_back() > 0 &&
         !core::is_concurrency(*group.checks[i].rule)) {  // holds are not charged back
-      ASSERT_EQ(group.checks[i].not_charged_back, expected.checks[i].not_charged_back) << "group " << number;
+      ASSERT_EQ(group.checks[i].extension->not_charged_back, expected.checks[i].extension->not_charged_back)
+          << "group " << number;
     }
     if (group.checks[i].holdings != nullptr) {
       expect_equal(*group.checks[i].holdings, *expected.checks[i].holdings, group.operation);
@@ -96,9 +98,9 @@ void expect_equal(const Group& group, const Group& expected, std::size_t number)
         ASSERT_EQ(use->ends, expected_use.ends) << "group " << number << " check " << i;
       }
     }
-    if (group.checks[i].exchange == nullptr) continue;
-    const core::SliceAnswer& told = group.checks[i].exchange->answer;
-    const core::SliceAnswer& expected_answer = expected.checks[i].exchange->answer;
+    if (group.checks[i].message() == nullptr) continue;
+    const core::SliceAnswer& told = group.checks[i].message()->answer;
+    const core::SliceAnswer& expected_answer = expected.checks[i].message()->answer;
     ASSERT_EQ(told.taken, expected_answer.taken) << "group " << number << " check " << i;
     ASSERT_EQ(told.units, expected_answer.units) << "group " << number << " check " << i;
     ASSERT_EQ(told, expected_answer) << "group " << number << " check " << i;
@@ -107,7 +109,7 @@ void expect_equal(const Group& group, const Group& expected, std::size_t number)
 
 void expect_as_the_core(CoreStates& core, const Group& group, std::size_t number) {
   Group expected = group;
-  std::deque<SliceExchange> exchanges;
+  std::deque<OwnExtension> extensions;
   std::deque<Holdings> holdings;
   std::deque<core::ReceiptUse> uses;
   for (Check& check : expected.checks) {
@@ -115,7 +117,7 @@ void expect_as_the_core(CoreStates& core, const Group& group, std::size_t number
     if (const core::ReceiptUse* const use = check.receipt; use != nullptr) {
       check.receipt = &uses.emplace_back(core::ReceiptUse{use->id, use->lasts, use->actual});
     }
-    if (check.exchange != nullptr) check.exchange = &exchanges.emplace_back(SliceExchange{check.exchange->message, {}});
+    check.extension = copy_of(check.extension, extensions);
   }
   core.decide(expected, group.now);
   expect_equal(group, expected, number);

@@ -27,7 +27,7 @@ class SplitGroupTest : public testing::Test, protected SplitGroup::Owner, protec
 
   // As a queue would.
   void answer(std::size_t part, bool admitted, Duration at, Failure failure = Failure::none) {
-    Group& group = split_.parts()[part].group;
+    Group& group = split_.parts()[part].forwarded.group;
     group.failure = failure;
     group.admitted = admitted;
     group.now = Instant{at};
@@ -57,10 +57,10 @@ TEST_F(SplitGroupTest, EachSlotHasItsChecks) {
   begin();
   ASSERT_EQ(split_.parts().size(), 2U);
   EXPECT_EQ(split_.parts()[0].slot, 1);
-  ASSERT_EQ(split_.parts()[0].group.checks.size(), 2U);
-  EXPECT_EQ(split_.parts()[0].group.checks[1].key, "c");
+  ASSERT_EQ(split_.parts()[0].forwarded.group.checks.size(), 2U);
+  EXPECT_EQ(split_.parts()[0].forwarded.group.checks[1].key, "c");
   EXPECT_EQ(split_.parts()[1].slot, 2);
-  EXPECT_EQ(split_.parts()[1].group.checks[0].key, "b");
+  EXPECT_EQ(split_.parts()[1].forwarded.group.checks[0].key, "b");
 }
 
 TEST_F(SplitGroupTest, WhenAllAdmitNothingIsGivenBack) {
@@ -136,23 +136,27 @@ TEST_F(SplitGroupTest, MayBeUsedAgain) {
 }
 
 TEST_F(SplitGroupTest, WhatOnePartHasChargedBackIsNotChargedBackAgain) {
-  whole_.checks[0].charge_back = whole_.checks[1].charge_back = 5;
+  CheckExtension first{.charge_back = 5};
+  CheckExtension second{.charge_back = 5};
+  whole_.checks[0].extension = &first;
+  whole_.checks[1].extension = &second;
   begin();
   answer(0, true, 5us);
   answer(1, false, 0us, Failure::refused);
   EXPECT_EQ(whole_.failure, Failure::refused);
   EXPECT_EQ(refunds_, "a 2 at 5 in 1; c 3 at 5 in 1; ");
-  EXPECT_EQ(whole_.checks[0].charge_back, 0U);
-  EXPECT_EQ(whole_.checks[1].charge_back, 5U);
+  EXPECT_EQ(first.charge_back, 0U);
+  EXPECT_EQ(second.charge_back, 5U);
 }
 
 TEST_F(SplitGroupTest, TheFailureThatLeavesMostInDoubtCounts) {
-  whole_.checks[0].charge_back = 5;
+  CheckExtension first{.charge_back = 5};
+  whole_.checks[0].extension = &first;
   begin();
   answer(0, false, 0us, Failure::timeout);
   answer(1, false, 0us, Failure::away);
   EXPECT_EQ(whole_.failure, Failure::timeout);
-  EXPECT_EQ(whole_.checks[0].charge_back, 0U);
+  EXPECT_EQ(first.charge_back, 0U);
   EXPECT_FALSE(whole_.decided);
 }
 

@@ -6,11 +6,18 @@
 #include <type_traits>
 #include <utility>
 
+#include "store/forwarded_group.h"
+#include "store/shared/shared_terms.h"
+
 namespace weir::store {
 namespace {
 
 bool is_leased(const Check& check) noexcept {
-  return check.states != nullptr && check.states->slices != nullptr && check.rule == &check.states->rule;
+  return check.states != nullptr && slices_of(*check.states) != nullptr && check.rule == &check.states->rule;
+}
+
+SliceTable& table_of(const Check& leased) noexcept {
+  return *leased.states->shared->slices;
 }
 
 bool has_leased(const Group& group) noexcept {
@@ -24,7 +31,8 @@ Path path_of(const SliceTable& table, const SliceTable::Taken& taken) noexcept {
 
 // What there would have been but for what others hold. Of a check that is denied.
 std::uint64_t with_held(const Check& check) noexcept {
-  return check.held_by_others == 0 ? 0 : check.held_by_others + check.decision.remaining;
+  const std::uint64_t held = check.exchange() == nullptr ? 0 : check.exchange()->held_by_others;
+  return held == 0 ? 0 : held + check.decision.remaining;
 }
 
 // Receipts lie beside the states, and so do the charges that they are of.
@@ -35,7 +43,7 @@ bool goes_to_store(const Group& group) noexcept {
 
 // Of any of them: they have one clock.
 Instant store_time(const Group& group, SliceTable::Ticks now) noexcept {
-  return std::ranges::find_if(group.checks, is_leased)->states->slices->store_time(now);
+  return table_of(*std::ranges::find_if(group.checks, is_leased)).store_time(now);
 }
 
 }  // namespace
@@ -43,15 +51,12 @@ Instant store_time(const Group& group, SliceTable::Ticks now) noexcept {
 struct LeasedStore::Forwarded final : Callback {
   explicit Forwarded(LeasedStore& its_store) noexcept : store(its_store) {}
   virtual ~Forwarded() = default;
-  void answered(Group& group) override { store.conclude(*this, group); }
+  void answered(Group& /*group*/) override { store.conclude(*this); }
 
   LeasedStore& store;
-  Group* whole = nullptr;
-  Callback* callback = nullptr;          // of the whole
-  Group part;                            // what is asked, if something was spent
-  std::vector<std::size_t> places;       // of its checks, in the whole; empty: the whole is asked
+  ForwardedGroup copy;                   // of the checks that were not spent
   std::vector<Spent> spent;              // checks of the whole
-  std::vector<SliceExchange> exchanges;  // a place for each check that is asked
+  std::vector<SliceExchange> exchanges;  // one for each check that is asked
   Ticks sent_at = 0;
 };
 
@@ -66,6 +71,7 @@ struct LeasedStore::Background final : Callback {
   LeasedStore& store;
   Group group;
   SliceExchange exchange;
+  CheckExtension extension{.exchange = &exchange};
   std::shared_ptr<SliceTable> table;
   Ticks sent_at = 0;
 };
@@ -115,7 +121,7 @@ bool LeasedStore::spend(Group& group, Ticks now) {
     Check& check = group.checks[i];
     SliceTable::Taken& taken = taken_.emplace_back();
     if (!is_leased(check)) continue;
-    SliceTable& table = *check.states->slices;
+    SliceTable& table = table_of(check);
     const bool is_guard = check.role == Check::Role::guard;
     taken = is_guard ? table.look(check.hash, check.cost, now) : table.take(check.hash, check.cost, now);
     if (taken.renews) renewals_.push_back({&table, check.hash, check.key});
@@ -147,7 +153,7 @@ void LeasedStore::deny(Group& group, Ticks now) {
   group.now = store_time(group, now);
   put_back(group, spent_, now);
   for (std::size_t i = 0; i < taken_.size(); ++i) {
-    if (taken_[i].by_held) SliceCounts::raise(group.checks[i].states->slices->counts().denied_by_held);
+    if (taken_[i].by_held) SliceCounts::raise(table_of(group.checks[i]).counts().denied_by_held);
   }
   group.callback->answered(group);
 }
@@ -159,7 +165,7 @@ void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
     Decision& decision = check.decision;
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
     if (decision.remaining == decision.limit) decision.more_after.reset();
-    SliceTable& table = *check.states->slices;
+    SliceTable& table = table_of(check);
     if (!table.put_back(check.hash, one.on, one.number, one.slice, decision.charged_at, check.cost)) {
       refund(check, now);
     } else if (table.retired()) {
@@ -178,79 +184,70 @@ Group& LeasedStore::forward(Group& group, Ticks now) {
   Forwarded& request = *free_forwarded_.back();
   free_forwarded_.pop_back();
   ++in_flight_;
-  request.whole = &group;
-  request.callback = group.callback;
   request.sent_at = now;
   for (Spent& one : spent_) {
     const Check& check = group.checks[one.place];
-    if (one.on == SliceTable::On::slice) {
-      one.slice = check.states->slices->suspend(check.hash, one.number, check.cost);
-    }
+    if (one.on == SliceTable::On::slice) one.slice = table_of(check).suspend(check.hash, one.number, check.cost);
   }
   request.spent.assign(spent_.begin(), spent_.end());
-  request.places.clear();
-  const auto is_covered = [&](std::size_t i) { return taken_[i].answer == SliceTable::Answer::spent; };
-  Group* asked = &group;
-  if (!spent_.empty()) {
-    asked = &request.part;
-    asked->checks.clear();
-    asked->operation = group.operation;
-    asked->fallback = group.fallback;
-    asked->deadline = group.deadline;
-    asked->failure = group.failure;
-    asked->now = group.now;
+  if (spent_.empty()) {
+    request.copy.take_all(group, request);
+  } else {
+    request.copy.places.clear();
     for (std::size_t i = 0; i < group.checks.size(); ++i) {
-      if (is_covered(i)) continue;
-      request.places.push_back(i);
-      asked->checks.push_back(std::move(group.checks[i]));
+      if (taken_[i].answer != SliceTable::Answer::spent) request.copy.places.push_back(i);
     }
+    request.copy.take(group, request);
   }
-  asked->callback = &request;
-  for (Check& check : asked->checks) check.path = Path::store;
-  add_messages(request, *asked, now);
-  return *asked;
+  for (Check& check : request.copy.group.checks) check.path = Path::store;
+  if (group.operation == Operation::decide) add_messages(request, now);
+  return request.copy.group;
 }
 
-void LeasedStore::add_messages(Forwarded& request, Group& asked, Ticks now) {
-  request.exchanges.resize(asked.checks.size());
-  if (asked.operation != Operation::decide) return;
-  for (std::size_t i = 0; i < asked.checks.size(); ++i) {
-    Check& check = asked.checks[i];
-    if (!is_leased(check) || check.role == Check::Role::guard) continue;
-    check.holder = check.states->slices->holder();
-    const auto message = check.states->slices->ask(check.hash, check.key, now);
+void LeasedStore::add_messages(Forwarded& request, Ticks now) {
+  std::vector<Check>& checks = request.copy.group.checks;
+  request.exchanges.assign(checks.size(), {});
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (!is_leased(checks[i])) continue;
+    SliceTable& table = table_of(checks[i]);
+    SliceExchange& exchange = request.exchanges[i];
+    request.copy.extend(i).exchange = &exchange;
+    exchange.message.holder = table.holder();
+    exchange.is_sent = false;
+    if (checks[i].role == Check::Role::guard) continue;
+    const auto message = table.ask(checks[i].hash, checks[i].key, now);
     if (!message) continue;
-    remember(*check.states->slices);
-    request.exchanges[i] = {*message, {}};
-    check.exchange = &request.exchanges[i];
+    remember(table);
+    exchange.message = *message;
+    exchange.is_sent = true;
   }
 }
 
-void LeasedStore::conclude(Forwarded& request, Group& answered) {
+void LeasedStore::conclude(Forwarded& request) {
   const Ticks now = clock_();
-  Group& whole = *request.whole;
-  read_answers(request, answered, now);
-  if (!request.places.empty()) merge(request);
+  Group& whole = *request.copy.whole;
+  read_answers(request, now);
+  request.copy.tell();
   if (!whole.decided || !whole.admitted) put_back(whole, request.spent, now);
   for (const Spent& one : request.spent) {
     const Check& check = whole.checks[one.place];
-    if (one.slice != 0) check.states->slices->use_pending(check.hash, one.slice, check.cost);
+    if (one.slice != 0) table_of(check).use_pending(check.hash, one.slice, check.cost);
   }
   const bool tells_what_is_left = whole.operation == Operation::look || whole.operation == Operation::settle;
   if (tells_what_is_left && whole.failure == Failure::none) add_rest(whole, now);
-  whole.callback = request.callback;
   --in_flight_;
   free_forwarded_.push_back(&request);
   whole.callback->answered(whole);
 }
 
-void LeasedStore::read_answers(Forwarded& request, Group& answered, Ticks now) {
-  for (Check& check : answered.checks) {
+void LeasedStore::read_answers(const Forwarded& request, Ticks now) {
+  const Group& answered = request.copy.group;
+  const bool by_store = answered.failure == Failure::none && answered.decided;
+  for (const Check& check : answered.checks) {
     if (!is_leased(check)) continue;
-    SliceTable& table = *check.states->slices;
-    const bool by_store = answered.failure == Failure::none && answered.decided;
+    SliceTable& table = table_of(check);
     if (by_store) table.note_store_time(answered.now, now);
-    if (SliceExchange* const exchange = std::exchange(check.exchange, nullptr)) {
+    if (const SliceExchange* const exchange = check.message()) {
       const core::SliceAnswer& answer = exchange->answer;
       if (table.retired()) remember(table);
       if (answer.taken) {
@@ -267,25 +264,12 @@ void LeasedStore::read_answers(Forwarded& request, Group& answered, Ticks now) {
   }
 }
 
-void LeasedStore::merge(Forwarded& request) {
-  Group& whole = *request.whole;
-  Group& part = request.part;
-  for (std::size_t i = 0; i < request.places.size(); ++i) {
-    whole.checks[request.places[i]] = std::move(part.checks[i]);
-  }
-  whole.failure = part.failure;
-  whole.decided = part.decided;
-  whole.admitted = part.admitted;
-  whole.deadline = part.deadline;
-  whole.now = part.now;
-}
-
 // The store counts as held what this process may spend, or gives back when it asks for more.
 void LeasedStore::add_rest(Group& told, Ticks now) {
   bool admitted = true;
   for (Check& check : told.checks) {
     Decision& decision = check.decision;
-    const std::uint64_t rest = is_leased(check) ? check.states->slices->rest(check.hash, now) : 0;
+    const std::uint64_t rest = is_leased(check) ? table_of(check).rest(check.hash, now) : 0;
     decision.remaining = std::min(decision.limit, decision.remaining + rest);
     const bool is_covered = rest > 0 && check.cost.units() > 0 && decision.remaining >= check.cost.units();
     if (told.operation == Operation::look && !decision.admitted && is_covered) {
@@ -320,8 +304,7 @@ LeasedStore::Background& LeasedStore::background(SliceTable& table, table::KeyHa
   check.hash = key;
   check.key = shared_key;
   check.cost = Cost{0};
-  check.charge_back = 0;
-  check.exchange = nullptr;
+  check.extension = nullptr;
   check.path = Path::store;
   return message;
 }
@@ -331,7 +314,7 @@ void LeasedStore::send(SliceTable& table, table::KeyHash key, std::string_view s
   Background& sent = background(table, key, shared_key, now);
   sent.group.operation = Operation::decide;
   sent.exchange = {message, {}};
-  sent.group.checks[0].exchange = &sent.exchange;
+  sent.group.checks[0].extension = &sent.extension;
   inner_.submit(sent.group);
 }
 
@@ -343,7 +326,7 @@ void LeasedStore::refund(const Check& check, Ticks now) {
     return std::is_same_v<typename A::State, core::ArrivalState>;
   });
   if (is_bucket || check.cost.units() == 0) return;
-  Background& sent = background(*check.states->slices, check.hash, check.key, now);
+  Background& sent = background(table_of(check), check.hash, check.key, now);
   sent.group.operation = Operation::settle;
   sent.group.settlement = core::Settlement{check.cost, Cost{0}, {.at = check.decision.charged_at}};
   inner_.submit(sent.group);
@@ -351,10 +334,10 @@ void LeasedStore::refund(const Check& check, Ticks now) {
 
 void LeasedStore::conclude(Background& message) {
   const Ticks now = clock_();
-  Check& check = message.group.checks[0];
+  const Check& check = message.group.checks[0];
   if (message.group.failure == Failure::none) message.table->note_store_time(message.group.now, now);
   if (message.table->retired()) remember(*message.table);
-  if (check.exchange != nullptr) {
+  if (check.message() != nullptr) {
     const core::SliceAnswer& answer = message.exchange.answer;
     const std::uint64_t number = message.exchange.message.number;
     if (answer.taken) {
@@ -363,7 +346,6 @@ void LeasedStore::conclude(Background& message) {
       message.table->unanswered(check.hash, number, was_sent(message.group.failure), now);
     }
   }
-  check.exchange = nullptr;
   message.table.reset();
   --in_flight_;
   free_background_.push_back(&message);

@@ -69,10 +69,9 @@ class LeasedStore final : public Store {
   void admit(Group& group, Ticks now);
   void deny(Group& group, Ticks now);
   [[nodiscard]] Group& forward(Group& group, Ticks now);
-  void add_messages(Forwarded& request, Group& asked, Ticks now);
-  void conclude(Forwarded& request, Group& answered);
-  void read_answers(Forwarded& request, Group& answered, Ticks now);
-  void merge(Forwarded& request);
+  void add_messages(Forwarded& request, Ticks now);
+  void conclude(Forwarded& request);
+  void read_answers(const Forwarded& request, Ticks now);
   void add_rest(Group& told, Ticks now);
   void put_back(Group& group, std::vector<Spent>& spent, Ticks now);
 

@@ -6,6 +6,8 @@
 #include <variant>
 
 #include "core/share.h"
+#include "store/forwarded_group.h"
+#include "store/shared/shared_terms.h"
 
 namespace weir::store {
 namespace {
@@ -15,33 +17,37 @@ table::KeyHash charges_of(table::KeyHash consumer) noexcept {
   return {consumer.value ^ 0x6F77656421A5C3E7U};
 }
 
-bool is_charged_back(const Group& group, const Check& check) noexcept {
+bool charges_back(const Check& check) noexcept {
   if (core::is_concurrency(*check.rule)) return false;  // a hold ends where it was taken
-  return group.operation == Operation::decide && check.role == Check::Role::charge && check.states->charges_back;
+  return check.states->shared != nullptr && check.states->shared->charges_back;
 }
 
-// Whether what was counted here is to be charged to the store.
+bool is_charged_back(const Group& group, const Check& check) noexcept {
+  return group.operation == Operation::decide && check.role == Check::Role::charge && charges_back(check);
+}
+
+// Whether what was counted here is to be charged to the store. A report that was repeated was counted before.
 bool is_to_be_charged(const Group& group, const Check& check) noexcept {
-  const bool is_report = group.operation == Operation::report && !core::is_concurrency(*check.rule);
-  return is_charged_back(group, check) || (is_report && check.states->charges_back);
+  if (group.operation != Operation::report) return is_charged_back(group, check);
+  return charges_back(check) && (check.receipt == nullptr || core::is_charged(check.receipt->result));
 }
 
 // The units of a leased limit that this process may spend from now on, and could not before.
 std::uint64_t granted_in(const Check& check) noexcept {
-  if (check.exchange == nullptr || !check.exchange->answer.taken) return 0;
-  const std::uint64_t kept = check.exchange->message.keep;
-  return check.exchange->answer.units - std::min(kept, check.exchange->answer.units);
+  const SliceExchange* const exchange = check.message();
+  if (exchange == nullptr || !exchange->answer.taken) return 0;
+  return exchange->answer.units - std::min(exchange->message.keep, exchange->answer.units);
 }
 
 // What there was no room for, of buckets: a window has no more room until it is over, and then nothing counts that was
 // admitted in it.
-void keep_what_did_not_fit(Group& group) noexcept {
-  for (Check& check : group.checks) {
-    if (check.charge_back == 0) continue;
+void keep_what_did_not_fit(const Group& group) noexcept {
+  for (const Check& check : group.checks) {
+    if (check.charge_back() == 0) continue;
     const bool is_bucket = core::visit_rule(*check.rule, []<class A>(const core::RuleOf<A>&) {
       return std::is_base_of_v<core::ArrivalLimit, typename A::Limit>;
     });
-    check.charge_back = is_bucket ? check.not_charged_back : 0;
+    check.extension->charge_back = is_bucket ? check.extension->not_charged_back : 0;
   }
 }
 
@@ -89,16 +95,32 @@ Decision closed_decision(std::uint64_t capacity, Instant now) noexcept {
 
 }  // namespace
 
+struct OutageStore::Forwarded final : Callback {
+  explicit Forwarded(OutageStore& its_store) noexcept : store(its_store) {}
+  virtual ~Forwarded() = default;
+  void answered(Group& /*group*/) override { store.conclude(*this); }
+
+  OutageStore& store;
+  ForwardedGroup copy;
+};
+
+OutageStore::OutageStore(Store& inner, const Clock& clock, Duration timeout, std::atomic<bool>& has_charges,
+                         const std::atomic<std::uint32_t>* nodes) noexcept
+    : inner_(inner), clock_(clock), timeout_(timeout), has_charges_(has_charges), nodes_(nodes) {}
+
 OutageStore::~OutageStore() = default;
 
 const core::Rule* OutageStore::local_rule(const Check& check, core::Rule& room) const noexcept {
-  if (check.rule != &check.states->rule) {
+  const States& states = *check.states;
+  if (check.rule != &states.rule) {
     // CL.THROTTLE lets pass what it costs; an override, one request.
-    room = share_of(*check.rule, nodes(), check.states->throttle != nullptr ? check.cost : Cost{1});
+    room = share_of(*check.rule, nodes(), states.throttle != nullptr ? check.cost : Cost{1});
     return &room;
   }
-  const NodeShare* const divided = check.states->divided;
-  if (divided == nullptr) return &check.states->share;
+  if (states.shared == nullptr) return &states.rule;
+  if (const auto* const rule = std::get_if<core::Rule>(&states.shared->share)) return rule;
+  const auto* const divided = std::get_if<NodeShare>(&states.shared->share);
+  if (divided == nullptr) return &states.rule;
   room = core::compile(core::node_share_of(divided->limit, nodes(), divided->largest_cost));
   return &room;
 }
@@ -108,11 +130,14 @@ void OutageStore::submit(Batch batch) {
   std::vector<Group*> forwarded = std::exchange(forwarded_, {});
   for (Group* group : batch) {
     if (group->fallback == Fallback::at_once) {
-      is_about_receipts(*group) ? settle_here(*group) : decide_here(*group);
-      group->callback->answered(*group);
+      Forwarded& request = forward(*group);
+      is_about_receipts(*group) ? settle_here(request.copy.group) : decide_here(request.copy.group);
+      answer(request);
     } else {
-      prepare(*group);
-      forwarded.push_back(group);
+      if (!group->deadline) group->deadline = Deadline::clock::now() + timeout_;
+      Forwarded& request = forward(*group);
+      if (has_charges_.load(std::memory_order_relaxed)) take_charges(request.copy);
+      forwarded.push_back(&request.copy.group);
     }
   }
   if (!forwarded.empty()) inner_.submit(forwarded);
@@ -120,33 +145,37 @@ void OutageStore::submit(Batch batch) {
   forwarded_ = std::move(forwarded);
 }
 
-void OutageStore::prepare(Group& group) {
-  if (!group.deadline) group.deadline = Deadline::clock::now() + timeout_;
-  if (has_charges_.load(std::memory_order_relaxed)) take_charges(group);
+OutageStore::Forwarded& OutageStore::forward(Group& group) {
   if (free_.empty()) {
-    waiting_.push_back(std::make_unique<Waiting>(*this));
-    free_.push_back(waiting_.back().get());
+    all_.push_back(std::make_unique<Forwarded>(*this));
+    free_.push_back(all_.back().get());
   }
-  Waiting& waiting = *free_.back();
+  Forwarded& request = *free_.back();
   free_.pop_back();
-  waiting.callback = group.callback;
-  group.callback = &waiting;
+  request.copy.take_all(group, request);
+  return request;
 }
 
-void OutageStore::Waiting::answered(Group& group) {
-  group.callback = callback;
-  store.free_.push_back(this);
+void OutageStore::answer(Forwarded& request) {
+  request.copy.tell();
+  Group& whole = *request.copy.whole;
+  free_.push_back(&request);
+  whole.callback->answered(whole);
+}
+
+void OutageStore::conclude(Forwarded& request) {
+  Group& group = request.copy.group;
   if (group.failure != Failure::none || group.operation == Operation::forget || is_about_receipts(group)) {
-    const Hold held = store.hold_ ? store.hold_() : Hold();
-    if (group.failure != Failure::none) store.unsteady_until_ = Deadline::clock::now() + unsteady_for;
-    store.decide_late(group);
-  } else if (store.is_unsteady() && group.operation == Operation::decide) {
-    const Hold held = store.hold_ ? store.hold_() : Hold();
+    const Hold held = hold_ ? hold_() : Hold();
+    if (group.failure != Failure::none) unsteady_until_ = Deadline::clock::now() + unsteady_for;
+    decide_late(group, *request.copy.whole);
+  } else if (is_unsteady() && group.operation == Operation::decide) {
+    const Hold held = hold_ ? hold_() : Hold();
     keep_what_did_not_fit(group);
-    store.keep_charges(group);
-    store.count_here(group);
+    keep_charges(group);
+    count_here(group);
   }
-  group.callback->answered(group);
+  answer(request);
 }
 
 // No clock is read as long as the store has not failed.
@@ -194,7 +223,7 @@ void OutageStore::settle_here(Group& group) {
   if (group.failure != Failure::none) group.decided = group.admitted = is_done;
 }
 
-void OutageStore::decide_late(Group& group) {
+void OutageStore::decide_late(Group& group, const Group& whole) {
   if (is_about_receipts(group)) return settle_here(group);
   if (group.failure != Failure::none) {
     if (!was_sent(group.failure)) keep_charges(group);
@@ -202,39 +231,40 @@ void OutageStore::decide_late(Group& group) {
   }
   if (group.operation != Operation::forget) return;
   core::Rule room;
-  for (const Check& check : group.checks) {  // also what this process counted while the store was away
+  for (const Check& check : whole.checks) {  // also what this process counted while the store was away
     if (check.states->table == nullptr) continue;
     const core::Rule& rule = *local_rule(check, room);
     const Instant now = clock_.now();
     (void)check.states->table->reset(rule, check.hash, now);
-    if (check.states->charges_back) (void)check.states->table->reset(rule, charges_of(check.hash), now);
+    if (charges_back(check)) (void)check.states->table->reset(rule, charges_of(check.hash), now);
   }
 }
 
 // They are not kept any more. What no longer counts here is not charged there.
-void OutageStore::take_charges(Group& group) noexcept {
+void OutageStore::take_charges(ForwardedGroup& copy) {
   const Instant now = clock_.now();
   core::Rule room;
-  for (Check& check : group.checks) {
-    check.charge_back = check.not_charged_back = 0;
-    if (!is_charged_back(group, check)) continue;
+  for (std::size_t i = 0; i < copy.group.checks.size(); ++i) {
+    const Check& check = copy.group.checks[i];
+    if (!is_charged_back(copy.group, check)) continue;
     table::Table& table = *check.states->table;
     const core::Rule& rule = *local_rule(check, room);
     const std::uint64_t kept = table.take_usage(rule, charges_of(check.hash), now);
     if (kept == 0) continue;
     const Decision here = table.peek(rule, {check.hash, Cost{0}}, now);
-    check.charge_back = std::min(kept, here.limit - here.remaining);
+    copy.extend(i).charge_back = std::min(kept, here.limit - here.remaining);
   }
 }
 
 // At most as much as the share has.
-void OutageStore::keep_charges(Group& group) noexcept {
+void OutageStore::keep_charges(const Group& group) noexcept {
   const Instant now = clock_.now();
   core::Rule room;
-  for (Check& check : group.checks) {
-    if (check.charge_back == 0) continue;
-    check.states->table->add_usage(*local_rule(check, room), charges_of(check.hash), Cost{check.charge_back}, now);
-    check.charge_back = 0;
+  for (const Check& check : group.checks) {
+    const std::uint64_t units = check.charge_back();
+    if (units == 0) continue;
+    check.states->table->add_usage(*local_rule(check, room), charges_of(check.hash), Cost{units}, now);
+    check.extension->charge_back = 0;
   }
 }
 
@@ -253,24 +283,21 @@ void OutageStore::decide_by_choice(Group& group) const noexcept {
   }
 }
 
+// The checks are this store's own: they get the rules by which this process decides.
 void OutageStore::decide_here(Group& group) {
   group.now = clock_.now();
   if (rules_.size() < group.checks.size()) rules_.resize(group.checks.size());
   decide_by_choice(group);
   for (std::size_t i = 0; i < group.checks.size(); ++i) {
-    rules_[i].whole = group.checks[i].rule;
-    group.checks[i].rule = local_rule(group.checks[i], rules_[i].made);
+    group.checks[i].rule = local_rule(group.checks[i], rules_[i]);
   }
   decider_.decide(group);
-  for (std::size_t i = 0; i < group.checks.size(); ++i) {
-    Check& check = group.checks[i];
+  for (const Check& check : group.checks) {
     const bool is_kept = group.admitted && check.path == Path::share && check.cost > Cost{0} &&
                          !was_sent(group.failure) && is_to_be_charged(group, check);
-    if (is_kept) {
-      has_charges_.store(true, std::memory_order_relaxed);
-      check.states->table->add_usage(*check.rule, charges_of(check.hash), check.cost, group.now);
-    }
-    check.rule = rules_[i].whole;
+    if (!is_kept) continue;
+    has_charges_.store(true, std::memory_order_relaxed);
+    check.states->table->add_usage(*check.rule, charges_of(check.hash), check.cost, group.now);
   }
 }
 

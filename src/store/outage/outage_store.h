@@ -28,6 +28,8 @@
 
 namespace weir::store {
 
+struct ForwardedGroup;
+
 // How long after a failure a store is taken for one that may fail again: twice the longest wait of a breaker.
 inline constexpr Duration unsteady_for = std::chrono::seconds(10);
 
@@ -37,8 +39,7 @@ class OutageStore final : public Store {
   // something is to be charged back, by this store or by another one on the same tables. `nodes` share the inner store;
   // it may change at any time. Null: two.
   OutageStore(Store& inner, const Clock& clock, Duration timeout, std::atomic<bool>& has_charges,
-              const std::atomic<std::uint32_t>* nodes = nullptr) noexcept
-      : inner_(inner), clock_(clock), timeout_(timeout), has_charges_(has_charges), nodes_(nodes) {}
+              const std::atomic<std::uint32_t>* nodes = nullptr) noexcept;
   ~OutageStore() override;
 
   using Store::submit;
@@ -49,15 +50,8 @@ class OutageStore final : public Store {
   void hold_with(std::function<Hold()> hold) { hold_ = std::move(hold); }
 
  private:
-  // Stands between a group and its callback while the inner store has it.
-  struct Waiting final : Callback {
-    explicit Waiting(OutageStore& its_store) noexcept : store(its_store) {}
-    virtual ~Waiting() = default;
-    void answered(Group& group) override;
-
-    OutageStore& store;
-    Callback* callback = nullptr;
-  };
+  // A group that the inner store has, or that is decided here.
+  struct Forwarded;
 
   // The rule by which this process decides a check; `room` is for one that has to be made.
   [[nodiscard]] const core::Rule* local_rule(const Check& check, core::Rule& room) const noexcept;
@@ -65,11 +59,13 @@ class OutageStore final : public Store {
     return nodes_ == nullptr ? core::min_sharing_nodes : nodes_->load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_unsteady() noexcept;
+  [[nodiscard]] Forwarded& forward(Group& group);
+  void conclude(Forwarded& request);
+  void answer(Forwarded& request);
   void count_here(const Group& group) noexcept;
-  void prepare(Group& group);
-  void decide_late(Group& group);
-  void take_charges(Group& group) noexcept;
-  void keep_charges(Group& group) noexcept;
+  void decide_late(Group& group, const Group& whole);
+  void take_charges(ForwardedGroup& copy);
+  void keep_charges(const Group& group) noexcept;
   void decide_here(Group& group);
   void settle_here(Group& group);
   void decide_by_choice(Group& group) const noexcept;
@@ -81,17 +77,13 @@ class OutageStore final : public Store {
   const std::atomic<std::uint32_t>* const nodes_;
   std::optional<Deadline> unsteady_until_;  // none: the inner store has not failed lately
   std::function<Hold()> hold_;              // empty: nothing moves states
-  std::vector<std::unique_ptr<Waiting>> waiting_;
-  std::vector<Waiting*> free_;
+  std::vector<std::unique_ptr<Forwarded>> all_;
+  std::vector<Forwarded*> free_;
   TableDecider decider_;
-  std::vector<Group*> forwarded_;  // kept for its memory
 
-  // While a group is decided here: the rule of a check as it was, and the one that had to be made for it.
-  struct Rules {
-    const core::Rule* whole;
-    core::Rule made;
-  };
-  std::vector<Rules> rules_;  // kept for its memory
+  // Kept for their memory.
+  std::vector<Group*> forwarded_;
+  std::vector<core::Rule> rules_;  // that had to be made for the checks of a group
 };
 
 }  // namespace weir::store

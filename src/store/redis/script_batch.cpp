@@ -161,10 +161,12 @@ void ScriptBatch::Contents::replay_member(const ScriptPlan::Member& member) {
   std::size_t grant = member.evaluation + 1;
   if (member.exchanges + member.charges_back == 0) return;
   for (const store::Check& check : group.checks) {
-    if (check.charge_back > 0) admitted[charge_back++] = check.charge_back - check.not_charged_back;
-    if (check.exchange == nullptr) continue;
-    admitted[report++] = check.exchange->answer.taken ? 1 : 0;
-    admitted[grant++] = check.exchange->answer.units;
+    const std::uint64_t owed = check.charge_back();
+    if (owed > 0) admitted[charge_back++] = owed - check.extension->not_charged_back;
+    const SliceExchange* const exchange = check.message();
+    if (exchange == nullptr) continue;
+    admitted[report++] = exchange->answer.taken ? 1 : 0;
+    admitted[grant++] = exchange->answer.units;
   }
 }
 
@@ -190,7 +192,7 @@ void ScriptBatch::Contents::conclude(Instant now) {
     group.decided = !fails;
     group.admitted = group.admitted && !fails;
     for (store::Check& check : group.checks) {
-      if (fails && check.exchange != nullptr) check.exchange->answer = {};
+      if (fails && check.exchange() != nullptr) check.exchange()->answer = {};
       if (fails && check.holdings != nullptr) *check.holdings = {};
       if (fails && check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
     }

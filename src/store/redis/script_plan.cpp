@@ -163,12 +163,12 @@ bool is_equal(const store::Check& a, const store::Check& b) noexcept {
 
 bool charges_back(const Group& group) noexcept {
   return group.operation == store::Operation::decide &&
-         std::ranges::any_of(group.checks, [](const store::Check& check) { return check.charge_back > 0; });
+         std::ranges::any_of(group.checks, [](const store::Check& check) { return check.charge_back() > 0; });
 }
 
 bool has_exchange(const Group& group) noexcept {
   return group.operation == store::Operation::decide &&
-         std::ranges::any_of(group.checks, [](const store::Check& check) { return check.exchange != nullptr; });
+         std::ranges::any_of(group.checks, [](const store::Check& check) { return check.message() != nullptr; });
 }
 
 // Whether something is done with receipts, or could be.
@@ -280,9 +280,9 @@ bool ScriptPlan::fold(Group& group) {
 // What is charged back is so many equal groups for one, of which as many are admitted as fit.
 void ScriptPlan::add_charges_back(const Group& group) {
   for (const store::Check& check : group.checks) {
-    if (check.charge_back == 0) continue;
+    if (check.charge_back() == 0) continue;
     const std::uint64_t most = std::uint64_t{1} << 52;
-    evaluations_.push_back({.copies = std::min(check.charge_back, most),
+    evaluations_.push_back({.copies = std::min(check.charge_back(), most),
                             .first_check = static_cast<std::uint32_t>(checks_.size()),
                             .checks = 1});
     add_check(check, number_of({.rule = check.rule}), false, store::Operation::decide);
@@ -293,11 +293,11 @@ std::uint32_t ScriptPlan::add_exchanges(const Group& group, Operation operation)
   if (!has_exchange(group)) return 0;
   std::uint32_t added = 0;
   for (const store::Check& check : group.checks) {
-    if (check.exchange == nullptr) continue;
+    if (check.message() == nullptr) continue;
     evaluations_.push_back({.operation = operation,
                             .first_check = static_cast<std::uint32_t>(checks_.size()),
                             .checks = 1,
-                            .exchange = check.exchange});
+                            .exchange = check.message()});
     add_check(check, number_of({.rule = check.rule}), false, store::Operation::decide);
     ++added;
   }

@@ -1,7 +1,6 @@
 #include "store/redis/split_group.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace weir::store::redis {
 
@@ -18,9 +17,9 @@ void SplitGroup::begin(Group& whole, std::span<const Slot> slots) {
   used_ = 0;
   for (std::size_t i = 0; i < whole.checks.size(); ++i) {
     Part& part = part_of(slots[i]);
-    part.group.checks.push_back(std::move(whole.checks[i]));
-    part.places.push_back(i);
+    part.forwarded.places.push_back(i);
   }
+  for (Part& part : parts()) part.forwarded.take(whole, *this);
   waiting_ = used_;
 }
 
@@ -31,13 +30,7 @@ SplitGroup::Part& SplitGroup::part_of(Slot slot) {
   if (parts_.size() == used_) parts_.emplace_back();
   Part& part = parts_[used_++];
   part.slot = slot;
-  part.group.operation = whole_->operation;
-  part.group.settlement = whole_->settlement;
-  part.group.deadline = whole_->deadline;
-  part.group.now = whole_->now;
-  part.group.callback = this;
-  part.group.checks.clear();
-  part.places.clear();
+  part.forwarded.places.clear();
   return part;
 }
 
@@ -55,22 +48,24 @@ void SplitGroup::merge() {
   whole.admitted = true;
   whole.now = Instant{};
   for (Part& part : parts()) {
+    const Group& group = part.forwarded.group;
     // Of several failures the one that leaves most in doubt counts.
-    if (may_have_charged(part.group.failure) || whole.failure == Failure::none) {
-      if (part.group.failure != Failure::none) whole.failure = part.group.failure;
+    if (may_have_charged(group.failure) || whole.failure == Failure::none) {
+      if (group.failure != Failure::none) whole.failure = group.failure;
     }
-    if (part.group.failure == Failure::none || may_have_charged(part.group.failure)) {
-      for (store::Check& check : part.group.checks) check.charge_back = 0;  // it is charged, or may be
+    if (group.failure == Failure::none || may_have_charged(group.failure)) {
+      for (const store::Check& check : group.checks) {
+        if (check.extension != nullptr) check.extension->charge_back = 0;  // it is charged, or may be
+      }
     }
-    whole.admitted = whole.admitted && part.group.failure == Failure::none && part.group.admitted;
-    whole.now = std::max(whole.now, part.group.now);
+    whole.admitted = whole.admitted && group.failure == Failure::none && group.admitted;
+    whole.now = std::max(whole.now, group.now);
   }
   const bool gives_back = whole.operation == store::Operation::decide && !whole.admitted;
   for (Part& part : parts()) {
-    if (gives_back && part.group.failure == Failure::none && part.group.admitted) give_back(part);
-    for (std::size_t i = 0; i < part.places.size(); ++i) {
-      whole.checks[part.places[i]] = std::move(part.group.checks[i]);
-    }
+    const Group& group = part.forwarded.group;
+    if (gives_back && group.failure == Failure::none && group.admitted) give_back(part);
+    part.forwarded.tell_decisions();
   }
   whole.decided = whole.failure == Failure::none;
 }
@@ -78,9 +73,8 @@ void SplitGroup::merge() {
 // The answers then say what is left uncharged, as where all is decided at one instant. When the limit is full again
 // they say as it was with the charge: at most so late.
 void SplitGroup::give_back(Part& part) {
-  for (std::size_t i = 0; i < part.group.checks.size(); ++i) {
-    const store::Check& check = part.group.checks[i];
-    Decision& decision = part.group.checks[i].decision;
+  for (store::Check& check : part.forwarded.group.checks) {
+    Decision& decision = check.decision;
     const core::Charged charged = core::charged_by(decision);
     decision.delay = Duration::zero();
     const core::ReceiptResult opened = check.receipt == nullptr ? core::ReceiptResult::none : check.receipt->result;
@@ -89,7 +83,7 @@ void SplitGroup::give_back(Part& part) {
     owner_.refund(check, charged, part.slot);
     decision.remaining = std::min(decision.limit, decision.remaining + check.cost.units());
   }
-  for (const store::Check& check : part.group.checks) {
+  for (const store::Check& check : part.forwarded.group.checks) {
     if (check.receipt != nullptr) check.receipt->result = core::ReceiptResult::none;
   }
 }
@@ -106,7 +100,7 @@ Group& RefundGroup::prepare(const store::Check& check, const core::Charged& char
   group_.checks.resize(1);
   group_.checks.front() = check;
   group_.checks.front().rule = &*rule_;
-  group_.checks.front().charge_back = 0;
+  group_.checks.front().extension = nullptr;
   group_.checks.front().receipt = has_receipt ? &release_ : nullptr;
   return group_;
 }

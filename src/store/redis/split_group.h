@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/rule.h"
+#include "store/forwarded_group.h"
 #include "store/redis/script_call.h"
 #include "store/store.h"
 #include "weir/time.h"
@@ -20,8 +21,7 @@ class SplitGroup final : public Callback {
  public:
   struct Part {
     Slot slot = 0;
-    Group group;
-    std::vector<std::size_t> places;  // of its checks, in the whole
+    ForwardedGroup forwarded;
   };
 
   class Owner {
@@ -40,7 +40,7 @@ class SplitGroup final : public Callback {
   SplitGroup(const SplitGroup&) = delete;
   SplitGroup& operator=(const SplitGroup&) = delete;
 
-  // `slots`: one for each check. The checks move into the parts, and back before the whole is answered.
+  // `slots`: one for each check.
   void begin(Group& whole, std::span<const Slot> slots);
   [[nodiscard]] std::span<Part> parts() noexcept { return {parts_.data(), used_}; }
 

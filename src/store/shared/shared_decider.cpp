@@ -137,8 +137,8 @@ struct SharedCheck {
     }
     if (check.decision.admitted) {
       check.decision = peek(Cost{0});
-    } else {
-      check.held_by_others = state.ledger.held_by_others(check.holder);
+    } else if (SliceExchange* const exchange = check.exchange()) {
+      exchange->held_by_others = state.ledger.held_by_others(exchange->message.holder);
     }
   }
 
@@ -257,15 +257,15 @@ std::uint64_t SharedDecider::decide(Group& group, std::span<SharedState* const> 
 
 std::uint64_t SharedDecider::decide_with_messages(const Asked& asked) {
   asked.for_each([](const SharedCheck& one) {
-    if (one.check.exchange != nullptr) one.report(*one.check.exchange);
+    if (SliceExchange* const exchange = one.check.message()) one.report(*exchange);
   });
   asked.for_each([](const SharedCheck& one) {
-    if (one.check.charge_back == 0) return;
-    one.check.not_charged_back = one.check.charge_back - one.charge_back(one.check.charge_back);
+    const std::uint64_t units = one.check.charge_back();
+    if (units > 0) one.check.extension->not_charged_back = units - one.charge_back(units);
   });
   const std::uint64_t number = asked.needs_steps() ? decide_in_steps(asked) : asked.decide_at_once();
   asked.for_each([](const SharedCheck& one) {
-    if (one.check.exchange != nullptr) one.grant(*one.check.exchange);
+    if (SliceExchange* const exchange = one.check.message()) one.grant(*exchange);
   });
   return number;
 }
