@@ -384,24 +384,6 @@ TEST(Leased, DenialsOfWhatIsUsedUpAreNotForWhatOthersHold) {
   EXPECT_EQ(node.counts().denied_by_held, 0U);
 }
 
-TEST(SliceHolder, ItsTablesAreItsOwnAndHaveOneText) {
-  const auto holder = SliceHolder::random();
-  const auto table = [&] {
-    return std::make_shared<SliceTable>(
-        SliceTable::Options{.rule = core::compile(bucket(1, 100)), .capacity = 100, .holder = holder});
-  };
-  EXPECT_FALSE(holder->owns(holder->id));
-  const auto first = table();
-  const auto second = table();
-  EXPECT_TRUE(holder->owns(first->holder()));
-  EXPECT_TRUE(holder->owns(second->holder()));
-  EXPECT_FALSE(holder->owns(second->holder() + 1));
-  EXPECT_FALSE(holder->owns(holder->id - 1));
-  EXPECT_EQ(SliceHolder::text_of(first->holder()), holder->text());
-  EXPECT_EQ(SliceHolder::text_of(second->holder()), holder->text());
-  EXPECT_EQ(SliceHolder::text_of(0x0123'4567'89ab'ffffU), "0123456789ab");
-}
-
 TEST(Leased, WhatIsForgottenIsNotSpent) {
   MemoryStore shared;
   Node node(shared, bucket(1, 1'000), 1);
@@ -437,19 +419,6 @@ TEST(Leased, ADenialIsRememberedForAMoment) {
   EXPECT_FALSE(node.ask());
   EXPECT_EQ(node.last.failure, Failure::away);
   EXPECT_EQ(node.counts().messages, asked);
-}
-
-TEST(Leased, MoreKeysThanThereIsRoomForAreDecidedByTheStore) {
-  MemoryStore shared;
-  const Limit limit = bucket(1, 100);
-  SliceTable table({.rule = core::compile(limit),
-                    .capacity = 100,
-                    .most_keys = 4,
-                    .holder = std::make_shared<SliceHolder>(std::uint64_t{7})});
-  for (std::uint64_t key = 0; key < 8; ++key) {
-    EXPECT_EQ(table.take({key << 40}, Cost{4}, 0).answer, SliceTable::Answer::ask);
-    EXPECT_EQ(table.ask({key << 40}, "k", 0).has_value(), key < 4) << key;
-  }
 }
 
 // A group that the store still decides has spent 3, and a renewal is sent meanwhile, which keeps them.

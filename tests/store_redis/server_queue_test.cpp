@@ -1,3 +1,6 @@
+// A queue through the store that has it: what its server does meanwhile, and what becomes of the groups.
+#include "store/redis/server_queue.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -30,7 +33,7 @@ bool opens(StoreVisitor& visitor) {
   });
 }
 
-TEST(RedisOutage, WithoutAServerItSaysSoAtOnceAndKeepsTrying) {
+TEST(ServerQueue, WithoutAServerItSaysSoAtOnceAndKeepsTrying) {
   RedisProcess server;
   server.kill();
   StoreVisitor visitor(options_for(server.endpoint()));
@@ -45,7 +48,7 @@ TEST(RedisOutage, WithoutAServerItSaysSoAtOnceAndKeepsTrying) {
   EXPECT_EQ(visitor.counts().away_since.value(), 0);
 }
 
-TEST(RedisOutage, AKilledServerIsAwayAtOnceAndBackByItself) {
+TEST(ServerQueue, AKilledServerIsAwayAtOnceAndBackByItself) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -63,7 +66,7 @@ TEST(RedisOutage, AKilledServerIsAwayAtOnceAndBackByItself) {
   EXPECT_EQ(fresh.checks.at(0).decision.remaining, 999'999U) << "it has started empty";
 }
 
-TEST(RedisOutage, WhatIsAtAServerThatIsKilledIsLost) {
+TEST(ServerQueue, WhatIsAtAServerThatIsKilledIsLost) {
   RedisProcess server;
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -77,7 +80,7 @@ TEST(RedisOutage, WhatIsAtAServerThatIsKilledIsLost) {
   EXPECT_EQ(unsent.failure, Failure::away);
 }
 
-TEST(RedisOutage, NobodyWaitsLongerThanTheBudgetForAPausedServer) {
+TEST(ServerQueue, NobodyWaitsLongerThanTheBudgetForAPausedServer) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -95,7 +98,7 @@ TEST(RedisOutage, NobodyWaitsLongerThanTheBudgetForAPausedServer) {
   EXPECT_GE(visitor.errors(StoreError::timeout), 5U);
 }
 
-TEST(RedisOutage, AServerThatStaysSilentIsConnectedToAnew) {
+TEST(ServerQueue, AServerThatStaysSilentIsConnectedToAnew) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -106,7 +109,7 @@ TEST(RedisOutage, AServerThatStaysSilentIsConnectedToAnew) {
   EXPECT_TRUE(recovers(visitor));
 }
 
-TEST(RedisOutage, AWrongPasswordIsToldAsSuch) {
+TEST(ServerQueue, AWrongPasswordIsToldAsSuch) {
   RedisProcess server({"--requirepass", "right"});
   RedisOptions options = options_for(server.endpoint());
   options.password = "wrong";
@@ -118,7 +121,7 @@ TEST(RedisOutage, AWrongPasswordIsToldAsSuch) {
   EXPECT_EQ(visitor.log()[0].find("right"), std::string::npos);
 }
 
-TEST(RedisOutage, AServerThatBecomesAReplicaOpensTheBreaker) {
+TEST(ServerQueue, AServerThatBecomesAReplicaOpensTheBreaker) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -130,7 +133,7 @@ TEST(RedisOutage, AServerThatBecomesAReplicaOpensTheBreaker) {
   EXPECT_TRUE(recovers(visitor));
 }
 
-TEST(RedisOutage, AServerWithoutMemoryRefuses) {
+TEST(ServerQueue, AServerWithoutMemoryRefuses) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -142,7 +145,7 @@ TEST(RedisOutage, AServerWithoutMemoryRefuses) {
   EXPECT_TRUE(recovers(visitor));
 }
 
-TEST(RedisOutage, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
+TEST(ServerQueue, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -151,7 +154,7 @@ TEST(RedisOutage, WhatIsNotAStateIsRefusedAndTheRestGoesOn) {
   EXPECT_TRUE(visitor.admits("weir:{api:bob}:gcra", rule()));
 }
 
-TEST(RedisOutage, WhatIsNotAStateHarmsNobodyWhoAsksInTheSameBatch) {
+TEST(ServerQueue, WhatIsNotAStateHarmsNobodyWhoAsksInTheSameBatch) {
   const std::string bob = "weir:{api:bob}:gcra";
   RedisProcess server;
   StoreVisitor visitor(patient_options_for(server.endpoint()));
@@ -178,7 +181,7 @@ TEST(RedisOutage, WhatIsNotAStateHarmsNobodyWhoAsksInTheSameBatch) {
   EXPECT_EQ(visitor.counts().opened.value(), 0U);
 }
 
-TEST(RedisOutage, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
+TEST(ServerQueue, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
   RedisProcess server;
   RedisOptions options = options_for(server.endpoint());
   options.timeout = 2s;
@@ -195,7 +198,7 @@ TEST(RedisOutage, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
   EXPECT_EQ(visitor.admitted(), 2U);
 }
 
-TEST(RedisOutage, AnOpenBreakerMakesNobodyWait) {
+TEST(ServerQueue, AnOpenBreakerMakesNobodyWait) {
   RedisProcess server;
   RedisOptions options = options_for(server.endpoint());
   options.breaker.shortest_wait = options.breaker.longest_wait = 1h;
@@ -207,7 +210,7 @@ TEST(RedisOutage, AnOpenBreakerMakesNobodyWait) {
   EXPECT_EQ(visitor.counts().turned_away.value(), 1000U);
 }
 
-TEST(RedisOutage, LinesAreWrittenAtTransitionsOnly) {
+TEST(ServerQueue, LinesAreWrittenAtTransitionsOnly) {
   RedisProcess server;
   StoreVisitor visitor(options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());
@@ -225,7 +228,7 @@ TEST(RedisOutage, LinesAreWrittenAtTransitionsOnly) {
 }
 
 // A node whose clock is far off sends windows of another time: a failure of the store for that limit alone.
-TEST(RedisOutage, WindowsOfAnotherTimeAreRefusedAndOthersAreDecided) {
+TEST(ServerQueue, WindowsOfAnotherTimeAreRefusedAndOthersAreDecided) {
   const RedisProcess server;
   StoreVisitor visitor(patient_options_for(server.endpoint()));
   ASSERT_TRUE(visitor.is_connected());

@@ -1,0 +1,167 @@
+#include "store/redis/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/rule.h"
+#include "tests/store/memory_store.h"
+#include "tests/store_redis/parsed_reply.h"
+#include "weir/limit.h"
+
+namespace weir::store::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant now{Duration(100s)};
+
+core::Rule one_in_ten_seconds() {
+  return core::compile(*Limit::gcra({{1, Duration(10s)}, 5}));
+}
+
+TEST(Replay, DecidesOnTheStatesThatTheScriptRead) {
+  const core::Rule rule = one_in_ten_seconds();
+  Replay replay;
+  replay.begin(now, 2);
+  ASSERT_TRUE(replay.place_text(0, rule, "110000000"));  // one is used; the other key is not there
+  Group group;
+  group.checks = {check_of("a", rule), check_of("b", rule, 2)};
+  constexpr std::array<std::uint32_t, 2> keys{0, 1};
+  EXPECT_EQ(replay.decide(group, keys), 1U);
+  EXPECT_EQ(group.checks[0].decision.remaining, 3U);
+  EXPECT_EQ(group.checks[1].decision.remaining, 3U);
+  EXPECT_EQ(replay.decide(group, keys), 1U) << "on the states as they are then";
+  EXPECT_EQ(replay.decide(group, keys), 0U);
+  EXPECT_FALSE(group.admitted);
+  EXPECT_EQ(group.checks[0].decision.remaining, 2U) << "nothing is charged";
+  EXPECT_EQ(group.checks[1].decision.remaining, 1U);
+}
+
+TEST(Replay, AKeyThatComesTwiceSeesItsFirstCharge) {
+  const core::Rule rule = one_in_ten_seconds();
+  Replay replay;
+  replay.begin(now, 1);
+  Group group;
+  group.checks = {check_of("a", rule, 3), check_of("a", rule, 3)};
+  constexpr std::array<std::uint32_t, 2> keys{0, 0};
+  EXPECT_EQ(replay.decide(group, keys), 0U);
+  EXPECT_EQ(group.checks[0].decision.remaining, 5U) << "it is undone";
+}
+
+TEST(Replay, SaysHowManyReceiptsWereOpened) {
+  const core::Rule rule = one_in_ten_seconds();
+  Replay replay;
+  replay.begin(now, 1);
+  core::ReceiptUse use{.id = {1, 2}, .lasts = 1min};
+  Group group;
+  group.checks = {check_of("a", rule)};
+  group.checks[0].receipt = &use;
+  constexpr std::array<std::uint32_t, 1> keys{0};
+  EXPECT_EQ(replay.decide(group, keys), 2U);
+  EXPECT_EQ(replay.decide(group, keys), 1U) << "it is open already";
+  EXPECT_EQ(use.result, core::ReceiptResult::repeated);
+  group.operation = store::Operation::settle;
+  EXPECT_EQ(replay.decide(group, keys), 1U);
+  EXPECT_EQ(replay.decide(group, keys), 0U) << "it is settled already";
+}
+
+TEST(Replay, ALogIsChargedWhatTheScriptSays) {
+  const core::Rule rule = core::compile(*Limit::sliding_window_log({10, Duration(60s)}));
+  Replay replay;
+  Group group;
+  group.operation = store::Operation::report;
+  group.checks = {check_of("a", rule, 3)};
+  constexpr std::array<std::uint32_t, 1> keys{0};
+  for (const std::uint64_t charged : {3U, 4U}) {
+    replay.begin(now, 1);
+    replay.place_log(0, {.used = 5, .newest = core::micros(now), .points = {}});
+    const std::vector<std::uint64_t> charges{charged};
+    EXPECT_EQ(replay.decide(group, keys, charges), charged == 3 ? 1U : SharedDecider::impossible);
+    EXPECT_EQ(group.checks[0].decision.remaining, 5U) << "it is told as it is afterwards";
+  }
+}
+
+TEST(Replay, ReadsTextsThatAreStates) {
+  const core::Rule bucket = one_in_ten_seconds();
+  const core::Rule window = core::compile(*Limit::fixed_window({5, Duration(60s)}));
+  const core::Rule holds = core::compile(*Limit::concurrency({5, Duration(60s)}));
+  const struct {
+    const core::Rule& rule;
+    std::string_view text;
+    bool is_state;
+  } rows[] = {
+      {bucket, "0", true},
+      {bucket, "110000000:3", true},
+      {bucket, "9007199254740991", true},
+      {bucket, "9007199254740992", false},
+      {bucket, "-1", false},
+      {bucket, "01", false},
+      {bucket, "1:", false},
+      {bucket, "", false},
+      {bucket, "1 ", false},
+      {bucket, "1|short", false},
+      {bucket, "1#short", false},
+      {window, "1048577", true},
+      {window, "x", false},
+      {holds, "0", true},
+      {holds, "1", false},
+  };
+  for (const auto& row : rows) {
+    Replay replay;
+    replay.begin(now, 1);
+    EXPECT_EQ(replay.place_text(0, row.rule, row.text), row.is_state) << row.text;
+  }
+}
+
+TEST(LogExcerpt, IsSoundWhereCostsAndTimesAscend) {
+  using Point = LogExcerpt::Point;
+  const struct {
+    std::int64_t used, newest;
+    std::vector<Point> points;
+    bool is_sound;
+  } rows[] = {
+      {3, 9, {}, true},
+      {3, 9, {{1, 5}, {2, 5}}, true},
+      {3, 9, {{1, 5}, {3, 9}}, true},
+      {0, 9, {}, false},
+      {3, -1, {}, false},
+      {3, 9, {{2, 5}, {2, 6}}, false},
+      {3, 9, {{1, 6}, {2, 5}}, false},
+      {3, 9, {{4, 9}}, false},
+      {3, 9, {{3, 8}}, false},
+      {3, 9, {{2, 10}}, false},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ((LogExcerpt{row.used, row.newest, row.points}.is_sound()), row.is_sound) << row.points.size();
+  }
+}
+
+TEST(ScriptReply, HasTheSizesThatWereAskedFor) {
+  const ScriptReplySizes sizes{.plain_keys = 1, .keys = 2, .evaluations = 1};
+  const struct {
+    std::string_view bytes;
+    bool is_reply;
+  } rows[] = {
+      {"*3\r\n:5\r\n*2\r\n$1\r\n0\r\n*2\r\n:3\r\n:4\r\n*1\r\n:1\r\n", true},
+      {"*3\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n*1\r\n:1\r\n", true},
+      {"*3\r\n:-5\r\n*2\r\n$-1\r\n$-1\r\n*1\r\n:1\r\n", false},
+      {"*3\r\n:5\r\n*1\r\n$-1\r\n*1\r\n:1\r\n", false},
+      {"*3\r\n:5\r\n*2\r\n$-1\r\n$1\r\n0\r\n*1\r\n:1\r\n", false},
+      {"*3\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n*2\r\n:1\r\n:1\r\n", false},
+      {"*2\r\n:5\r\n*2\r\n$-1\r\n$-1\r\n", false},
+      {"-ERR no\r\n", false},
+  };
+  for (const auto& row : rows) {
+    const ParsedReply reply{std::string(row.bytes)};
+    EXPECT_EQ(parse_script_reply(reply.get(), sizes).has_value(), row.is_reply) << row.bytes;
+  }
+}
+
+}  // namespace
+}  // namespace weir::store::redis
