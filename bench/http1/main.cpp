@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "answer/problem.h"
 #include "text/date.h"
 #include "wire/fields/answer_fields.h"
 #include "wire/http1/request_parser.h"
 #include "wire/http1/response_writer.h"
-#include "wire/problem.h"
 
 namespace {
 
+using namespace weir::answer;
 using namespace weir::wire;
 using namespace weir::wire::http1;
 using namespace std::chrono_literals;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "answer/problem.h"
 #include "core/arithmetic.h"
 #include "core/calendar.h"
 #include "core/instant.h"
 #include "table/together.h"
 #include "wire/fields/delta_seconds.h"
-#include "wire/problem.h"
 
 namespace weir::answer {
 namespace {
@@ -29,9 +29,9 @@ std::string_view sentence(Reason reason) noexcept {
   return {};
 }
 
-wire::ProblemType type_of(Reason reason) noexcept {
-  if (engine::is_outright(reason)) return wire::ProblemType::forbidden;
-  return reason == Reason::blocked ? wire::ProblemType::abnormal_usage_detected : wire::ProblemType::quota_exceeded;
+ProblemType type_of(Reason reason) noexcept {
+  if (engine::is_outright(reason)) return ProblemType::forbidden;
+  return reason == Reason::blocked ? ProblemType::abnormal_usage_detected : ProblemType::quota_exceeded;
 }
 
 // From nothing to all, in whole microseconds, rounded up; of a window, its length: of a calendar, that of the one that
@@ -75,6 +75,11 @@ std::string missing_identity(const policy::Ruleset& ruleset, const Verdict& verd
   return text;
 }
 
+std::string_view name_of(core::ReceiptResult result) noexcept {
+  constexpr std::array<std::string_view, 6> names{"unanswered", "done", "repeated", "id_not_kept", "ended", "unknown"};
+  return names[static_cast<std::size_t>(result)];
+}
+
 std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset, const Verdict& verdict) {
   if (verdict.limit == Verdict::no_limit || engine::is_outright(verdict.reason)) return {};
   const policy::CompiledLimit& limit = ruleset.limits[verdict.limit];
@@ -94,18 +99,18 @@ std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset, 
 }
 
 void append_denial(std::string& out, const Denial& denial) {
-  wire::Problem problem{.type = type_of(denial.reason),
+  Problem problem{.type = type_of(denial.reason),
                         .violated_policies = denial.limits,
                         .limit = denial.decision.limit,
                         .retry_after = denial.retry_after,
                         .reset_at = wire::later(denial.at, denial.decision.reset_after),
                         .detail = sentence(denial.reason)};
-  if (denial.reason != Reason::key_missing) return wire::append_problem(out, problem);
+  if (denial.reason != Reason::key_missing) return append_problem(out, problem);
   const std::string detail =
       "This request has no " + std::string(denial.missing) + ", and without it its limit lets nothing through.";
   problem.missing = denial.missing;
   problem.detail = detail;
-  wire::append_problem(out, problem);
+  append_problem(out, problem);
 }
 
 void append_denial(std::string& out, const policy::Ruleset& ruleset, const Verdict& verdict) {

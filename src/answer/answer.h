@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/receipts.h"
 #include "engine/evaluation_batch.h"
 #include "engine/verdict.h"
 #include "match/descriptors.h"
@@ -28,6 +29,9 @@ namespace weir::answer {
 // What a request lacks that is denied for it: `user or api_key`. Only where the reason is a missing key.
 [[nodiscard]] std::string missing_identity(const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
+// What became of a receipt or of a report: `done`, `ended`, `unanswered`.
+[[nodiscard]] std::string_view name_of(core::ReceiptResult result) noexcept;
+
 // What the header fields say; none if no limit has a part in the verdict, or its numbers say nothing. `t` of RateLimit
 // is known only if the query asked for `more_after`.
 [[nodiscard]] std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset,
@@ -43,7 +47,7 @@ struct Denial {
   std::string_view missing{};  // as missing_identity() has it, where that is the reason
 };
 
-// As problem details (wire/problem.h).
+// As problem details (problem.h).
 void append_denial(std::string& out, const Denial& denial);
 void append_denial(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
@@ -74,6 +78,14 @@ struct DescriptorVerdict {
 
 [[nodiscard]] std::optional<wire::AnswerFields> answer_fields(const DescriptorVerdict& verdict);
 void append_denial(std::string& out, const DescriptorVerdict& verdict);
+
+// The metadata of descriptors, as envoyproxy/ratelimit returns it: under `metadata`, that of all limited descriptors that
+// passed. Maps are merged; of two values with the same name the first is kept.
+[[nodiscard]] bool has_metadata(const DescriptorVerdict& verdict) noexcept;
+// Appends the fields of a google.protobuf.Struct.
+void append_metadata_struct(std::string& out, const DescriptorVerdict& verdict);
+// Appends the same as a JSON object.
+void append_metadata_json(std::string& out, const DescriptorVerdict& verdict);
 
 // On an answer that would have been a denial, if its limit did not let the first few pass (`warn_first`).
 inline constexpr std::string_view warning_field = "X-RateLimit-Warning";

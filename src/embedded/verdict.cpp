@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "answer/answer.h"
+#include "answer/problem.h"
 #include "embedded/guarded.h"
 #include "embedded/verdict_access.h"
 #include "policy/ruleset.h"
 #include "wire/fields/answer_fields.h"
-#include "wire/problem.h"
 
 namespace weir {
 namespace {
@@ -40,8 +40,8 @@ std::optional<engine::Reason> engine_reason_of(Reason reason) noexcept {
 
 std::string unjudged_problem() {
   std::string body;
-  wire::append_problem(body, {.type = wire::ProblemType::temporary_reduced_capacity,
-                              .detail = "This request could not be judged, and is not let through."});
+  answer::append_problem(body, {.type = answer::ProblemType::temporary_reduced_capacity,
+                                .detail = "This request could not be judged, and is not let through."});
   return body;
 }
 

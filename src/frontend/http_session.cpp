@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/json.h"
-#include "wire/problem.h"
+#include "answer/problem.h"
 
 namespace weir::frontend {
 namespace {
@@ -32,8 +31,8 @@ Unread unread(wire::http1::Fault fault) noexcept {
 
 void answer_problem(std::string& out, const ResponseHead& head, std::string_view detail) {
   ResponseWriter response(out, head);
-  response.content_type(wire::problem_content_type);
-  response.finish(problem_text(head.status, detail));
+  response.content_type(answer::problem_content_type);
+  response.finish(answer::problem_text(head.status, detail));
 }
 
 }  // namespace
@@ -175,15 +174,6 @@ net::ConnectionOptions http_connection_options(const wire::http1::Limits& limits
   net::ConnectionOptions options = connection_for(limits.largest_request());
   options.timeouts.incomplete += std::chrono::seconds(2);
   return options;
-}
-
-std::string problem_text(unsigned status, std::string_view detail) {
-  std::string text = R"({"type":"about:blank","title":)";
-  text::append_json_text(text, wire::http1::reason_phrase(status));
-  text += R"(,"status":)" + std::to_string(status) + R"(,"detail":)";
-  text::append_json_text(text, detail);
-  text += "}\n";
-  return text;
 }
 
 }  // namespace weir::frontend

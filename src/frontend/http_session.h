@@ -140,7 +140,4 @@ class HttpSession : public net::Session {
 // for it.
 [[nodiscard]] net::ConnectionOptions http_connection_options(const wire::http1::Limits& limits);
 
-// What is wrong, as problem details (RFC 9457).
-[[nodiscard]] std::string problem_text(unsigned status, std::string_view detail);
-
 }  // namespace weir::frontend

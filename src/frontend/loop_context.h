@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <utility>
 
+#include "answer/answer.h"
 #include "engine/engine.h"
 #include "engine/evaluation_batch.h"
 #include "engine/evaluator.h"
@@ -44,13 +46,32 @@ class LoopContext {
   [[nodiscard]] ReceiptTexts& receipt_texts() noexcept { return receipt_texts_; }
   void change_receipt_keys(std::span<const ReceiptKey> keys) { receipt_texts_ = ReceiptTexts(keys); }
 
+  // Calls send(name, value) for each header field of an answer; Retry-After has its jitter.
+  template <class Send>
+  void for_each_field(const policy::Ruleset& ruleset, const engine::Verdict& verdict, const Send& send) {
+    const auto fields = answer::answer_fields(ruleset, verdict);
+    for_each_field(fields, verdict.at, send);
+    if (fields && verdict.reason == engine::Reason::warned) send(answer::warning_field, fields->policy);
+  }
+  template <class Send>
+  void for_each_field(const answer::DescriptorVerdict& verdict, const Send& send) {
+    for_each_field(answer::answer_fields(verdict), verdict.at, send);
+  }
+
+ private:
+  template <class Send>
+  void for_each_field(std::optional<wire::AnswerFields> fields, Instant at, const Send& send) {
+    if (!fields) return;
+    if (fields->retry_after) *fields->retry_after += jitter();
+    wire::for_each_field(*fields, settings_.fields, at, send);
+  }
+
   // From nothing to Settings::retry_jitter, another one each time.
   [[nodiscard]] Duration jitter() {
     if (settings_.retry_jitter <= Duration::zero()) return Duration::zero();
     return Duration(std::uniform_int_distribution<Duration::rep>(0, settings_.retry_jitter.count())(random_));
   }
 
- private:
   static engine::EvaluatorOptions with_clock(engine::EvaluatorOptions options, const Clock& clock) noexcept {
     options.clock = &clock;
     return options;

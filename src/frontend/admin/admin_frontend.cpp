@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "answer/problem.h"
 #include "frontend/admin/admin_json.h"
 #include "frontend/admin/consumer_lookup.h"
 #include "frontend/admin/counter_request.h"
@@ -22,7 +23,6 @@
 #include "text/json_writer.h"
 #include "wire/ascii.h"
 #include "wire/http1/response_writer.h"
-#include "wire/problem.h"
 
 namespace weir::frontend {
 namespace {
@@ -550,8 +550,8 @@ void AdminFrontend::Session::write(std::string& out, const RequestTraits& traits
   ResponseWriter response(out, head(answer.status, traits));
   if (!answer.extra.name.empty()) response.header(answer.extra.name, answer.extra.value);
   response.header("Cache-Control", "no-store");
-  response.content_type(is_error ? wire::problem_content_type : answer.content_type);
-  if (is_error) return response.finish(without_markup(problem_text(answer.status, answer.body)), traits.body);
+  response.content_type(is_error ? answer::problem_content_type : answer.content_type);
+  if (is_error) return response.finish(without_markup(answer::problem_text(answer.status, answer.body)), traits.body);
   const bool is_json = answer.content_type == "application/json";
   response.finish(is_json ? without_markup(std::move(answer.body)) : answer.body, traits.body);
 }

@@ -9,8 +9,8 @@
 
 #include <simdjson.h>
 
+#include "answer/answer.h"
 #include "core/receipts.h"
-#include "frontend/answer.h"
 #include "frontend/query_fields.h"
 #include "text/decimal.h"
 #include "text/json.h"
@@ -347,13 +347,13 @@ void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engi
   out += name_of(verdict.reason);
   out += R"(","limit":)";
   if (has_limit) {
-    text::append_json_text(out, limit_name(ruleset, verdict));
+    text::append_json_text(out, answer::limit_name(ruleset, verdict));
   } else {
     out += "null";
   }
   if (verdict.reason == engine::Reason::key_missing) {
     out += R"(,"missing":)";
-    text::append_json_text(out, missing_identity(ruleset, verdict));
+    text::append_json_text(out, answer::missing_identity(ruleset, verdict));
   }
   if (has_limit && !engine::is_outright(verdict.reason)) {
     out += R"(,"quota":)";
@@ -383,10 +383,10 @@ void append_verdict(std::string& out, const policy::Ruleset& ruleset, const engi
 
 void append_status(std::string& out, const policy::Ruleset& ruleset, const engine::Verdict& verdict) {
   out += R"(,"status":)";
-  text::append_number(out, status_of(verdict));
+  text::append_number(out, answer::status_of(verdict));
   if (verdict.admitted) return;
   out += R"(,"problem":)";
-  append_denial(out, ruleset, verdict);
+  answer::append_denial(out, ruleset, verdict);
 }
 
 }  // namespace weir::frontend

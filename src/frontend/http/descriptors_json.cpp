@@ -11,7 +11,6 @@
 
 #include <simdjson.h>
 
-#include "frontend/answer.h"
 #include "table/together.h"
 #include "text/json.h"
 #include "weir/result.h"
@@ -278,16 +277,16 @@ Result<DescriptorRequest> DescriptorsReader::read(std::string_view body, BatchMe
   return parsing_->read(body, memory);
 }
 
-void append_descriptors(std::string& out, const DescriptorVerdict& verdict) {
+void append_descriptors(std::string& out, const answer::DescriptorVerdict& verdict) {
   out += verdict.admitted ? R"({"overallCode":"OK","statuses":[)" : R"({"overallCode":"OVER_LIMIT","statuses":[)";
   for (const DescriptorStatus& status : verdict.statuses) {
     if (&status != &verdict.statuses.front()) out += ',';
     append_status(out, status);
   }
   out += ']';
-  if (has_metadata(verdict)) {
+  if (answer::has_metadata(verdict)) {
     out += R"(,"dynamicMetadata":)";
-    append_metadata_json(out, verdict);
+    answer::append_metadata_json(out, verdict);
   }
   out += '}';
 }

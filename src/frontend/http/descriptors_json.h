@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/answer.h"
+#include "answer/answer.h"
 #include "frontend/batch_memory.h"
 #include "match/descriptors.h"
 #include "weir/result.h"
@@ -43,6 +43,6 @@ class DescriptorsReader {
 };
 
 // Appends the body of the answer.
-void append_descriptors(std::string& out, const DescriptorVerdict& verdict);
+void append_descriptors(std::string& out, const answer::DescriptorVerdict& verdict);
 
 }  // namespace weir::frontend

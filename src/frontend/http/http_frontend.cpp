@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "frontend/answer.h"
+#include "answer/answer.h"
+#include "answer/problem.h"
 #include "frontend/http/receipts_json.h"
 #include "frontend/http/routes.h"
 #include "wire/ascii.h"
-#include "wire/problem.h"
 
 namespace weir::frontend {
 namespace {
@@ -354,8 +354,8 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   const Verdict& verdict = this->verdict(task.first);
   const bool waits = verdict.admitted && verdict.delay > Duration::zero();
   std::string& bytes = waits ? reply_at(net::Moment::clock::now() + verdict.delay) : reply(out);
-  ResponseWriter response(bytes, head(status_of(verdict), task.traits));
-  for_each_field(frontend_.context_, ruleset(), verdict,
+  ResponseWriter response(bytes, head(answer::status_of(verdict), task.traits));
+  frontend_.context_.for_each_field(ruleset(), verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
   frontend_.body_.clear();
   if (const engine::Receipt* const receipt = batch_->evaluation->receipt(task.first)) {
@@ -364,8 +364,8 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
     frontend_.body_.clear();
   }
   if (verdict.admitted) return response.finish();
-  append_denial(frontend_.body_, ruleset(), verdict);
-  response.content_type(wire::problem_content_type);
+  answer::append_denial(frontend_.body_, ruleset(), verdict);
+  response.content_type(answer::problem_content_type);
   add_problem_field(response, task);
   response.finish(frontend_.body_, task.traits.body);
 }
@@ -397,12 +397,12 @@ void HttpFrontend::Session::finish_json(unsigned status, const Task& task, std::
 
 void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
   const Verdict& verdict = this->verdict(task.first);
-  ResponseWriter response(out, head(task.denied_as_200 ? 200 : status_of(verdict), task.traits));
-  for_each_field(frontend_.context_, ruleset(), verdict,
+  ResponseWriter response(out, head(task.denied_as_200 ? 200 : answer::status_of(verdict), task.traits));
+  frontend_.context_.for_each_field(ruleset(), verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
   if (task.wants_problem_field && !verdict.admitted) {
     frontend_.body_.clear();
-    append_denial(frontend_.body_, ruleset(), verdict);
+    answer::append_denial(frontend_.body_, ruleset(), verdict);
     add_problem_field(response, task);
   }
   frontend_.body_.clear();
@@ -429,7 +429,7 @@ void HttpFrontend::Session::answer_report(const Task& task, std::string& out) {
   frontend_.body_.clear();
   append_report(task, task.first);
   const bool is_done = !is_unanswered(*batch_->evaluation, task.first);
-  finish_json(is_done ? status_of(verdict(task.first)) : 503, task, out);
+  finish_json(is_done ? answer::status_of(verdict(task.first)) : 503, task, out);
 }
 
 void HttpFrontend::Session::answer_receipt(const Task& task, std::string& out) {
@@ -454,9 +454,9 @@ void HttpFrontend::Session::answer_receipts(const Task& task, std::string& out) 
 }
 
 void HttpFrontend::Session::answer_descriptors(const Task& task, std::string& out) {
-  const DescriptorVerdict verdict(*batch_->evaluation, task.first);
+  const answer::DescriptorVerdict verdict(*batch_->evaluation, task.first);
   ResponseWriter response(out, head(verdict.admitted ? 200 : 429, task.traits));
-  for_each_field(frontend_.context_, verdict,
+  frontend_.context_.for_each_field(verdict,
                  [&](std::string_view name, std::string_view value) { response.header(name, value); });
   response.content_type("application/json");
   frontend_.body_.clear();
@@ -474,8 +474,8 @@ void HttpFrontend::Session::say(const Task& task, std::string& out) {
   const bool is_problem = task.status >= 300 && task.kind == Task::Kind::say;
   ResponseWriter response(out, head(task.status, task.traits));
   if (!task.allow.empty()) response.header("Allow", task.allow);
-  response.content_type(is_problem ? wire::problem_content_type : "text/plain");
-  response.finish(is_problem ? problem_text(task.status, task.detail) : task.detail, task.traits.body);
+  response.content_type(is_problem ? answer::problem_content_type : "text/plain");
+  response.finish(is_problem ? answer::problem_text(task.status, task.detail) : task.detail, task.traits.body);
 }
 
 }  // namespace weir::frontend

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "frontend/answer.h"
+#include "answer/answer.h"
 #include "frontend/http/check_json.h"
 #include "text/decimal.h"
 #include "text/json.h"
@@ -39,7 +39,7 @@ void append_outcome(std::string& out, const policy::Ruleset& ruleset, const Rece
     out += "null";
   }
   out += R"(,"result":")";
-  out += name_of(outcome.result);
+  out += answer::name_of(outcome.result);
   out += '"';
   const bool has_numbers = outcome.decision.limit > 0;  // not where the limit limits nobody any more
   if (has_numbers && outcome.result != ReceiptResult::none && outcome.result != ReceiptResult::unknown) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "frontend/answer.h"
+#include "answer/answer.h"
 #include "frontend/resp/argument.h"
 #include "frontend/resp/limit_commands.h"
 #include "policy/ruleset.h"
@@ -143,7 +143,7 @@ void write_receipt_results(const engine::EvaluationBatch& batch, std::size_t num
     } else {
       reply.null();
     }
-    reply.bulk(name_of(outcome.result));
+    reply.bulk(answer::name_of(outcome.result));
   }
 }
 

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "frontend/http_session.h"
-#include "wire/problem.h"
+#include "answer/problem.h"
 #include "wire/rls.h"
 
 namespace weir::frontend {
@@ -216,10 +215,10 @@ void RateLimitService::fail(wire::http2::Server& server, Exchange& exchange, Sta
 
 void RateLimitService::deny_unread(wire::http2::Server& server, Exchange& exchange, Unread why) {
   counts_.of(why).raise();
-  body_ = problem_text(429, unread_text(why));
+  body_ = answer::problem_text(429, unread_text(why));
   frontend::answer(server, exchange, [&](std::string& reply) {
     RateLimitResponse response(reply, Code::over_limit);
-    response.response_header("content-type", wire::problem_content_type);
+    response.response_header("content-type", answer::problem_content_type);
     response.raw_body(body_);
   });
 }
@@ -231,7 +230,7 @@ void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& serve
     if (call.exchange->gone()) continue;
     frontend::answer(server, *call.exchange, [&](std::string& reply) {
       if (batch.evaluation->kind(call.first) == engine::EvaluationBatch::Kind::descriptors) {
-        write_descriptors(DescriptorVerdict(*batch.evaluation, call.first), reply);
+        write_descriptors(answer::DescriptorVerdict(*batch.evaluation, call.first), reply);
       } else {
         write_queries(batch, call, reply);
       }
@@ -241,16 +240,16 @@ void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& serve
   server.write_answers(out);
 }
 
-void RateLimitService::write_descriptors(const DescriptorVerdict& verdict, std::string& out) {
+void RateLimitService::write_descriptors(const answer::DescriptorVerdict& verdict, std::string& out) {
   RateLimitResponse response(out, code_of(verdict.admitted));
   for (const DescriptorStatus& status : verdict.statuses) response.status(status_of(status));
-  if (has_metadata(verdict)) response.dynamic_metadata([&] { append_metadata_struct(out, verdict); });
-  for_each_field(context_, verdict,
+  if (answer::has_metadata(verdict)) response.dynamic_metadata([&] { answer::append_metadata_struct(out, verdict); });
+  context_.for_each_field(verdict,
                  [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
   if (verdict.admitted || verdict.tightest() == nullptr) return;
-  response.response_header("content-type", wire::problem_content_type);
+  response.response_header("content-type", answer::problem_content_type);
   body_.clear();
-  append_denial(body_, verdict);
+  answer::append_denial(body_, verdict);
   response.raw_body(body_);
 }
 
@@ -270,12 +269,12 @@ void RateLimitService::write_queries(const CallBatch& batch, const CallBatch::Ca
     response.status(status);
   }
   if (tightest == nullptr) return;
-  for_each_field(context_, ruleset, *tightest,
+  context_.for_each_field(ruleset, *tightest,
                  [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
   if (tightest->admitted) return;
-  response.response_header("content-type", wire::problem_content_type);
+  response.response_header("content-type", answer::problem_content_type);
   body_.clear();
-  append_denial(body_, ruleset, *tightest);
+  answer::append_denial(body_, ruleset, *tightest);
   response.raw_body(body_);
 }
 

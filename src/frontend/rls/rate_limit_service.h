@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/answer.h"
+#include "answer/answer.h"
 #include "frontend/batch_memory.h"
 #include "frontend/frontend.h"
 #include "frontend/loop_context.h"
@@ -90,7 +90,7 @@ class RateLimitService {
   [[nodiscard]] std::span<const match::DescriptorQuery> asks(std::span<const match::DescriptorEntry> entries,
                                                              RateLimitMethod method);
   void write_queries(const CallBatch& batch, const CallBatch::Call& call, std::string& out);
-  void write_descriptors(const DescriptorVerdict& verdict, std::string& out);
+  void write_descriptors(const answer::DescriptorVerdict& verdict, std::string& out);
 
   LoopContext& context_;
   wire::rls::RateLimitRequest request_;

@@ -1,4 +1,4 @@
-#include "wire/problem.h"
+#include "answer/problem.h"
 
 #include <array>
 #include <cstddef>
@@ -7,8 +7,9 @@
 #include "text/decimal.h"
 #include "text/json.h"
 #include "wire/fields/delta_seconds.h"
+#include "wire/http1/response_writer.h"
 
-namespace weir::wire {
+namespace weir::answer {
 namespace {
 
 struct Words {
@@ -33,18 +34,21 @@ const Words& words_of(ProblemType type) noexcept {
   return words[static_cast<std::size_t>(type)];
 }
 
-// RFC 3339, in UTC, up to the next whole second.
+// Up to the text of `detail`, which follows escaped.
+void begin_problem(std::string& out, unsigned status, std::string_view type, std::string_view title) {
+  out += R"({"type":")";
+  out += type;
+  out += R"(","title":")";
+  out += title;
+  out += R"(","status":)";
+  text::append_number(out, status);
+  out += R"(,"detail":")";
+}
+
+// Rounded up to the next whole second.
 void append_time(std::string& out, Instant instant) {
-  const text::UtcTime time = text::utc_time(std::chrono::ceil<std::chrono::seconds>(instant));
-  std::array<char, 20> text{'0', '0', '0', '0', '-', '0', '0', '-', '0', '0',
-                            'T', '0', '0', ':', '0', '0', ':', '0', '0', 'Z'};
-  text::write_padded(text.data(), time.year, 4);
-  text::write_padded(text.data() + 5, time.month, 2);
-  text::write_padded(text.data() + 8, time.day, 2);
-  text::write_padded(text.data() + 11, time.hour, 2);
-  text::write_padded(text.data() + 14, time.minute, 2);
-  text::write_padded(text.data() + 17, time.second, 2);
-  out.append(text.data(), text.size());
+  const text::Rfc3339 time = text::rfc3339(wire::later(instant, Duration{999'999}));
+  out.append(time.data(), time.size());
 }
 
 // The name of the limit that the numbers are of, escaped for where it stands.
@@ -69,7 +73,7 @@ void append_sentence(std::string& out, const Problem& problem) {
     out += ". Waiting does not help.";
     return;
   }
-  const std::uint64_t wait = seconds_up(*problem.retry_after);
+  const std::uint64_t wait = wire::seconds_up(*problem.retry_after);
   out += words_of(problem.type).cause;
   out += ": the limit ";
   append_limit_name(out, problem);
@@ -86,13 +90,7 @@ unsigned status_of(ProblemType type) noexcept {
 
 void append_problem(std::string& out, const Problem& problem) {
   const Words& said = words_of(problem.type);
-  out += R"({"type":")";
-  out += said.type;
-  out += R"(","title":")";
-  out += said.title;
-  out += R"(","status":)";
-  text::append_number(out, said.status);
-  out += R"(,"detail":")";
+  begin_problem(out, said.status, said.type, said.title);
   append_sentence(out, problem);
   out += R"(","violated-policies":[)";
   for (std::size_t i = 0; i < problem.violated_policies.size(); ++i) {
@@ -112,7 +110,7 @@ void append_problem(std::string& out, const Problem& problem) {
   text::append_number(out, problem.limit);
   out += R"(,"retry_after":)";
   if (problem.retry_after) {
-    text::append_number(out, seconds_up(*problem.retry_after));
+    text::append_number(out, wire::seconds_up(*problem.retry_after));
   } else {
     out += "null";
   }
@@ -121,4 +119,12 @@ void append_problem(std::string& out, const Problem& problem) {
   out += R"("})";
 }
 
-}  // namespace weir::wire
+std::string problem_text(unsigned status, std::string_view detail) {
+  std::string text;
+  begin_problem(text, status, "about:blank", wire::http1::reason_phrase(status));
+  text::append_json_escaped(text, detail);
+  text += "\"}\n";
+  return text;
+}
+
+}  // namespace weir::answer

@@ -1,5 +1,5 @@
-// The body of a denial: problem details for HTTP (RFC 9457), of the types that the IETF httpapi draft -10 registers, or
-// without a type of its own where waiting never helps.
+// Problem details for HTTP (RFC 9457), the only writer of them. A denial has one of the types that the IETF httpapi
+// draft -10 registers, or no type of its own where waiting never helps; an error has only a status and a sentence.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "weir/time.h"
 
-namespace weir::wire {
+namespace weir::answer {
 
 inline constexpr std::string_view problem_content_type = "application/problem+json";
 
@@ -39,4 +39,7 @@ struct Problem {
 // 2025-11-15T06:44:40Z.
 void append_problem(std::string& out, const Problem& problem);
 
-}  // namespace weir::wire
+// The body of an error with this status, and a line feed behind it.
+[[nodiscard]] std::string problem_text(unsigned status, std::string_view detail);
+
+}  // namespace weir::answer

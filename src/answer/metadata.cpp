@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "frontend/answer.h"
+#include "answer/answer.h"
 #include "policy/vocabulary.h"
 #include "text/json.h"
 #include "wire/protobuf.h"
 
-namespace weir::frontend {
+namespace weir::answer {
 namespace {
 
 using engine::DescriptorStatus;
@@ -164,4 +164,4 @@ void append_metadata_json(std::string& out, const DescriptorVerdict& verdict) {
   out += '}';
 }
 
-}  // namespace weir::frontend
+}  // namespace weir::answer

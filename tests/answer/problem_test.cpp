@@ -1,5 +1,5 @@
 // The body of a denial, and the escaping of its texts.
-#include "wire/problem.h"
+#include "answer/problem.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "text/json.h"
 
-namespace weir::wire {
+namespace weir::answer {
 namespace {
 
 using namespace std::chrono_literals;
@@ -128,4 +128,4 @@ TEST(JsonText, EscapesWhatJsonCannotHold) {
 }
 
 }  // namespace
-}  // namespace weir::wire
+}  // namespace weir::answer
