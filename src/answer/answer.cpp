@@ -100,11 +100,11 @@ std::optional<wire::AnswerFields> answer_fields(const policy::Ruleset& ruleset, 
 
 void append_denial(std::string& out, const Denial& denial) {
   Problem problem{.type = type_of(denial.reason),
-                        .violated_policies = denial.limits,
-                        .limit = denial.decision.limit,
-                        .retry_after = denial.retry_after,
-                        .reset_at = wire::later(denial.at, denial.decision.reset_after),
-                        .detail = sentence(denial.reason)};
+                  .violated_policies = denial.limits,
+                  .limit = denial.decision.limit,
+                  .retry_after = denial.retry_after,
+                  .reset_at = wire::later(denial.at, denial.decision.reset_after),
+                  .detail = sentence(denial.reason)};
   if (denial.reason != Reason::key_missing) return append_problem(out, problem);
   const std::string detail =
       "This request has no " + std::string(denial.missing) + ", and without it its limit lets nothing through.";

@@ -79,8 +79,8 @@ struct DescriptorVerdict {
 [[nodiscard]] std::optional<wire::AnswerFields> answer_fields(const DescriptorVerdict& verdict);
 void append_denial(std::string& out, const DescriptorVerdict& verdict);
 
-// The metadata of descriptors, as envoyproxy/ratelimit returns it: under `metadata`, that of all limited descriptors that
-// passed. Maps are merged; of two values with the same name the first is kept.
+// The metadata of descriptors, as envoyproxy/ratelimit returns it: under `metadata`, that of all limited descriptors
+// that passed. Maps are merged; of two values with the same name the first is kept.
 [[nodiscard]] bool has_metadata(const DescriptorVerdict& verdict) noexcept;
 // Appends the fields of a google.protobuf.Struct.
 void append_metadata_struct(std::string& out, const DescriptorVerdict& verdict);

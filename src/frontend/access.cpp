@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "text/address.h"
+#include "wire/ascii.h"
 
 namespace weir::frontend {
 namespace {
@@ -43,6 +44,20 @@ std::string_view bearer(std::string_view authorization) noexcept {
   return authorization;
 }
 
+const Header* find_header(std::span<const Header> headers, std::string_view name) noexcept {
+  const auto found = std::ranges::find_if(
+      headers, [&](const Header& header) { return wire::equals_ignoring_case(header.name, name); });
+  return found == headers.end() ? nullptr : &*found;
+}
+
+bool shows_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept {
+  return std::ranges::any_of(headers, [&](const Header& header) {
+    if (equals(header.name, "x-weir-token") && token.matches(header.value)) return true;
+    return fields == TokenFields::or_bearer && equals(header.name, "authorization") &&
+           token.matches(bearer(header.value));
+  });
+}
+
 HostNames::HostNames(std::vector<std::string> names) : names_(std::move(names)) {
   for (std::string& name : names_) {
     any_ = any_ || name == "*";
@@ -63,11 +78,8 @@ bool HostNames::accept(std::string_view host) const noexcept {
 }
 
 bool is_from_other_origin(std::span<const Header> headers, std::string_view host, const HostNames& names) noexcept {
-  const auto named = [](std::string_view low) {
-    return [low](const Header& header) { return equals(header.name, low); };
-  };
-  const auto site = std::ranges::find_if(headers, named("sec-fetch-site"));
-  if (site != headers.end()) return !equals(site->value, "same-origin") && !equals(site->value, "none");
+  const Header* const site = find_header(headers, "sec-fetch-site");
+  if (site != nullptr) return !equals(site->value, "same-origin") && !equals(site->value, "none");
   return std::ranges::any_of(headers, [&](const Header& header) {
     if (!equals(header.name, "origin")) return false;
     const std::size_t scheme = header.value.find("://");

@@ -1,6 +1,7 @@
 // Which clients a frontend answers: by their token, and by the host name that they called it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,13 @@ class Token {
 
 // `Bearer T` -> T; empty if it is something else.
 [[nodiscard]] std::string_view bearer(std::string_view authorization) noexcept;
+
+// The first header of that name, which is in lower case; null if there is none.
+[[nodiscard]] const Header* find_header(std::span<const Header> headers, std::string_view name) noexcept;
+
+// Whether one of the headers shows the token: X-Weir-Token, and with `or_bearer` also Authorization: Bearer.
+enum class TokenFields : std::uint8_t { weir_token, or_bearer };
+[[nodiscard]] bool shows_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept;
 
 // The names that an HTTP frontend answers to. A page in somebody's browser can make any name mean this machine, but not
 // an address, nor localhost: so these are always good, and others have to be listed.

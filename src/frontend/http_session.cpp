@@ -170,6 +170,18 @@ ResponseHead HttpSession::head(unsigned status, const RequestTraits& traits) {
   return {.status = status, .connection = connection, .date = shared_.date.at(now())};
 }
 
+void HttpSession::write(std::string& out, const RequestTraits& traits, const HttpAnswer& answer, const Header& field) {
+  ResponseWriter response(out, head(answer.status, traits));
+  if (!answer.field.name.empty()) response.header(answer.field.name, answer.field.value);
+  if (!field.name.empty()) response.header(field.name, field.value);
+  response.content_type(answer.content_type);
+  response.finish(answer.body, traits.body);
+}
+
+HttpAnswer http_problem(unsigned status, std::string_view detail, const Header& field) {
+  return {status, answer::problem_text(status, detail), answer::problem_content_type, field};
+}
+
 net::ConnectionOptions http_connection_options(const wire::http1::Limits& limits) {
   net::ConnectionOptions options = connection_for(limits.largest_request());
   options.timeouts.incomplete += std::chrono::seconds(2);

@@ -63,6 +63,17 @@ struct RequestTraits {
   bool is_last = false;      // of the requests of its read
 };
 
+// An answer that is not read from a verdict.
+struct HttpAnswer {
+  unsigned status = 200;
+  std::string body{};
+  std::string_view content_type = "application/json";
+  Header field{};  // one more header field; without a name: none
+};
+
+// Problem details (answer/problem.h).
+[[nodiscard]] HttpAnswer http_problem(unsigned status, std::string_view detail, const Header& field = {});
+
 class HttpSession : public net::Session {
  public:
   HttpSession(const net::Link& link, const wire::http1::Limits& limits, HttpLoopState& shared)
@@ -104,6 +115,7 @@ class HttpSession : public net::Session {
   void fulfil(Ticket ticket, std::string_view answer);
 
   [[nodiscard]] wire::http1::ResponseHead head(unsigned status, const RequestTraits& traits);
+  void write(std::string& out, const RequestTraits& traits, const HttpAnswer& answer, const Header& field = {});
 
   const net::Link link_;
 

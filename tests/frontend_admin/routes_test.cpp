@@ -1,7 +1,7 @@
 #include <set>
 #include <string>
 
-#include "frontend/admin/endpoint.h"
+#include "frontend/http_router.h"
 #include "frontend/openapi.h"
 #include "tests/frontend/documented_routes.h"
 #include "tests/frontend_admin/admin_fixture.h"
@@ -11,20 +11,21 @@ namespace {
 
 TEST(AdminRoutes, AreThoseOfTheDocument) {
   std::set<std::string> routes;
-  for (const AdminRoute& route : admin_routes()) {
-    routes.insert((is_by_post(route.subject) ? "POST " : "GET ") + std::string(route.path));
+  for (const Route& route : AdminFrontend::routes()) {
+    routes.insert((route.methods == Route::Methods::post ? "POST " : "GET ") + std::string(route.path));
   }
   EXPECT_EQ(routes, documented_routes(":8089"));
 }
 
 TEST(AdminRoutes, WhatStandsInThePlaceOfBracesIsTaken) {
-  const auto target = read_target("/v1/limits/a%2Fb/consumers/user=alice/reset");
+  const std::string_view sent = "/v1/limits/a%2Fb/consumers/user=alice/reset";
+  const std::vector<Route> routes = AdminFrontend::routes();
+  const Route* const route = find_route(std::span<const Route>(routes), sent);
+  ASSERT_NE(route, nullptr);
+  EXPECT_EQ(route->path, "/v1/limits/{name}/consumers/{consumer}/reset");
+  const auto target = read_target(sent);
   ASSERT_TRUE(target);
-  const auto endpoint = endpoint_of(*target);
-  ASSERT_TRUE(endpoint);
-  EXPECT_EQ(endpoint->subject, Subject::reset);
-  EXPECT_EQ(endpoint->name, "a/b");
-  EXPECT_EQ(endpoint->consumer, "user=alice");
+  EXPECT_EQ(names_in(*target, *route), (std::vector<std::string>{"a/b", "user=alice"}));
 }
 
 TEST_F(AdminFrontendTest, TheDocumentIsServedWithoutAToken) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/admin/target.h"
+#include "frontend/http_router.h"
 
 namespace {
 

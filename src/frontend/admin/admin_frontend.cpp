@@ -10,11 +10,10 @@
 #include "frontend/admin/admin_json.h"
 #include "frontend/admin/consumer_lookup.h"
 #include "frontend/admin/counter_request.h"
-#include "frontend/admin/endpoint.h"
 #include "frontend/admin/live_json.h"
 #include "frontend/admin/page_files.h"
 #include "frontend/admin/request_body.h"
-#include "frontend/admin/target.h"
+#include "frontend/http_router.h"
 #include "frontend/openapi.h"
 #include "match/explain.h"
 #include "observe/history.h"
@@ -34,24 +33,6 @@ constexpr std::size_t usual_denied = 20;
 constexpr std::size_t most_denied = 1'000;
 constexpr std::size_t usual_notices = 100;
 
-// Whether one of the tokens that the caller shows is the one.
-bool shows(std::span<const Header> headers, const Token& token) noexcept {
-  return std::ranges::any_of(headers, [&](const Header& header) {
-    using wire::equals_ignoring_case;
-    return (equals_ignoring_case(header.name, "x-weir-token") && token.matches(header.value)) ||
-           (equals_ignoring_case(header.name, "authorization") && token.matches(bearer(header.value)));
-  });
-}
-
-// The value of a parameter that may be there once, beside which there is no other.
-Result<std::string> sole_parameter(const Target& target, std::string_view name) {
-  if (target.parameters.empty()) return std::string();
-  const auto& [first, value] = target.parameters.front();
-  if (first != name) return failure(first, "is no parameter of this; there is " + std::string(name));
-  if (target.parameters.size() > 1) return failure(target.parameters[1].first, "is one parameter too many");
-  return value;
-}
-
 // The parameter `count`, from 1 to `most`.
 Result<std::size_t> count_parameter(const Target& target, std::size_t usual, std::size_t most) {
   const auto text = sole_parameter(target, "count");
@@ -66,9 +47,25 @@ Result<std::size_t> count_parameter(const Target& target, std::size_t usual, std
   return count;
 }
 
-bool has_limit(const policy::Ruleset& ruleset, std::string_view name) {
-  return std::ranges::find(ruleset.limits, name, &policy::CompiledLimit::name) != ruleset.limits.end();
+HttpAnswer no_such_limit() {
+  return http_problem(404, "The policy has no limit of that name.");
 }
+
+std::string reload_json(const AdminBackend::Reload& reloaded) {
+  text::JsonWriter json;
+  json.begin_object();
+  json.field("digest", reloaded.digest);
+  json.field_or_null("restart_needed", reloaded.restart_needed);
+  json.end_object();
+  return json.take();
+}
+
+constexpr std::string_view unknown_path =
+    "There are GET /metrics, /v1/status, /v1/ruleset, /v1/denied, /v1/stream, /v1/history, /v1/limits, "
+    "/v1/limits/NAME, /v1/policy, /v1/cluster, /v1/events, /v1/limits/NAME/consumers/CONSUMER and "
+    "/v1/domains/NAME/descriptor?KEY=VALUE, POST /v1/explain, /v1/consumer, /v1/consumer/reset, "
+    "/v1/limits/NAME/consumers/CONSUMER/reset, /v1/domains/NAME/descriptor/reset?KEY=VALUE and /v1/reload, "
+    "GET /healthz, /readyz and /openapi.yaml, and GET / for a page.";
 
 std::string explain_by(const engine::Bindings& bindings, const ExplainBody& asked) {
   std::vector<Header> headers;
@@ -95,19 +92,29 @@ class AdminFrontend::Session final : public HttpSession {
       : HttpSession(link, frontend.options_.limits, frontend.shared_), frontend_(frontend) {}
   ~Session() override { tell_unanswered(); }
 
- private:
-  struct Answer {
-    unsigned status = 200;
-    std::string body{};  // of an error: what is wrong, for problem details
-    std::string_view content_type = "application/json";
-    Header extra{};  // one more header field; without a name: none
+  // A request, and the row of the table that it is for.
+  struct Row;
+  struct Asked {
+    const Row& row;
+    const Request& request;
+    const Target& target;
+    std::vector<std::string> names;  // in place of the braces of the row's path
+    RequestTraits traits;
+    net::Output& out;
   };
+  enum class Links : std::uint8_t { followed, refused };  // from pages of other origins
+  struct Row : Route {
+    void (*serve)(Session& session, const Asked& asked);
+    Links links = Links::followed;
+  };
+  [[nodiscard]] static std::span<const Row> rows() noexcept;
 
+ private:
   // One whose counters the store has yet to answer for.
   struct Pending {
-    Ticket ticket;
-    RequestTraits traits;
-    std::unique_ptr<CounterRequest> request;
+    Ticket ticket{};
+    RequestTraits traits{};
+    std::unique_ptr<CounterRequest> request{};
     // Of a reset: the limit, or the domain and the entries of the descriptor.
     std::optional<std::string> resets{};
     std::vector<std::pair<std::string, std::string>> entries{};
@@ -122,34 +129,50 @@ class AdminFrontend::Session final : public HttpSession {
 
   void respond(const Request& request, net::Output& out);
   // Nothing: go on.
-  [[nodiscard]] std::optional<Answer> refuse(const Request& request, Subject subject) const;
-  [[nodiscard]] bool is_from_elsewhere(const Request& request, Subject subject) const noexcept;
-  [[nodiscard]] std::optional<Answer> refuse_change(std::span<const Header> headers) const;
-  [[nodiscard]] Answer answer_to(const Endpoint& endpoint, const Request& request, const Target& target);
-  [[nodiscard]] Answer answer_by_policy(const Endpoint& endpoint, const Request& request);
-  [[nodiscard]] static Answer no_such_limit() {
-    return {.status = 404, .body = "The policy has no limit of that name."};
+  [[nodiscard]] std::optional<HttpAnswer> refuse(const Request& request, const Row& row) const;
+  [[nodiscard]] std::optional<HttpAnswer> refuse_change(std::span<const Header> headers) const;
+  [[nodiscard]] bool is_from_elsewhere(const Request& request, const Row& row) const noexcept;
+  [[nodiscard]] bool shows(std::span<const Header> headers, const Token& token) const noexcept {
+    return shows_token(headers, token, TokenFields::or_bearer);
   }
-  [[nodiscard]] Answer health(Subject subject) const;
-  [[nodiscard]] Answer denied(const Target& target);
-  [[nodiscard]] Answer history(const Target& target);
-  [[nodiscard]] Answer notices(const Target& target);
 
-  void ask_counter(const Endpoint& endpoint, const Request& request, const Target& target, net::Output& out);
-  [[nodiscard]] Result<Pending> pending_of(const Endpoint& endpoint, const Request& request, const Target& target);
+  [[nodiscard]] HttpAnswer health(const Row& row) const;
+  [[nodiscard]] HttpAnswer denied(const Target& target);
+  [[nodiscard]] HttpAnswer history(const Target& target);
+  [[nodiscard]] HttpAnswer notices(const Target& target);
+  [[nodiscard]] HttpAnswer explain(const Request& request);
+  [[nodiscard]] HttpAnswer answer_limits(const std::string& only, const LimitsReport& report);
+  void start_reload(const Asked& asked);
+  void start_limits(const Asked& asked);
+  void start_stream(const Asked& asked);
+  void write_page(const Asked& asked);
+
+  void ask_counter(const Asked& asked, Result<Pending> pending);
+  [[nodiscard]] Result<Pending> lookup(const Asked& asked);
+  [[nodiscard]] static Result<Pending> reset_by_body(const Asked& asked);
+  [[nodiscard]] static Result<Pending> consumer(const Asked& asked);
+  [[nodiscard]] static Result<Pending> descriptor(const Asked& asked);
   void tell_reset(const Pending& pending, std::optional<unsigned> status);
   void tell_unanswered();
 
-  void start_reload(const RequestTraits& traits, net::Output& out);
-  void finish_reload(Ticket ticket, const RequestTraits& traits, const Result<AdminBackend::Reload>& reloaded);
-  void start_policy(const RequestTraits& traits);
-  void start_limits(const std::string& only, const RequestTraits& traits, net::Output& out);
-  [[nodiscard]] Answer answer_limits(const std::string& only, const Result<LimitsReport>& read);
-  void start_stream(const RequestTraits& traits, net::Output& out);
+  // What the backend calls, on any thread, when it has a report: answers on the loop's, if the session is still there.
+  template <class Report, class AnswerTo>
+  [[nodiscard]] auto later(const Asked& asked, AnswerTo answer_to) {
+    return [this, link = link_, ticket = reply_later(), traits = asked.traits, answer_to](Result<Report> report) {
+      link.post([this, ticket, traits, answer_to, report = std::move(report)] {
+        fulfil_with(ticket, traits, answer_to(report));
+        link_.resume();
+      });
+    };
+  }
 
-  void write_page(std::string& out, const Request& request, std::string_view name);
-  void write(std::string& out, const RequestTraits& traits, Answer answer);
-  void fulfil_with(Ticket ticket, const RequestTraits& traits, Answer answer);
+  // With hold(): the policy stays while it is used.
+  [[nodiscard]] const engine::Bindings& bindings() const { return frontend_.context_.evaluator().bindings(); }
+  [[nodiscard]] auto hold() const { return frontend_.context_.evaluator().hold(); }
+
+  void say(const Asked& asked, HttpAnswer answer) { write_answer(reply(asked.out), asked.traits, std::move(answer)); }
+  void write_answer(std::string& out, const RequestTraits& traits, HttpAnswer answer);
+  void fulfil_with(Ticket ticket, const RequestTraits& traits, HttpAnswer answer);
 
   AdminFrontend& frontend_;
   bool reloading_ = false;
@@ -162,6 +185,61 @@ class AdminFrontend::Session final : public HttpSession {
   std::vector<Pending> pending_;
   engine::EvaluationBatchPtr batch_;  // of them; null: there are none
 };
+
+std::span<const AdminFrontend::Session::Row> AdminFrontend::Session::rows() noexcept {
+  using enum Route::Methods;
+  using enum Route::Right;
+  using S = Session;
+  using A = const Asked&;
+  static constexpr Row table[] = {
+      {{"/", get, none}, [](S& s, A a) { s.write_page(a); }},
+      {{"/page/{file}", get, none}, [](S& s, A a) { s.write_page(a); }},
+      {{openapi_path, get, none},
+       [](S& s, A a) { s.say(a, {200, std::string(openapi_text()), openapi_content_type}); }},
+      {{"/healthz", get, none}, [](S& s, A a) { s.say(a, s.health(a.row)); }},
+      {{"/readyz", get, none}, [](S& s, A a) { s.say(a, s.health(a.row)); }},
+      {{"/metrics"},
+       [](S& s, A a) { s.say(a, {200, s.frontend_.backend_.metrics(), "text/plain; version=0.0.4; charset=utf-8"}); }},
+      {{"/v1/status"},
+       [](S& s, A a) { s.say(a, {200, status_json(s.frontend_.backend_.status(), s.frontend_.health_.serving())}); }},
+      {{"/v1/ruleset"},
+       [](S& s, A a) {
+         const auto hold = s.hold();
+         s.say(a, {200, ruleset_json(s.bindings().ruleset())});
+       }},
+      {{"/v1/denied"}, [](S& s, A a) { s.say(a, s.denied(a.target)); }},
+      {{"/v1/stream"}, [](S& s, A a) { s.start_stream(a); }, Links::refused},
+      {{"/v1/history"}, [](S& s, A a) { s.say(a, s.history(a.target)); }},
+      {{"/v1/limits"}, [](S& s, A a) { s.start_limits(a); }},
+      {{"/v1/limits/{name}"}, [](S& s, A a) { s.start_limits(a); }},
+      {{"/v1/policy"},
+       [](S& s, A a) {
+         s.frontend_.backend_.policy(s.later<PolicyReport>(a, [](const Result<PolicyReport>& read) {
+           return read ? HttpAnswer{200, policy_json(*read)} : http_problem(503, read.error().message());
+         }));
+       }},
+      {{"/v1/cluster"},
+       [](S& s, A a) {
+         AdminBackend& backend = s.frontend_.backend_;
+         s.say(a, {200, cluster_json(backend.status(), backend.store_report())});
+       }},
+      {{"/v1/events"}, [](S& s, A a) { s.say(a, s.notices(a.target)); }},
+      {{"/v1/explain", post}, [](S& s, A a) { s.say(a, s.explain(a.request)); }},
+      {{"/v1/consumer", post}, [](S& s, A a) { s.ask_counter(a, s.lookup(a)); }},
+      {{"/v1/consumer/reset", post, change}, [](S& s, A a) { s.ask_counter(a, reset_by_body(a)); }},
+      {{"/v1/limits/{name}/consumers/{consumer}"}, [](S& s, A a) { s.ask_counter(a, consumer(a)); }},
+      {{"/v1/limits/{name}/consumers/{consumer}/reset", post, change},
+       [](S& s, A a) { s.ask_counter(a, consumer(a)); }},
+      {{"/v1/domains/{name}/descriptor"}, [](S& s, A a) { s.ask_counter(a, descriptor(a)); }},
+      {{"/v1/domains/{name}/descriptor/reset", post, change}, [](S& s, A a) { s.ask_counter(a, descriptor(a)); }},
+      {{"/v1/reload", post, change}, [](S& s, A a) { s.start_reload(a); }},
+  };
+  return table;
+}
+
+std::vector<Route> AdminFrontend::routes() {
+  return {Session::rows().begin(), Session::rows().end()};
+}
 
 std::unique_ptr<net::Session> AdminFrontend::open(const net::Peer& /*peer*/, const net::Link& link) {
   return std::make_unique<Session>(*this, link);
@@ -176,203 +254,140 @@ void AdminFrontend::Session::serve(std::span<const Request> requests, net::Outpu
 }
 
 void AdminFrontend::Session::respond(const Request& request, net::Output& out) {
+  static const HttpRouter<Row> router{
+      .rows = rows(),
+      .wrong_host = "This listener does not answer to that Host; list it in listeners.admin.hosts.",
+      .unknown_path = unknown_path};
   const RequestTraits traits = traits_of(request);
-  const auto say = [&](Answer answer) { write(reply(out), traits, std::move(answer)); };
-  if (!frontend_.options_.hosts.accept(request.host)) {
-    return say(
-        {.status = 421, .body = "This listener does not answer to that Host; list it in listeners.admin.hosts."});
-  }
+  HttpAnswer refusal;
+  const Row* const row = router.find(request, frontend_.options_.hosts, refusal);
+  if (row == nullptr) return write_answer(reply(out), traits, std::move(refusal));
   const std::optional<Target> target = read_target(request.target);
-  if (!target) return say({.status = 400, .body = "In the path or its parameters a % is not followed by two digits."});
-  const std::optional<Endpoint> endpoint = endpoint_of(*target);
-  if (!endpoint) return say({.status = 404, .body = std::string(what_there_is)});
-  if (const auto refusal = refuse(request, endpoint->subject)) return say(*refusal);
-  switch (endpoint->subject) {
-    case Subject::page:
-      return write_page(reply(out), request, endpoint->name);
-    case Subject::reload:
-      return start_reload(traits, out);
-    case Subject::policy:
-      return start_policy(traits);
-    case Subject::limits:
-    case Subject::limit:
-      return start_limits(std::string(endpoint->name), traits, out);
-    case Subject::stream:
-      return start_stream(traits, out);
-    case Subject::consumer:
-    case Subject::reset_consumer:
-    case Subject::inspect:
-    case Subject::reset:
-    case Subject::inspect_descriptor:
-    case Subject::reset_descriptor:
-      return ask_counter(*endpoint, request, *target, out);
-    default:
-      return say(answer_to(*endpoint, request, *target));
+  if (!target) {
+    return write_answer(reply(out), traits,
+                        http_problem(400, "In the path or its parameters a % is not followed by two digits."));
   }
+  if (auto refused = refuse(request, *row)) return write_answer(reply(out), traits, std::move(*refused));
+  row->serve(*this, {*row, request, *target, names_in(*target, *row), traits, out});
 }
 
-void AdminFrontend::Session::ask_counter(const Endpoint& endpoint, const Request& request, const Target& target,
-                                         net::Output& out) {
-  auto pending = pending_of(endpoint, request, target);
-  if (!pending) return write(reply(out), traits_of(request), {.status = 400, .body = pending.error().message()});
+std::optional<HttpAnswer> AdminFrontend::Session::refuse(const Request& request, const Row& row) const {
+  const AdminOptions& options = frontend_.options_;
+  if (row.right == Route::Right::none) return {};
+  if (is_from_elsewhere(request, row)) {
+    return http_problem(403,
+                        "A page of another origin asks. If it is this server's own behind a proxy, list the host of "
+                        "its Origin in listeners.admin.hosts.");
+  }
+  if (row.right == Route::Right::change) return refuse_change(request.headers);
+  const bool may_read =
+      !options.token.is_set() || shows(request.headers, options.token) || shows(request.headers, options.admin_token);
+  if (may_read) return {};
+  return http_problem(401, "This listener asks for a token, in X-Weir-Token or as Authorization: Bearer.",
+                      {"WWW-Authenticate", "Bearer"});
+}
+
+// A person who follows a link is answered; but a stream stays open, and there are few.
+bool AdminFrontend::Session::is_from_elsewhere(const Request& request, const Row& row) const noexcept {
+  if (!is_from_other_origin(request.headers, request.host, frontend_.options_.hosts)) return false;
+  const Header* const mode = find_header(request.headers, "sec-fetch-mode");
+  const bool is_link = mode != nullptr && mode->value == "navigate";
+  return !is_link || row.methods == Route::Methods::post || row.links == Links::refused;
+}
+
+std::optional<HttpAnswer> AdminFrontend::Session::refuse_change(std::span<const Header> headers) const {
+  const AdminOptions& options = frontend_.options_;
+  if (!options.admin_token.is_set()) {
+    return http_problem(403,
+                        "This server has no admin token, so nothing can be changed through this listener. It makes one "
+                        "at its start if it has a state directory to keep it in.");
+  }
+  if (shows(headers, options.admin_token)) return {};
+  if (shows(headers, options.token)) {
+    return http_problem(403, "This token may read. Changes ask for the admin token.");
+  }
+  return http_problem(401,
+                      "Changes ask for the admin token, in X-Weir-Token or as Authorization: Bearer. It is in "
+                      "admin.token in the server's state directory.",
+                      {"WWW-Authenticate", "Bearer"});
+}
+
+HttpAnswer AdminFrontend::Session::health(const Row& row) const {
+  if (row.path == "/healthz" || frontend_.health_.serving()) return {200, "ok\n", "text/plain"};
+  return http_problem(503, frontend_.health_.reason());
+}
+
+HttpAnswer AdminFrontend::Session::explain(const Request& request) {
+  const auto asked = read_explain_body(request.body);
+  if (!asked) return http_problem(400, asked.error().message());
+  const auto hold = this->hold();
+  return {200, explain_by(bindings(), *asked)};
+}
+
+HttpAnswer AdminFrontend::Session::denied(const Target& target) {
+  const auto count = count_parameter(target, usual_denied, most_denied);
+  if (!count) return http_problem(400, count.error().message());
+  return {200, denied_json(frontend_.backend_.denied_most(*count))};
+}
+
+HttpAnswer AdminFrontend::Session::history(const Target& target) {
+  const auto limit = sole_parameter(target, "limit");
+  if (!limit) return http_problem(400, limit.error().message());
+  const HistoryReport report = frontend_.backend_.history(*limit);
+  const auto hold = this->hold();
+  if (!limit->empty() && limit_named(bindings().ruleset(), *limit) == nullptr) return no_such_limit();
+  return {200, history_json(report, *limit)};
+}
+
+HttpAnswer AdminFrontend::Session::notices(const Target& target) {
+  const auto count = count_parameter(target, usual_notices, observe::Notices::most);
+  if (!count) return http_problem(400, count.error().message());
+  return {200, notices_json(frontend_.backend_.notices(*count))};
+}
+
+void AdminFrontend::Session::ask_counter(const Asked& asked, Result<Pending> pending) {
+  if (!pending) return say(asked, http_problem(400, pending.error().message()));
   if (!batch_) batch_ = frontend_.context_.evaluator().new_batch();
   pending->ticket = reply_later();
-  pending->traits = traits_of(request);
+  pending->traits = asked.traits;
   pending_.push_back(std::move(*pending));
   pending_.back().request->add_to(*batch_);
 }
 
-std::optional<AdminFrontend::Session::Answer> AdminFrontend::Session::refuse(const Request& request,
-                                                                             Subject subject) const {
-  const bool by_post = is_by_post(subject);
-  const bool fits = by_post ? request.method == "POST" : request.method == "GET" || request.method == "HEAD";
-  if (!fits) {
-    return Answer{
-        .status = 405, .body = by_post ? "Use POST." : "Use GET.", .extra = {"Allow", by_post ? "POST" : "GET, HEAD"}};
-  }
-  const Right right = right_of(subject);
-  if (right != Right::none && is_from_elsewhere(request, subject)) {
-    return Answer{.status = 403,
-                  .body =
-                      "A page of another origin asks. If it is this server's own behind a proxy, list the host of "
-                      "its Origin in listeners.admin.hosts."};
-  }
-  if (right == Right::change) return refuse_change(request.headers);
-  const AdminOptions& options = frontend_.options_;
-  if (right == Right::none || !options.token.is_set()) return {};
-  if (shows(request.headers, options.token) || shows(request.headers, options.admin_token)) return {};
-  return Answer{.status = 401,
-                .body = "This listener asks for a token, in X-Weir-Token or as Authorization: Bearer.",
-                .extra = {"WWW-Authenticate", "Bearer"}};
+Result<AdminFrontend::Session::Pending> AdminFrontend::Session::lookup(const Asked& asked) {
+  auto body = read_consumer_body(asked.request.body);
+  if (!body) return tl::unexpected(body.error());
+  const auto hold = this->hold();
+  const auto name_of = [this](std::string_view key) { return frontend_.backend_.consumer_name(key); };
+  return Pending{.request = std::make_unique<ConsumerLookup>(bindings().ruleset(), std::move(*body), now(), name_of)};
 }
 
-// A person who follows a link is answered; but a stream stays open, and there are few.
-bool AdminFrontend::Session::is_from_elsewhere(const Request& request, Subject subject) const noexcept {
-  if (!is_from_other_origin(request.headers, request.host, frontend_.options_.hosts)) return false;
-  const bool is_link = std::ranges::any_of(request.headers, [](const Header& header) {
-    return wire::equals_ignoring_case(header.name, "sec-fetch-mode") && header.value == "navigate";
-  });
-  return !is_link || is_by_post(subject) || subject == Subject::stream;
+Result<AdminFrontend::Session::Pending> AdminFrontend::Session::reset_by_body(const Asked& asked) {
+  const auto body = read_consumer_body(asked.request.body);
+  if (!body) return tl::unexpected(body.error());
+  if (body->limit.empty()) return failure("limit", "is needed: the one to forget the consumer at");
+  return Pending{.request = consumer_request(CounterRequest::Kind::reset, body->limit, body->consumer),
+                 .resets = body->limit};
 }
 
-std::optional<AdminFrontend::Session::Answer> AdminFrontend::Session::refuse_change(
-    std::span<const Header> headers) const {
-  const AdminOptions& options = frontend_.options_;
-  if (!options.admin_token.is_set()) {
-    return Answer{.status = 403,
-                  .body =
-                      "This server has no admin token, so nothing can be changed through this listener. It makes one "
-                      "at its start if it has a state directory to keep it in."};
-  }
-  if (shows(headers, options.admin_token)) return {};
-  if (shows(headers, options.token)) {
-    return Answer{.status = 403, .body = "This token may read. Changes ask for the admin token."};
-  }
-  return Answer{.status = 401,
-                .body =
-                    "Changes ask for the admin token, in X-Weir-Token or as Authorization: Bearer. It is in "
-                    "admin.token in the server's state directory.",
-                .extra = {"WWW-Authenticate", "Bearer"}};
-}
-
-AdminFrontend::Session::Answer AdminFrontend::Session::answer_to(const Endpoint& endpoint, const Request& request,
-                                                                 const Target& target) {
-  AdminBackend& backend = frontend_.backend_;
-  switch (endpoint.subject) {
-    case Subject::document:
-      return {.body = std::string(openapi_text()), .content_type = openapi_content_type};
-    case Subject::metrics:
-      return {.body = backend.metrics(), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
-    case Subject::status:
-      return {.body = status_json(backend.status(), frontend_.health_.serving())};
-    case Subject::cluster:
-      return {.body = cluster_json(backend.status(), backend.store_report())};
-    case Subject::denied:
-      return denied(target);
-    case Subject::history:
-      return history(target);
-    case Subject::events:
-      return notices(target);
-    case Subject::healthz:
-    case Subject::readyz:
-      return health(endpoint.subject);
-    default:
-      return answer_by_policy(endpoint, request);
-  }
-}
-
-// What needs the policy that is in force.
-AdminFrontend::Session::Answer AdminFrontend::Session::answer_by_policy(const Endpoint& endpoint,
-                                                                        const Request& request) {
-  const auto hold = frontend_.context_.evaluator().hold();
-  const engine::Bindings& bindings = frontend_.context_.evaluator().bindings();
-  if (endpoint.subject == Subject::ruleset) return {.body = ruleset_json(bindings.ruleset())};
-  const auto asked = read_explain_body(request.body);
-  if (!asked) return {.status = 400, .body = asked.error().message()};
-  return {.body = explain_by(bindings, *asked)};
-}
-
-AdminFrontend::Session::Answer AdminFrontend::Session::health(Subject subject) const {
-  if (subject == Subject::readyz && !frontend_.health_.serving()) {
-    return {.status = 503, .body = std::string(frontend_.health_.reason())};
-  }
-  return {.body = "ok\n", .content_type = "text/plain"};
-}
-
-AdminFrontend::Session::Answer AdminFrontend::Session::denied(const Target& target) {
-  const auto count = count_parameter(target, usual_denied, most_denied);
-  if (!count) return {.status = 400, .body = count.error().message()};
-  return {.body = denied_json(frontend_.backend_.denied_most(*count))};
-}
-
-AdminFrontend::Session::Answer AdminFrontend::Session::history(const Target& target) {
-  const auto limit = sole_parameter(target, "limit");
-  if (!limit) return {.status = 400, .body = limit.error().message()};
-  const HistoryReport report = frontend_.backend_.history(*limit);
-  const auto hold = frontend_.context_.evaluator().hold();
-  const bool is_known = limit->empty() || has_limit(frontend_.context_.evaluator().bindings().ruleset(), *limit);
-  if (!is_known) return no_such_limit();
-  return {.body = history_json(report, *limit)};
-}
-
-AdminFrontend::Session::Answer AdminFrontend::Session::notices(const Target& target) {
-  const auto count = count_parameter(target, usual_notices, observe::Notices::most);
-  if (!count) return {.status = 400, .body = count.error().message()};
-  return {.body = notices_json(frontend_.backend_.notices(*count))};
-}
-
-Result<AdminFrontend::Session::Pending> AdminFrontend::Session::pending_of(const Endpoint& endpoint,
-                                                                           const Request& request,
-                                                                           const Target& target) {
+Result<AdminFrontend::Session::Pending> AdminFrontend::Session::consumer(const Asked& asked) {
   using Kind = CounterRequest::Kind;
-  Pending pending{};
-  const Kind kind = right_of(endpoint.subject) == Right::change ? Kind::reset : Kind::inspect;
-  if (kind == Kind::reset) pending.resets = endpoint.name;
-  if (endpoint.subject == Subject::consumer || endpoint.subject == Subject::reset_consumer) {
-    auto body = read_consumer_body(request.body);
-    if (!body) return tl::unexpected(body.error());
-    if (kind == Kind::reset) {
-      if (body->limit.empty()) return failure("limit", "is needed: the one to forget the consumer at");
-      pending.resets = body->limit;
-      pending.request = consumer_request(kind, body->limit, body->consumer);
-      return pending;
-    }
-    const auto hold = frontend_.context_.evaluator().hold();
-    const auto name_of = [this](std::string_view key) { return frontend_.backend_.consumer_name(key); };
-    pending.request = std::make_unique<ConsumerLookup>(frontend_.context_.evaluator().bindings().ruleset(),
-                                                       std::move(*body), now(), name_of);
-  } else if (endpoint.subject == Subject::inspect || endpoint.subject == Subject::reset) {
-    const auto tier = kind == Kind::reset ? Result<std::string>() : sole_parameter(target, "tier");
-    if (!tier) return tl::unexpected(tier.error());
-    pending.request = consumer_request(kind, endpoint.name, endpoint.consumer, *tier);
-  } else {
-    if (target.parameters.empty()) {
-      return failure("descriptor", "has no entries: they are the parameters, in their order");
-    }
-    pending.entries = target.parameters;
-    pending.request = descriptor_request(kind, endpoint.name, target.parameters);
+  if (asked.row.right == Route::Right::change) {
+    return Pending{.request = consumer_request(Kind::reset, asked.names[0], asked.names[1]), .resets = asked.names[0]};
   }
-  return pending;
+  const auto tier = sole_parameter(asked.target, "tier");
+  if (!tier) return tl::unexpected(tier.error());
+  return Pending{.request = consumer_request(Kind::inspect, asked.names[0], asked.names[1], *tier)};
+}
+
+Result<AdminFrontend::Session::Pending> AdminFrontend::Session::descriptor(const Asked& asked) {
+  using Kind = CounterRequest::Kind;
+  const auto& entries = asked.target.parameters;
+  if (entries.empty()) return failure("descriptor", "has no entries: they are the parameters, in their order");
+  const bool resets = asked.row.right == Route::Right::change;
+  return Pending{.request = descriptor_request(resets ? Kind::reset : Kind::inspect, asked.names[0], entries),
+                 .resets = resets ? std::optional(asked.names[0]) : std::nullopt,
+                 .entries = entries};
 }
 
 void AdminFrontend::Session::answer_done(net::Output& /*out*/) {
@@ -382,7 +397,7 @@ void AdminFrontend::Session::answer_done(net::Output& /*out*/) {
     const unsigned status = said ? 200 : pending.request->status_of_error(*batch_);
     if (pending.resets) tell_reset(pending, status);
     fulfil_with(pending.ticket, pending.traits,
-                {.status = status, .body = said ? std::move(*said) : said.error().message()});
+                said ? HttpAnswer{200, std::move(*said)} : http_problem(status, said.error().message()));
   }
   batch_.reset();
   pending_.clear();
@@ -413,18 +428,19 @@ void AdminFrontend::Session::tell_unanswered() {
 }
 
 // On a connection of its own, from here on. Whatever waits for its answer comes before it.
-void AdminFrontend::Session::start_stream(const RequestTraits& traits, net::Output& out) {
+void AdminFrontend::Session::start_stream(const Asked& asked) {
+  const RequestTraits& traits = asked.traits;
+  net::Output& out = asked.out;
   if (!idle() || !pending_.empty() || !traits.is_last) {
-    return write(reply(out), traits, {.status = 400, .body = "Ask for the stream on a connection of its own."});
+    return say(asked, http_problem(400, "Ask for the stream on a connection of its own."));
   }
   stream_.emplace(frontend_.backend_.feed());
   if (!stream_->place.taken()) {
     stream_.reset();
-    return write(reply(out), traits,
-                 {.status = 503,
-                  .body = "There are " + std::to_string(Feed::most_clients) +
-                          " readers of the stream, and no more at once. Close one, or read /v1/history.",
-                  .extra = {"Retry-After", "5"}});
+    return say(asked, http_problem(503,
+                                   "There are " + std::to_string(Feed::most_clients) +
+                                       " readers of the stream, and no more at once. Close one, or read /v1/history.",
+                                   {"Retry-After", "5"}));
   }
   wire::http1::ResponseHead begun = head(200, traits);
   begun.connection = wire::http1::Connection::close;
@@ -453,88 +469,54 @@ void AdminFrontend::Session::on_turn(net::Output& out) {
 }
 
 // All limits, or one.
-void AdminFrontend::Session::start_limits(const std::string& only, const RequestTraits& traits, net::Output& out) {
-  LimitsAsked asked;
+void AdminFrontend::Session::start_limits(const Asked& asked) {
+  const std::string only = asked.names.empty() ? std::string() : asked.names[0];
+  LimitsAsked wanted;
   if (!only.empty()) {
-    const auto hold = frontend_.context_.evaluator().hold();
-    if (!has_limit(frontend_.context_.evaluator().bindings().ruleset(), only)) {
-      return write(reply(out), traits, no_such_limit());
-    }
-    asked = {.only = only, .denied_most = 50, .recent = observe::History::length};
+    const auto hold = this->hold();
+    if (limit_named(bindings().ruleset(), only) == nullptr) return say(asked, no_such_limit());
+    wanted = {.only = only, .denied_most = 50, .recent = observe::History::length};
   }
-  frontend_.backend_.limits(asked,
-                            [this, link = link_, ticket = reply_later(), traits, only](Result<LimitsReport> read) {
-                              link.post([this, ticket, traits, only, read = std::move(read)] {
-                                fulfil_with(ticket, traits, answer_limits(only, read));
-                                link_.resume();
-                              });
-                            });
+  frontend_.backend_.limits(wanted, later<LimitsReport>(asked, [this, only](const Result<LimitsReport>& read) {
+                              return read ? answer_limits(only, *read) : http_problem(503, read.error().message());
+                            }));
 }
 
-AdminFrontend::Session::Answer AdminFrontend::Session::answer_limits(const std::string& only,
-                                                                     const Result<LimitsReport>& read) {
-  if (!read) return {.status = 503, .body = read.error().message()};
-  const auto hold = frontend_.context_.evaluator().hold();
-  const policy::Ruleset& ruleset = frontend_.context_.evaluator().bindings().ruleset();
-  if (only.empty()) return {.body = limits_json(ruleset, *read)};
-  const auto limit = std::ranges::find(ruleset.limits, only, &policy::CompiledLimit::name);
-  if (limit == ruleset.limits.end()) return no_such_limit();
-  return {.body = limit_json(ruleset, *limit, *read)};
+HttpAnswer AdminFrontend::Session::answer_limits(const std::string& only, const LimitsReport& report) {
+  const auto hold = this->hold();
+  const policy::Ruleset& ruleset = bindings().ruleset();
+  if (only.empty()) return {200, limits_json(ruleset, report)};
+  const policy::CompiledLimit* const limit = limit_named(ruleset, only);
+  return limit == nullptr ? no_such_limit() : HttpAnswer{200, limit_json(ruleset, *limit, report)};
 }
 
-void AdminFrontend::Session::start_policy(const RequestTraits& traits) {
-  frontend_.backend_.policy([this, link = link_, ticket = reply_later(), traits](Result<PolicyReport> read) {
-    link.post([this, ticket, traits, read = std::move(read)] {
-      fulfil_with(ticket, traits,
-                  read ? Answer{.body = policy_json(*read)} : Answer{.status = 503, .body = read.error().message()});
-      link_.resume();
-    });
-  });
-}
-
-void AdminFrontend::Session::start_reload(const RequestTraits& traits, net::Output& out) {
-  if (reloading_) {
-    return write(reply(out), traits, {.status = 409, .body = "A reload that was asked for before is not done yet."});
-  }
+void AdminFrontend::Session::start_reload(const Asked& asked) {
+  if (reloading_) return say(asked, http_problem(409, "A reload that was asked for before is not done yet."));
   reloading_ = true;
-  // The link does nothing once this session is gone.
   frontend_.backend_.reload(
-      [this, link = link_, ticket = reply_later(), traits](Result<AdminBackend::Reload> reloaded) {
-        link.post([this, ticket, traits, reloaded = std::move(reloaded)] {
-          finish_reload(ticket, traits, reloaded);
-          link_.resume();
-        });
-      });
+      later<AdminBackend::Reload>(asked, [this](const Result<AdminBackend::Reload>& reloaded) -> HttpAnswer {
+        reloading_ = false;
+        frontend_.backend_.changed({.what = "reload", .outcome = reloaded ? "done" : reloaded.error().message()});
+        if (!reloaded) return http_problem(422, reloaded.error().message());
+        return {200, reload_json(*reloaded)};
+      }));
 }
 
-void AdminFrontend::Session::finish_reload(Ticket ticket, const RequestTraits& traits,
-                                           const Result<AdminBackend::Reload>& reloaded) {
-  reloading_ = false;
-  frontend_.backend_.changed({.what = "reload", .outcome = reloaded ? "done" : reloaded.error().message()});
-  if (!reloaded) return fulfil_with(ticket, traits, {.status = 422, .body = reloaded.error().message()});
-  text::JsonWriter json;
-  json.begin_object();
-  json.field("digest", reloaded->digest);
-  json.field_or_null("restart_needed", reloaded->restart_needed);
-  json.end_object();
-  fulfil_with(ticket, traits, {.body = json.take()});
-}
-
-void AdminFrontend::Session::fulfil_with(Ticket ticket, const RequestTraits& traits, Answer answer) {
+void AdminFrontend::Session::fulfil_with(Ticket ticket, const RequestTraits& traits, HttpAnswer answer) {
   std::string bytes;
-  write(bytes, traits, std::move(answer));
+  write_answer(bytes, traits, std::move(answer));
   fulfil(ticket, bytes);
 }
 
 // A browser runs and fetches nothing but what comes from here, and no other page can frame it.
-void AdminFrontend::Session::write_page(std::string& out, const Request& request, std::string_view name) {
-  const PageFile* const file = find_page_file(name);
-  const RequestTraits traits = traits_of(request);
-  if (file == nullptr) return write(out, traits, {.status = 404, .body = std::string(what_there_is)});
-  const bool is_known = std::ranges::any_of(request.headers, [&](const Header& header) {
+void AdminFrontend::Session::write_page(const Asked& asked) {
+  const PageFile* const file = find_page_file(asked.names.empty() ? "index.html" : asked.names[0]);
+  if (file == nullptr) return say(asked, http_problem(404, unknown_path));
+  const RequestTraits& traits = asked.traits;
+  const bool is_known = std::ranges::any_of(asked.request.headers, [&](const Header& header) {
     return wire::equals_ignoring_case(header.name, "if-none-match") && has_etag(header.value, file->etag);
   });
-  ResponseWriter response(out, head(is_known ? 304 : 200, traits));
+  ResponseWriter response(reply(asked.out), head(is_known ? 304 : 200, traits));
   response.header("ETag", file->etag);
   response.header("Cache-Control", "no-cache");
   response.header("Content-Security-Policy",
@@ -545,15 +527,9 @@ void AdminFrontend::Session::write_page(std::string& out, const Request& request
   response.finish(file->bytes, traits.body);
 }
 
-void AdminFrontend::Session::write(std::string& out, const RequestTraits& traits, Answer answer) {
-  const bool is_error = answer.status >= 400;
-  ResponseWriter response(out, head(answer.status, traits));
-  if (!answer.extra.name.empty()) response.header(answer.extra.name, answer.extra.value);
-  response.header("Cache-Control", "no-store");
-  response.content_type(is_error ? answer::problem_content_type : answer.content_type);
-  if (is_error) return response.finish(without_markup(answer::problem_text(answer.status, answer.body)), traits.body);
-  const bool is_json = answer.content_type == "application/json";
-  response.finish(is_json ? without_markup(std::move(answer.body)) : answer.body, traits.body);
+void AdminFrontend::Session::write_answer(std::string& out, const RequestTraits& traits, HttpAnswer answer) {
+  if (answer.content_type.ends_with("json")) answer.body = without_markup(std::move(answer.body));
+  write(out, traits, answer, {"Cache-Control", "no-store"});
 }
 
 }  // namespace weir::frontend

@@ -1,4 +1,4 @@
-// The admin frontend: what operators ask, and what Prometheus collects. docs/protocols.md lists the paths (endpoint.h),
+// The admin frontend: what operators ask, and what Prometheus collects. docs/protocols.md lists the paths,
 // docs/decisions/0020 has the JSON of those that a page reads.
 //
 // A consumer is written as match/consumer.h reads it. Names in paths are percent-encoded. What changes state asks for
@@ -15,6 +15,7 @@
 #include "frontend/access.h"
 #include "frontend/admin/backend.h"
 #include "frontend/frontend.h"
+#include "frontend/http_router.h"
 #include "frontend/http_session.h"
 #include "frontend/loop_context.h"
 #include "wire/http1/request.h"
@@ -33,6 +34,8 @@ class AdminFrontend final : public FrontendWith<AdminOptions> {
  public:
   AdminFrontend(LoopContext& context, AdminBackend& backend, const Health& health, AdminOptions options)
       : FrontendWith(std::move(options)), context_(context), backend_(backend), health_(health) {}
+
+  [[nodiscard]] static std::vector<Route> routes();
 
   [[nodiscard]] std::string_view name() const noexcept override { return "admin"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;

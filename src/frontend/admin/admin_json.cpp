@@ -1,5 +1,7 @@
 #include "frontend/admin/admin_json.h"
 
+#include <algorithm>
+
 #include "policy/words.h"
 #include "text/json_writer.h"
 
@@ -169,6 +171,11 @@ std::string denied_json(std::span<const observe::DeniedConsumer> denied) {
 }
 
 // Of a ruleset.
+
+const CompiledLimit* limit_named(const policy::Ruleset& ruleset, std::string_view name) noexcept {
+  const auto found = std::ranges::find(ruleset.limits, name, &CompiledLimit::name);
+  return found == ruleset.limits.end() ? nullptr : &*found;
+}
 
 static void write_tiers(const Tiers& tiers, text::JsonWriter& json) {
   json.begin_object("tiers");

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "frontend/admin/backend.h"
 #include "observe/denied_most.h"
@@ -37,6 +38,9 @@ namespace weir::frontend {
 // Times are seconds. A limit without routes covers every request, one with a domain is reached by descriptors. What a
 // limit does not have is null.
 [[nodiscard]] std::string ruleset_json(const policy::Ruleset& ruleset);
+
+// Null if there is none of that name.
+[[nodiscard]] const policy::CompiledLimit* limit_named(const policy::Ruleset& ruleset, std::string_view name) noexcept;
 
 // --- parts of these, which other answers have too: fields of an object that is open
 

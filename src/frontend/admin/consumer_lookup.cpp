@@ -7,6 +7,7 @@
 #include "core/calendar.h"
 #include "core/instant.h"
 #include "engine/bindings.h"
+#include "frontend/admin/admin_json.h"
 #include "match/consumer.h"
 #include "policy/words.h"
 #include "store/store.h"
@@ -17,11 +18,6 @@ namespace weir::frontend {
 namespace {
 
 using engine::EvaluationBatch;
-
-const policy::CompiledLimit* limit_named(const policy::Ruleset& ruleset, std::string_view name) {
-  const auto found = std::ranges::find(ruleset.limits, name, &policy::CompiledLimit::name);
-  return found == ruleset.limits.end() ? nullptr : &*found;
-}
 
 // Without the brace that ends it: fields follow.
 std::string_view opened(std::string_view object) {

@@ -7,7 +7,8 @@
 #include "answer/answer.h"
 #include "answer/problem.h"
 #include "frontend/http/receipts_json.h"
-#include "frontend/http/routes.h"
+#include "frontend/http_router.h"
+#include "frontend/openapi.h"
 #include "wire/ascii.h"
 
 namespace weir::frontend {
@@ -45,15 +46,9 @@ ReceiptAsk receipt_ask_of(CheckKind kind, const CheckAsk& ask) noexcept {
 constexpr std::string_view problem_field = "X-Weir-Problem";
 constexpr std::size_t longest_problem_field = 2048;
 
-// http://host/path -> /path
-std::string_view without_authority(std::string_view target) noexcept {
-  const std::size_t scheme = target.find("://");
-  if (target.starts_with('/') || scheme == std::string_view::npos) return target;
-  const std::size_t path = target.find('/', scheme + 3);
-  return path == std::string_view::npos ? "/" : target.substr(path);
-}
+constexpr std::string_view auth_path = "/v1/auth";
 
-// The content codings that a body has, but for `identity`, which is none.
+// Whether the body has a content coding other than `identity`, which is none.
 bool is_encoded(const Request& request) noexcept {
   return std::ranges::any_of(request.headers, [](const Header& header) {
     return wire::equals_ignoring_case(header.name, "content-encoding") && !header.value.empty() &&
@@ -61,43 +56,21 @@ bool is_encoded(const Request& request) noexcept {
   });
 }
 
-// `name` is in lower case.
-bool has_header(const Request& request, std::string_view name) noexcept {
-  return std::ranges::any_of(request.headers,
-                             [name](const Header& header) { return wire::equals_ignoring_case(header.name, name); });
-}
-
-bool is_from_a_page(const Request& request) noexcept {
-  return has_header(request, "origin");
-}
-
 }  // namespace
 
-// What to do about a request.
+// How a request is answered, once the batch is evaluated.
 struct HttpFrontend::Task {
-  enum class Kind : std::uint8_t {
-    auth,
-    check,
-    checks,
-    report,
-    reports,
-    receipt,
-    receipts,
-    descriptors,
-    document,
-    say,
-    say_plainly
-  };
+  using Write = void (Session::*)(const Task&, net::Output&);
+  using Append = void (Session::*)(const Task&, std::size_t i);
 
-  RequestTraits traits{};
-  Kind kind = Kind::say;
+  Write write;
+  Append append = nullptr;  // one of the answers in an array
   bool wants_problem_field = false;
   bool denied_as_200 = false;  // of checks
   std::size_t first = 0;       // of the batch that is evaluated; with receipts, of Batch::receipts
   std::size_t count = 0;
-  unsigned status = 200;     // of what is said
-  std::string_view allow{};  // of 405
-  std::string detail{};
+  std::unique_ptr<HttpAnswer> said{};  // instead of all that
+  RequestTraits traits{};
 };
 
 // What the requests of one read ask, from their reading to their answers. They may view the input, which stays where it
@@ -129,29 +102,37 @@ class HttpFrontend::Session final : public HttpSession {
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return batch_->evaluation->bindings().ruleset(); }
   [[nodiscard]] const Verdict& verdict(std::size_t i) const noexcept { return batch_->evaluation->verdict(i); }
 
+  // A row of the table of routes.
+  struct Row : Route {
+    Task (Session::*serve)(const Request&, const Row&);
+    CheckKind kind = CheckKind::check;  // of what check() serves
+  };
+  [[nodiscard]] static std::span<const Row> rows() noexcept;
+  friend class HttpFrontend;
+
   [[nodiscard]] Task task_for(const Request& request);
-  [[nodiscard]] Task auth(const Request& request, std::string_view below);
-  [[nodiscard]] Task check(const Request& request, CheckKind kind, std::string_view parameters);
+  [[nodiscard]] Task auth(const Request& request, const Row& row);
+  [[nodiscard]] Task check(const Request& request, const Row& row);
+  [[nodiscard]] Task descriptors(const Request& request, const Row& row);
+  [[nodiscard]] Task health(const Request& request, const Row& row);
+  [[nodiscard]] Task document(const Request& request, const Row& row);
   [[nodiscard]] Task ask_queries(CheckKind kind, bool many);
   [[nodiscard]] Task ask_receipts(CheckKind kind, bool many);
-  [[nodiscard]] Task descriptors(const Request& request);
-  [[nodiscard]] Task health(std::string_view path) const;
-  [[nodiscard]] bool may_ask(const Request& request) const noexcept;
+  [[nodiscard]] static std::optional<HttpAnswer> refuse_body(const Request& request);
+  [[nodiscard]] static Task say(HttpAnswer answer);
 
-  void answer(const Task& task, net::Output& out);
   void answer_auth(const Task& task, net::Output& out);
-  void answer_check(const Task& task, std::string& out);
-  void answer_checks(const Task& task, std::string& out);
-  void answer_report(const Task& task, std::string& out);
-  void answer_receipt(const Task& task, std::string& out);
-  void answer_receipts(const Task& task, std::string& out);
+  void answer_check(const Task& task, net::Output& out);
+  void answer_array(const Task& task, net::Output& out);
+  void answer_report(const Task& task, net::Output& out);
+  void answer_receipt(const Task& task, net::Output& out);
+  void answer_descriptors(const Task& task, net::Output& out);
+  void answer_said(const Task& task, net::Output& out) { write(reply(out), task.traits, *task.said); }
   void add_problem_field(ResponseWriter& response, const Task& task) const;
   void append_check(const Task& task, std::size_t i);
   void append_report(const Task& task, std::size_t i);
+  void append_receipt(const Task& task, std::size_t i);
   void finish_json(unsigned status, const Task& task, std::string& out);
-  void answer_descriptors(const Task& task, std::string& out);
-  void answer_document(const Task& task, std::string& out);
-  void say(const Task& task, std::string& out);
 
   HttpFrontend& frontend_;
   const std::string ip_;
@@ -162,6 +143,30 @@ HttpFrontend::HttpFrontend(LoopContext& context, const Health& health, HttpOptio
     : FrontendWith(std::move(options)), context_(context), health_(health) {}
 
 HttpFrontend::~HttpFrontend() = default;
+
+std::span<const HttpFrontend::Session::Row> HttpFrontend::Session::rows() noexcept {
+  using enum Route::Methods;
+  using enum Route::Right;
+  static constexpr Row table[] = {
+      {{auth_path, any}, &Session::auth},
+      {{"/v1/auth/{path}", any, read, Route::Span::prefix}, &Session::auth},
+      {{"/v1/check", post}, &Session::check},
+      {{"/v1/report", post}, &Session::check, CheckKind::report},
+      {{"/v1/settle", post}, &Session::check, CheckKind::settle},
+      {{"/v1/release", post}, &Session::check, CheckKind::release},
+      {{"/v1/extend", post}, &Session::check, CheckKind::extend},
+      {{"/json", post}, &Session::descriptors},
+      {{"/healthz", get, none}, &Session::health},
+      {{"/readyz", get, none}, &Session::health},
+      {{"/healthcheck", get, none}, &Session::health},
+      {{openapi_path, get, none}, &Session::document},
+  };
+  return table;
+}
+
+std::vector<Route> HttpFrontend::routes() {
+  return {Session::rows().begin(), Session::rows().end()};
+}
 
 std::unique_ptr<net::Session> HttpFrontend::open(const net::Peer& peer, const net::Link& link) {
   return std::make_unique<Session>(*this, peer, link);
@@ -180,7 +185,7 @@ void HttpFrontend::Session::serve(std::span<const Request> requests, net::Output
 
 void HttpFrontend::Session::answer_done(net::Output& out) {
   if (!batch_ || batch_->evaluation->in_flight()) return;
-  for (const Task& task : batch_->tasks) answer(task, out);
+  for (const Task& task : batch_->tasks) (this->*task.write)(task, out);
   let_go();
 }
 
@@ -194,45 +199,35 @@ void HttpFrontend::Session::let_go() noexcept {
   frontend_.batches_.give_back(std::move(batch_));
 }
 
-bool HttpFrontend::Session::may_ask(const Request& request) const noexcept {
-  if (!frontend_.options_.token.is_set()) return true;
-  return std::ranges::any_of(request.headers, [&](const Header& header) {
-    return wire::equals_ignoring_case(header.name, "x-weir-token") && frontend_.options_.token.matches(header.value);
-  });
+HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
+  static const HttpRouter<Row> router{
+      .rows = rows(),
+      .wrong_host = "This listener does not answer to that Host; list it in listeners.http.hosts.",
+      .unknown_path =
+          "There are POST /v1/check, /v1/report, /v1/settle, /v1/release and /v1/extend, /v1/auth, POST /json, "
+          "GET /healthz, /readyz and /openapi.yaml."};
+  const HttpOptions& options = frontend_.options_;
+  HttpAnswer refusal;
+  const Row* const row = router.find(request, options.hosts, refusal);
+  if (row == nullptr) return say(std::move(refusal));
+  const bool asks_for_token = row->right != Route::Right::none && options.token.is_set();
+  if (asks_for_token && !shows_token(request.headers, options.token, TokenFields::weir_token)) {
+    return say(http_problem(401, "This listener asks for a token in X-Weir-Token."));
+  }
+  return (this->*row->serve)(request, *row);
 }
 
-HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
-  if (!frontend_.options_.hosts.accept(request.host)) {
-    return {.status = 421, .detail = "This listener does not answer to that Host; list it in listeners.http.hosts."};
+HttpFrontend::Task HttpFrontend::Session::say(HttpAnswer answer) {
+  return {.write = &Session::answer_said, .said = std::make_unique<HttpAnswer>(std::move(answer))};
+}
+
+// Of a route that reads a body.
+std::optional<HttpAnswer> HttpFrontend::Session::refuse_body(const Request& request) {
+  if (find_header(request.headers, "origin") != nullptr) {
+    return http_problem(403, "Pages in a browser are not answered: Origin is set.");
   }
-  const std::string_view target = without_authority(request.target);
-  const Route* const route = find_http_route(target);
-  if (route == nullptr) return {.status = 404, .detail = std::string(what_http_has)};
-  if (asks_for_token(route->kind) && !may_ask(request)) {
-    return {.status = 401, .detail = "This listener asks for a token in X-Weir-Token."};
-  }
-  if (route->methods == Route::Methods::post && request.method != "POST") {
-    return {.status = 405, .allow = "POST", .detail = "Use POST."};
-  }
-  if (route->methods == Route::Methods::get && request.method != "GET" && request.method != "HEAD") {
-    return {.status = 405, .allow = "GET, HEAD", .detail = "Use GET."};
-  }
-  switch (route->kind) {
-    case Route::Kind::auth:
-      return auth(request, target.substr(auth_path.size()));
-    case Route::Kind::health:
-      return health(route->path);
-    case Route::Kind::document:
-      return {.kind = Task::Kind::document};
-    case Route::Kind::check:
-    case Route::Kind::descriptors:
-      break;
-  }
-  if (is_from_a_page(request)) return {.status = 403, .detail = "Pages in a browser are not answered: Origin is set."};
-  if (is_encoded(request)) return {.status = 415, .detail = "Bodies are taken without a Content-Encoding."};
-  if (route->kind == Route::Kind::descriptors) return descriptors(request);
-  const std::size_t path = std::min(route->path.size() + 1, target.size());
-  return check(request, route->check, target.substr(path));
+  if (is_encoded(request)) return http_problem(415, "Bodies are taken without a Content-Encoding.");
+  return {};
 }
 
 // Each is an object of its own, or lies in one.
@@ -240,9 +235,10 @@ std::size_t HttpFrontend::Session::queries_in(const Request& request) const {
   return 1 + static_cast<std::size_t>(std::ranges::count(request.body, '{'));
 }
 
-HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, std::string_view below) {
+HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, const Row& /*row*/) {
+  const std::string_view below = without_authority(request.target).substr(auth_path.size());
   const auto original = original_request(request, below, frontend_.options_.auth_headers);
-  if (!original) return {.status = 403, .detail = original.error().message()};
+  if (!original) return say(http_problem(403, original.error().message()));
   const bool can_hold = frontend_.shared_.held + frontend_.may_hold_ < frontend_.options_.hold_limit;
   if (can_hold) {
     ++batch_->may_hold;
@@ -261,29 +257,33 @@ HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, std::stri
   } else {
     batch_->evaluation->add(query);
   }
-  return {.kind = Task::Kind::auth,
-          .wants_problem_field = has_header(request, "x-weir-problem"),
+  return {.write = &Session::answer_auth,
+          .wants_problem_field = find_header(request.headers, "x-weir-problem") != nullptr,
           .first = number,
           .count = 1};
 }
 
-HttpFrontend::Task HttpFrontend::Session::check(const Request& request, CheckKind kind, std::string_view parameters) {
-  const auto denied_as_200 = read_parameters(kind, parameters);
-  if (!denied_as_200) return {.status = 400, .detail = denied_as_200.error().message()};
+HttpFrontend::Task HttpFrontend::Session::check(const Request& request, const Row& row) {
+  if (auto refusal = refuse_body(request)) return say(std::move(*refusal));
+  const std::string_view target = without_authority(request.target);
+  const std::string_view parameters = target.substr(std::min(row.path.size() + 1, target.size()));
+  const auto denied_as_200 = read_parameters(row.kind, parameters);
+  if (!denied_as_200) return say(http_problem(400, denied_as_200.error().message()));
   frontend_.asks_.clear();
-  const auto many = frontend_.check_reader_.read(kind, request.body, frontend_.asks_, batch_->memory);
-  if (!many) return {.status = 400, .detail = many.error().message()};
-  const bool is_query = kind == CheckKind::check || kind == CheckKind::report;
-  Task task = is_query ? ask_queries(kind, *many) : ask_receipts(kind, *many);
+  const auto many = frontend_.check_reader_.read(row.kind, request.body, frontend_.asks_, batch_->memory);
+  if (!many) return say(http_problem(400, many.error().message()));
+  const bool is_query = row.kind == CheckKind::check || row.kind == CheckKind::report;
+  Task task = is_query ? ask_queries(row.kind, *many) : ask_receipts(row.kind, *many);
   task.denied_as_200 = *denied_as_200;
-  task.wants_problem_field = task.kind == Task::Kind::check && has_header(request, "x-weir-problem");
+  task.wants_problem_field =
+      task.write == &Session::answer_check && find_header(request.headers, "x-weir-problem") != nullptr;
   return task;
 }
 
 HttpFrontend::Task HttpFrontend::Session::ask_queries(CheckKind kind, bool many) {
   const bool reserves = std::ranges::any_of(frontend_.asks_, &CheckAsk::reserves);
   if (reserves && !frontend_.context_.receipt_texts().can_seal()) {
-    return {.status = 503, .detail = std::string(ReceiptTexts::no_key)};
+    return say(http_problem(503, ReceiptTexts::no_key));
   }
   const std::size_t first = batch_->evaluation->size();
   for (CheckAsk& ask : frontend_.asks_) {
@@ -294,9 +294,12 @@ HttpFrontend::Task HttpFrontend::Session::ask_queries(CheckKind kind, bool many)
       batch_->evaluation->add(ask.query);
     }
   }
-  const Task::Kind one = kind == CheckKind::report ? Task::Kind::report : Task::Kind::check;
-  const Task::Kind several = kind == CheckKind::report ? Task::Kind::reports : Task::Kind::checks;
-  return {.kind = many ? several : one, .first = first, .count = frontend_.asks_.size()};
+  const bool reports = kind == CheckKind::report;
+  const Task::Write one = reports ? &Session::answer_report : &Session::answer_check;
+  return {.write = many ? &Session::answer_array : one,
+          .append = reports ? &Session::append_report : &Session::append_check,
+          .first = first,
+          .count = frontend_.asks_.size()};
 }
 
 // In an array, a text that does not open keeps none of the others from being done.
@@ -304,50 +307,32 @@ HttpFrontend::Task HttpFrontend::Session::ask_receipts(CheckKind kind, bool many
   const std::size_t first = batch_->receipts.size();
   for (const CheckAsk& ask : frontend_.asks_) {
     const auto receipt = frontend_.context_.receipt_texts().open(ask.receipt);
-    if (!receipt && !many) return {.status = 400, .detail = std::string(not_a_receipt)};
+    if (!receipt && !many) return say(http_problem(400, not_a_receipt));
     batch_->receipts.push_back(receipt ? std::optional(batch_->evaluation->size()) : std::nullopt);
     if (receipt) batch_->evaluation->add(*receipt, receipt_ask_of(kind, ask));
   }
-  return {.kind = many ? Task::Kind::receipts : Task::Kind::receipt, .first = first, .count = frontend_.asks_.size()};
+  return {.write = many ? &Session::answer_array : &Session::answer_receipt,
+          .append = &Session::append_receipt,
+          .first = first,
+          .count = frontend_.asks_.size()};
 }
 
-HttpFrontend::Task HttpFrontend::Session::descriptors(const Request& request) {
+HttpFrontend::Task HttpFrontend::Session::descriptors(const Request& request, const Row& /*row*/) {
+  if (auto refusal = refuse_body(request)) return say(std::move(*refusal));
   const auto asked = frontend_.descriptors_reader_.read(request.body, batch_->memory);
-  if (!asked) return {.kind = Task::Kind::say_plainly, .status = 400, .detail = asked.error().message() + '\n'};
+  if (!asked) return say({400, asked.error().message() + '\n', "text/plain"});
   const std::size_t number = batch_->evaluation->size();
   batch_->evaluation->add(asked->domain, asked->asks);
-  return {.kind = Task::Kind::descriptors, .first = number, .count = 1};
+  return {.write = &Session::answer_descriptors, .first = number, .count = 1};
 }
 
-HttpFrontend::Task HttpFrontend::Session::health(std::string_view path) const {
-  if (path == "/healthz" || frontend_.health_.serving()) return {.status = 200, .detail = "ok\n"};
-  return {.status = path == "/readyz" ? 503U : 500U, .detail = std::string(frontend_.health_.reason())};
+HttpFrontend::Task HttpFrontend::Session::health(const Request& /*request*/, const Row& row) {
+  if (row.path == "/healthz" || frontend_.health_.serving()) return say({200, "ok\n", "text/plain"});
+  return say(http_problem(row.path == "/readyz" ? 503 : 500, frontend_.health_.reason()));
 }
 
-void HttpFrontend::Session::answer(const Task& task, net::Output& out) {
-  switch (task.kind) {
-    case Task::Kind::auth:
-      return answer_auth(task, out);
-    case Task::Kind::check:
-      return answer_check(task, reply(out));
-    case Task::Kind::checks:
-      return answer_checks(task, reply(out));
-    case Task::Kind::report:
-      return answer_report(task, reply(out));
-    case Task::Kind::reports:
-      return answer_checks(task, reply(out));
-    case Task::Kind::receipt:
-      return answer_receipt(task, reply(out));
-    case Task::Kind::receipts:
-      return answer_receipts(task, reply(out));
-    case Task::Kind::descriptors:
-      return answer_descriptors(task, reply(out));
-    case Task::Kind::document:
-      return answer_document(task, reply(out));
-    case Task::Kind::say:
-    case Task::Kind::say_plainly:
-      return say(task, reply(out));
-  }
+HttpFrontend::Task HttpFrontend::Session::document(const Request& /*request*/, const Row& /*row*/) {
+  return say({200, std::string(openapi_text()), openapi_content_type});
 }
 
 void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
@@ -355,8 +340,8 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   const bool waits = verdict.admitted && verdict.delay > Duration::zero();
   std::string& bytes = waits ? reply_at(net::Moment::clock::now() + verdict.delay) : reply(out);
   ResponseWriter response(bytes, head(answer::status_of(verdict), task.traits));
-  frontend_.context_.for_each_field(ruleset(), verdict,
-                 [&](std::string_view name, std::string_view value) { response.header(name, value); });
+  frontend_.context_.for_each_field(
+      ruleset(), verdict, [&](std::string_view name, std::string_view value) { response.header(name, value); });
   frontend_.body_.clear();
   if (const engine::Receipt* const receipt = batch_->evaluation->receipt(task.first)) {
     frontend_.context_.receipt_texts().append(frontend_.body_, *receipt);
@@ -395,11 +380,19 @@ void HttpFrontend::Session::finish_json(unsigned status, const Task& task, std::
   response.finish(frontend_.body_);
 }
 
-void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
+void HttpFrontend::Session::append_receipt(const Task& /*task*/, std::size_t i) {
+  if (const auto number = batch_->receipts[i]) {
+    append_receipt_results(frontend_.body_, *batch_->evaluation, *number);
+  } else {
+    append_receipt_error(frontend_.body_);
+  }
+}
+
+void HttpFrontend::Session::answer_check(const Task& task, net::Output& out) {
   const Verdict& verdict = this->verdict(task.first);
-  ResponseWriter response(out, head(task.denied_as_200 ? 200 : answer::status_of(verdict), task.traits));
-  frontend_.context_.for_each_field(ruleset(), verdict,
-                 [&](std::string_view name, std::string_view value) { response.header(name, value); });
+  ResponseWriter response(reply(out), head(task.denied_as_200 ? 200 : answer::status_of(verdict), task.traits));
+  frontend_.context_.for_each_field(
+      ruleset(), verdict, [&](std::string_view name, std::string_view value) { response.header(name, value); });
   if (task.wants_problem_field && !verdict.admitted) {
     frontend_.body_.clear();
     answer::append_denial(frontend_.body_, ruleset(), verdict);
@@ -411,71 +404,38 @@ void HttpFrontend::Session::answer_check(const Task& task, std::string& out) {
   response.finish(frontend_.body_);
 }
 
-void HttpFrontend::Session::answer_checks(const Task& task, std::string& out) {
+void HttpFrontend::Session::answer_array(const Task& task, net::Output& out) {
   frontend_.body_.assign(1, '[');
   for (std::size_t i = 0; i < task.count; ++i) {
     if (i > 0) frontend_.body_ += ',';
-    if (task.kind == Task::Kind::reports) {
-      append_report(task, task.first + i);
-    } else {
-      append_check(task, task.first + i);
-    }
+    (this->*task.append)(task, task.first + i);
   }
   frontend_.body_ += ']';
-  finish_json(200, task, out);
+  finish_json(200, task, reply(out));
 }
 
-void HttpFrontend::Session::answer_report(const Task& task, std::string& out) {
+void HttpFrontend::Session::answer_report(const Task& task, net::Output& out) {
   frontend_.body_.clear();
   append_report(task, task.first);
   const bool is_done = !is_unanswered(*batch_->evaluation, task.first);
-  finish_json(is_done ? answer::status_of(verdict(task.first)) : 503, task, out);
+  finish_json(is_done ? answer::status_of(verdict(task.first)) : 503, task, reply(out));
 }
 
-void HttpFrontend::Session::answer_receipt(const Task& task, std::string& out) {
-  const std::size_t number = *batch_->receipts[task.first];
+void HttpFrontend::Session::answer_receipt(const Task& task, net::Output& out) {
   frontend_.body_.clear();
-  append_receipt_results(frontend_.body_, *batch_->evaluation, number);
-  finish_json(is_unanswered(*batch_->evaluation, number) ? 503 : 200, task, out);
+  append_receipt(task, task.first);
+  finish_json(is_unanswered(*batch_->evaluation, *batch_->receipts[task.first]) ? 503 : 200, task, reply(out));
 }
 
-void HttpFrontend::Session::answer_receipts(const Task& task, std::string& out) {
-  frontend_.body_.assign(1, '[');
-  for (std::size_t i = 0; i < task.count; ++i) {
-    if (i > 0) frontend_.body_ += ',';
-    if (const auto number = batch_->receipts[task.first + i]) {
-      append_receipt_results(frontend_.body_, *batch_->evaluation, *number);
-    } else {
-      append_receipt_error(frontend_.body_);
-    }
-  }
-  frontend_.body_ += ']';
-  finish_json(200, task, out);
-}
-
-void HttpFrontend::Session::answer_descriptors(const Task& task, std::string& out) {
+void HttpFrontend::Session::answer_descriptors(const Task& task, net::Output& out) {
   const answer::DescriptorVerdict verdict(*batch_->evaluation, task.first);
-  ResponseWriter response(out, head(verdict.admitted ? 200 : 429, task.traits));
-  frontend_.context_.for_each_field(verdict,
-                 [&](std::string_view name, std::string_view value) { response.header(name, value); });
+  ResponseWriter response(reply(out), head(verdict.admitted ? 200 : 429, task.traits));
+  frontend_.context_.for_each_field(
+      verdict, [&](std::string_view name, std::string_view value) { response.header(name, value); });
   response.content_type("application/json");
   frontend_.body_.clear();
   append_descriptors(frontend_.body_, verdict);
   response.finish(frontend_.body_);
-}
-
-void HttpFrontend::Session::answer_document(const Task& task, std::string& out) {
-  ResponseWriter response(out, head(200, task.traits));
-  response.content_type(openapi_content_type);
-  response.finish(openapi_text(), task.traits.body);
-}
-
-void HttpFrontend::Session::say(const Task& task, std::string& out) {
-  const bool is_problem = task.status >= 300 && task.kind == Task::Kind::say;
-  ResponseWriter response(out, head(task.status, task.traits));
-  if (!task.allow.empty()) response.header("Allow", task.allow);
-  response.content_type(is_problem ? answer::problem_content_type : "text/plain");
-  response.finish(is_problem ? answer::problem_text(task.status, task.detail) : task.detail, task.traits.body);
 }
 
 }  // namespace weir::frontend

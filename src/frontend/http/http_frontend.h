@@ -16,6 +16,7 @@
 #include "frontend/http/check_json.h"
 #include "frontend/http/descriptors_json.h"
 #include "frontend/http/original_request.h"
+#include "frontend/http_router.h"
 #include "frontend/http_session.h"
 #include "frontend/loop_context.h"
 #include "weir/time.h"
@@ -36,6 +37,8 @@ class HttpFrontend final : public FrontendWith<HttpOptions> {
  public:
   HttpFrontend(LoopContext& context, const Health& health, HttpOptions options);
   ~HttpFrontend() override;
+
+  [[nodiscard]] static std::vector<Route> routes();
 
   [[nodiscard]] std::string_view name() const noexcept override { return "http"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;

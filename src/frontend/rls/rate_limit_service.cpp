@@ -244,8 +244,8 @@ void RateLimitService::write_descriptors(const answer::DescriptorVerdict& verdic
   RateLimitResponse response(out, code_of(verdict.admitted));
   for (const DescriptorStatus& status : verdict.statuses) response.status(status_of(status));
   if (answer::has_metadata(verdict)) response.dynamic_metadata([&] { answer::append_metadata_struct(out, verdict); });
-  context_.for_each_field(verdict,
-                 [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
+  context_.for_each_field(
+      verdict, [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
   if (verdict.admitted || verdict.tightest() == nullptr) return;
   response.response_header("content-type", answer::problem_content_type);
   body_.clear();
@@ -269,8 +269,9 @@ void RateLimitService::write_queries(const CallBatch& batch, const CallBatch::Ca
     response.status(status);
   }
   if (tightest == nullptr) return;
-  context_.for_each_field(ruleset, *tightest,
-                 [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
+  context_.for_each_field(ruleset, *tightest, [&](std::string_view name, std::string_view value) {
+    response.response_header(name, value);
+  });
   if (tightest->admitted) return;
   response.response_header("content-type", answer::problem_content_type);
   body_.clear();

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "frontend/admin/target.h"
+#include "frontend/http_router.h"
 
 namespace weir::frontend {
 namespace {

@@ -1,4 +1,4 @@
-#include "frontend/admin/target.h"
+#include "frontend/http_router.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,128 @@
+#include "frontend/http_router.h"
+
+namespace weir::frontend {
+namespace {
+
+std::optional<unsigned> hexadecimal(char c) noexcept {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+  return {};
+}
+
+std::optional<std::string> decoded(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      plain += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return {};
+    const auto high = hexadecimal(text[i + 1]);
+    const auto low = hexadecimal(text[i + 2]);
+    if (!high || !low) return {};
+    plain += static_cast<char>(*high << 4U | *low);
+    i += 2;
+  }
+  return plain;
+}
+
+// Takes off what comes before the next `separator`, and the separator with it.
+std::string_view take_until(char separator, std::string_view& text) noexcept {
+  const std::size_t end = text.find(separator);
+  const std::string_view taken = text.substr(0, end);
+  text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  return taken;
+}
+
+// Takes off a slash and the segment behind it.
+std::string_view take_segment(std::string_view& path) noexcept {
+  path.remove_prefix(1);
+  const std::string_view segment = path.substr(0, path.find('/'));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
+bool read_path(std::string_view path, Target& read) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  bool more = true;
+  while (more) {
+    more = path.find('/') != std::string_view::npos;
+    auto segment = decoded(take_until('/', path));
+    if (!segment) return false;
+    read.segments.push_back(std::move(*segment));
+  }
+  return true;
+}
+
+bool read_parameters(std::string_view query, Target& read) {
+  while (!query.empty()) {
+    std::string_view value = take_until('&', query);
+    auto name = decoded(take_until('=', value));
+    auto text = decoded(value);
+    if (!name || !text) return false;
+    if (!name->empty()) read.parameters.emplace_back(std::move(*name), std::move(*text));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Route::matches(std::string_view sent) const noexcept {
+  if (sent.empty()) sent = "/";
+  if (path.find('{') == std::string_view::npos) return sent == path;
+  if (!sent.starts_with('/')) return false;
+  std::string_view written = path;
+  while (!written.empty() && !sent.empty()) {
+    const std::string_view expected = take_segment(written);
+    const std::string_view segment = take_segment(sent);
+    if (!expected.starts_with('{')) {
+      if (segment != expected) return false;
+    } else if (written.empty() && span == Span::prefix) {
+      return true;
+    }
+  }
+  return written.empty() && sent.empty();
+}
+
+std::string_view without_authority(std::string_view target) noexcept {
+  if (target.starts_with('/')) return target;
+  const std::size_t scheme = target.find("://");
+  if (scheme == std::string_view::npos) return target;
+  const std::size_t path = target.find_first_of("/?", scheme + 3);
+  return path == std::string_view::npos ? std::string_view{} : target.substr(path);
+}
+
+std::optional<HttpAnswer> refuse_method(const Route& route, std::string_view method) {
+  const bool is_post = route.methods == Route::Methods::post;
+  const bool fits = is_post ? method == "POST" : method == "GET" || method == "HEAD";
+  if (fits || route.methods == Route::Methods::any) return {};
+  return http_problem(405, is_post ? "Use POST." : "Use GET.", {"Allow", is_post ? "POST" : "GET, HEAD"});
+}
+
+std::vector<std::string> names_in(const Target& target, const Route& route) {
+  std::vector<std::string> names;
+  std::string_view written = route.path;
+  for (const std::string& segment : target.segments) {
+    if (!written.empty() && take_segment(written).starts_with('{')) names.push_back(segment);
+  }
+  return names;
+}
+
+Result<std::string> sole_parameter(const Target& target, std::string_view name) {
+  if (target.parameters.empty()) return std::string();
+  const auto& [first, value] = target.parameters.front();
+  if (first != name) return failure(first, "is no parameter of this; there is " + std::string(name));
+  if (target.parameters.size() > 1) return failure(target.parameters[1].first, "is one parameter too many");
+  return value;
+}
+
+std::optional<Target> read_target(std::string_view target) {
+  std::string_view query = without_authority(target);
+  const std::string_view path = take_until('?', query);
+  Target read;
+  if (!read_path(path, read) || !read_parameters(query, read)) return {};
+  return read;
+}
+
+}  // namespace weir::frontend

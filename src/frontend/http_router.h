@@ -1,0 +1,92 @@
+// Finds the route of a request to an HTTP listener, and refuses what no route takes. The http and the admin listener
+// each have one table of routes. docs/openapi.yaml lists the same routes: tests compare them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/access.h"
+#include "frontend/http_session.h"
+#include "weir/result.h"
+#include "wire/http1/request.h"
+
+namespace weir::frontend {
+
+// A row of a table. Listeners derive from it and add what serves the request.
+struct Route {
+  enum class Methods : std::uint8_t { get, post, any };    // `get` includes HEAD
+  enum class Right : std::uint8_t { none, read, change };  // that a caller needs; each listener says how it is shown
+  enum class Span : std::uint8_t { whole, prefix };        // `prefix`: the last `{name}` takes all segments that follow
+
+  std::string_view path;  // as docs/openapi.yaml writes it; `{name}` is one segment
+  Methods methods = Methods::get;
+  Right right = Right::read;
+  Span span = Span::whole;
+
+  // `path` is compared as it was sent, percent-encoded.
+  [[nodiscard]] bool matches(std::string_view sent) const noexcept;
+};
+
+// http://host/path?a=1 -> /path?a=1
+[[nodiscard]] std::string_view without_authority(std::string_view target) noexcept;
+
+// Null if no route has this path. `target` has no authority.
+template <class Row>
+[[nodiscard]] const Row* find_route(std::span<const Row> rows, std::string_view target) noexcept {
+  const std::string_view path = target.substr(0, target.find('?'));
+  const auto found = std::ranges::find_if(rows, [&](const Route& route) { return route.matches(path); });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+// The table of one listener, and what it tells callers whom it refuses.
+template <class Row>
+struct HttpRouter {
+  std::span<const Row> rows;
+  std::string_view wrong_host;
+  std::string_view unknown_path;
+
+  // The row for the request; null, and then `refusal` says why not.
+  [[nodiscard]] const Row* find(const wire::http1::Request& request, const HostNames& hosts, HttpAnswer& refusal) const;
+};
+
+// Nothing if the route takes the method.
+[[nodiscard]] std::optional<HttpAnswer> refuse_method(const Route& route, std::string_view method);
+
+template <class Row>
+const Row* HttpRouter<Row>::find(const wire::http1::Request& request, const HostNames& hosts,
+                                 HttpAnswer& refusal) const {
+  const auto refuse = [&](HttpAnswer answer) {
+    refusal = std::move(answer);
+    return nullptr;
+  };
+  if (!hosts.accept(request.host)) return refuse(http_problem(421, wrong_host));
+  const Row* const row = find_route(rows, without_authority(request.target));
+  if (row == nullptr) return refuse(http_problem(404, unknown_path));
+  if (auto refused = refuse_method(*row, request.method)) return refuse(std::move(*refused));
+  return row;
+}
+
+// The target of a request, decoded.
+struct Target {
+  // Between the slashes, decoded afterwards: a %2F is part of a name. `/v1/status` has two.
+  std::vector<std::string> segments;
+  std::vector<std::pair<std::string, std::string>> parameters;  // in the order in which they stand
+};
+
+// In origin or absolute form. Nothing if what follows a % are not two hexadecimal digits.
+[[nodiscard]] std::optional<Target> read_target(std::string_view target);
+
+// What the target has in place of each `{name}` of a route that it matches.
+[[nodiscard]] std::vector<std::string> names_in(const Target& target, const Route& route);
+
+// The value of a parameter that may be there once, beside which there is no other. Empty if it is not there.
+[[nodiscard]] Result<std::string> sole_parameter(const Target& target, std::string_view name);
+
+}  // namespace weir::frontend
