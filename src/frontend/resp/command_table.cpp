@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <string>
 
-#include "frontend/resp/argument.h"
+#include "frontend/resp/receipt_commands.h"
 #include "frontend/resp/session.h"
+#include "wire/resp/throttle.h"
 
 namespace weir::frontend {
 namespace {
@@ -28,233 +29,152 @@ std::string upper(std::string_view low) {
   return text;
 }
 
-bool takes(int arity, std::size_t arguments) noexcept {
-  const auto count = static_cast<int>(arguments);
-  return arity < 0 ? count >= -arity : count == arity;
-}
-
 std::string wrong_count(std::string_view name) {
   return "ERR wrong number of arguments for '" + std::string(name) + "' command";
 }
 
 }  // namespace
 
-// Commands on limits come here only if something is wrong with them: see Session::batch.
-// NOLINTNEXTLINE(readability-function-size): a table, a row for each command
+// The state is on its way into the cache from the moment its key is known, while the numbers and the next commands are
+// read.
+bool RespFrontend::Session::join_throttle(Session& session, Arguments arguments) {
+  RespFrontend& frontend = session.frontend_;
+  if (arguments.size() >= 2) {
+    const table::KeyHash hash = frontend.context_.evaluator().seek_throttle(arguments[1]);
+    if (const ThrottleLimits::Read* const read = frontend.throttle_limits_.read(arguments)) {
+      session.open_batch().add_throttle(frontend.context_, hash, arguments[1], read->limit, read->quantity,
+                                        session.wanted_reply());
+      return true;
+    }
+  }
+  const auto asked = wire::resp::parse_throttle(arguments);
+  if (!asked) return session.refuse_to_join(asked.error().message());
+  const auto limit = frontend.throttle_limits_.get(asked->numbers);
+  return session.refuse_to_join(limit ? "" : limit.error().message());
+}
+
+template <bool peeks>
+bool RespFrontend::Session::join_check(Session& session, Arguments arguments) {
+  match::NamedQuery ask = named_ask(arguments, peeks, peeks);
+  const std::string_view wrong = read_options(arguments.subspan(3), ask);
+  if (!wrong.empty()) return session.refuse_to_join(wrong);
+  session.open_batch().add(session.frontend_.context_, ask, session.wanted_reply());
+  return true;
+}
+
+bool RespFrontend::Session::join_reset(Session& session, Arguments arguments) {
+  if (session.rights_ != Rights::reset) {
+    return session.refuse_to_join(session.frontend_.options_.admin_token.is_set()
+                                      ? "NOPERM WEIR.RESET needs the admin token: show it by AUTH first"
+                                      : "NOPERM WEIR.RESET needs the admin token, and this server has none");
+  }
+  const match::NamedQuery ask = named_ask(arguments, false, true);
+  session.open_batch().add_reset(session.frontend_.context_, ask, session.wanted_reply());
+  return true;
+}
+
+template <engine::ReceiptAsk::What what>
+bool RespFrontend::Session::join_receipt(Session& session, Arguments arguments) {
+  LoopContext& context = session.frontend_.context_;
+  ReceiptQuestion question;
+  const std::string wrong = read_receipt_command(what, arguments, context.receipt_texts(), question);
+  if (!wrong.empty()) return session.refuse_to_join(wrong);
+  session.open_batch().add(context, question, session.wanted_reply());
+  return true;
+}
+
 std::span<const RespFrontend::Session::Command> RespFrontend::Session::commands() noexcept {
+  using What = engine::ReceiptAsk::What;
+  constexpr auto all = Asked::of_all;
   constexpr auto too = Asked::of_strangers_too;
+  constexpr auto kept = AfterMulti::kept;
   constexpr auto at_once = AfterMulti::run_at_once;
+  constexpr auto joins = [](CommandName name, int arity, Join join, std::string_view syntax, std::string_view summary,
+                            int key = 0) {
+    return Command{name, arity, nullptr, syntax, summary, all, kept, nullptr, join, key};
+  };
   static constexpr Command table[] = {
-      {.name = "cl.throttle",
-       .arity = -1,
-       .key = 1,
-       .run = &Session::refuse_throttle,
-       .syntax = "key max_burst count period [quantity]",
-       .summary = "Takes from a key's rate of its own, as redis-cell does"},
-      {.name = "weir.check",
-       .arity = -3,
-       .run = &Session::refuse_check,
-       .syntax = "limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]",
-       .summary = "Takes from a consumer's limit, by the limit's name"},
-      {.name = "weir.peek",
-       .arity = -3,
-       .run = &Session::refuse_check,
-       .syntax = "limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]",
-       .summary = "Says what WEIR.CHECK would, and takes nothing"},
-      {.name = "weir.reset",
-       .arity = 3,
-       .run = &Session::refuse_reset,
-       .syntax = "limit consumer",
-       .summary = "Forgets what a consumer has used of a limit; needs the admin token"},
-      {.name = "weir.reserve",
-       .arity = -3,
-       .run = &Session::refuse_receipt_command,
-       .syntax = "limit consumer [COST n] [LEASE milliseconds] [ID id] [TIER tier] [MAXWAIT milliseconds]",
-       .summary = "Takes from a consumer's limit, and replies a receipt to settle it by"},
-      {.name = "weir.report",
-       .arity = -4,
-       .run = &Session::refuse_receipt_command,
-       .syntax = "limit consumer cost [ID id] [TIER tier]",
-       .summary = "Takes what was used already from a consumer's limit, and is never denied"},
-      {.name = "weir.settle",
-       .arity = 3,
-       .run = &Session::refuse_receipt_command,
-       .syntax = "receipt actual",
-       .summary = "Corrects what was reserved to what it turned out to cost, once"},
-      {.name = "weir.release",
-       .arity = 2,
-       .run = &Session::refuse_receipt_command,
-       .syntax = "receipt",
-       .summary = "Gives back what was reserved"},
-      {.name = "weir.extend",
-       .arity = -2,
-       .run = &Session::refuse_receipt_command,
-       .syntax = "receipt [milliseconds]",
-       .summary = "Lets a receipt end later"},
-      {.name = "ping",
-       .arity = -1,
-       .run = &Session::ping,
-       .syntax = "[message]",
-       .summary = "Says PONG, or the message"},
-      {.name = "echo", .arity = 2, .run = &Session::echo, .syntax = "message", .summary = "Says the message"},
-      {.name = "auth",
-       .arity = -2,
-       .run = &Session::auth,
-       .syntax = "[username] token",
-       .summary = "Shows a token",
-       .asked = too},
-      {.name = "hello",
-       .arity = -1,
-       .run = &Session::hello,
-       .syntax = "[protover [AUTH username token] [SETNAME name]]",
-       .summary = "Chooses the version of the protocol",
-       .asked = too},
-      {.name = "select",
-       .arity = 2,
-       .run = &Session::select,
-       .syntax = "index",
-       .summary = "Takes index 0, the only one"},
-      {.name = "client",
-       .arity = -2,
-       .run = nullptr,
-       .syntax = "subcommand ...",
-       .summary = "What there is to know of a connection",
-       .subcommands = &Session::client_subcommands},
-      {.name = "command",
-       .arity = -1,
-       .run = &Session::command_all,
-       .syntax = "[subcommand ...]",
-       .summary = "What commands there are",
-       .subcommands = &Session::command_subcommands},
-      {.name = "config",
-       .arity = -2,
-       .run = nullptr,
-       .syntax = "subcommand ...",
-       .summary = "What clients ask of a configuration",
-       .subcommands = &Session::config_subcommands},
-      {.name = "info",
-       .arity = -1,
-       .run = &Session::info,
-       .syntax = "[section ...]",
-       .summary = "What clients ask of a server"},
-      {.name = "multi",
-       .arity = 1,
-       .run = &Session::multi,
-       .syntax = "",
-       .summary = "Keeps the commands that follow until EXEC",
-       .after_multi = at_once},
-      {.name = "exec",
-       .arity = 1,
-       .run = &Session::exec,
-       .syntax = "",
-       .summary = "Runs the commands since MULTI, in their order",
-       .after_multi = at_once},
-      {.name = "discard",
-       .arity = 1,
-       .run = &Session::discard,
-       .syntax = "",
-       .summary = "Forgets the commands since MULTI",
-       .after_multi = at_once},
-      {.name = "reset",
-       .arity = 1,
-       .run = &Session::reset,
-       .syntax = "",
-       .summary = "Makes the connection as it was when it was new",
-       .asked = too,
-       .after_multi = at_once},
-      {.name = "quit",
-       .arity = -1,
-       .run = &Session::quit,
-       .syntax = "",
-       .summary = "Closes the connection",
-       .asked = too,
-       .after_multi = at_once},
+      joins("cl.throttle", -1, join_throttle, "key max_burst count period [quantity]",
+            "Takes from a key's rate of its own, as redis-cell does", 1),
+      joins("weir.check", -3, join_check<false>, "limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]",
+            "Takes from a consumer's limit, by the limit's name"),
+      joins("weir.peek", -3, join_check<true>, "limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]",
+            "Says what WEIR.CHECK would, and takes nothing"),
+      joins("weir.reset", 3, join_reset, "limit consumer",
+            "Forgets what a consumer has used of a limit; needs the admin token"),
+      joins("weir.reserve", -3, join_receipt<What::reserve>,
+            "limit consumer [COST n] [LEASE milliseconds] [ID id] [TIER tier] [MAXWAIT milliseconds]",
+            "Takes from a consumer's limit, and replies a receipt to settle it by"),
+      joins("weir.report", -4, join_receipt<What::report>, "limit consumer cost [ID id] [TIER tier]",
+            "Takes what was used already from a consumer's limit, and is never denied"),
+      joins("weir.settle", 3, join_receipt<What::settle>, "receipt actual",
+            "Corrects what was reserved to what it turned out to cost, once"),
+      joins("weir.release", 2, join_receipt<What::release>, "receipt", "Gives back what was reserved"),
+      joins("weir.extend", -2, join_receipt<What::extend>, "receipt [milliseconds]", "Lets a receipt end later"),
+      {"ping", -1, &Session::ping, "[message]", "Says PONG, or the message"},
+      {"echo", 2, &Session::echo, "message", "Says the message"},
+      {"auth", -2, &Session::auth, "[username] token", "Shows a token", too},
+      {"hello", -1, &Session::hello, "[protover [AUTH username token] [SETNAME name]]",
+       "Chooses the version of the protocol", too},
+      {"select", 2, &Session::select, "index", "Takes index 0, the only one"},
+      {"client", -2, nullptr, "subcommand ...", "What there is to know of a connection", all, kept,
+       &Session::client_subcommands},
+      {"command", -1, &Session::command_all, "[subcommand ...]", "What commands there are", all, kept,
+       &Session::command_subcommands},
+      {"config", -2, nullptr, "subcommand ...", "What clients ask of a configuration", all, kept,
+       &Session::config_subcommands},
+      {"info", -1, &Session::info, "[section ...]", "What clients ask of a server"},
+      {"multi", 1, &Session::multi, "", "Keeps the commands that follow until EXEC", all, at_once},
+      {"exec", 1, &Session::exec, "", "Runs the commands since MULTI, in their order", all, at_once},
+      {"discard", 1, &Session::discard, "", "Forgets the commands since MULTI", all, at_once},
+      {"reset", 1, &Session::reset, "", "Makes the connection as it was when it was new", too, at_once},
+      {"quit", -1, &Session::quit, "", "Closes the connection", too, at_once},
   };
   return table;
 }
 
 std::span<const RespFrontend::Session::Command> RespFrontend::Session::client_subcommands() noexcept {
   static constexpr Command table[] = {
-      {.name = "getname",
-       .arity = 2,
-       .run = &Session::client_get_name,
-       .syntax = "",
-       .summary = "The name of this connection"},
-      {.name = "id", .arity = 2, .run = &Session::client_id, .syntax = "", .summary = "The number of this connection"},
-      {.name = "info", .arity = 2, .run = &Session::client_info, .syntax = "", .summary = "About this connection"},
-      {.name = "list",
-       .arity = -2,
-       .run = &Session::client_list,
-       .syntax = "",
-       .summary = "About this connection; of others nothing is told"},
-      {.name = "no-evict",
-       .arity = 3,
-       .run = &Session::client_switch,
-       .syntax = "ON|OFF",
-       .summary = "Does nothing: nobody is evicted"},
-      {.name = "no-touch",
-       .arity = 3,
-       .run = &Session::client_switch,
-       .syntax = "ON|OFF",
-       .summary = "Does nothing: there are no keys to touch"},
-      {.name = "reply",
-       .arity = 3,
-       .run = &Session::client_reply,
-       .syntax = "ON|OFF|SKIP",
-       .summary = "Whether commands are answered",
-       .after_multi = AfterMulti::refused},
-      {.name = "setinfo",
-       .arity = 4,
-       .run = &Session::client_set_info,
-       .syntax = "LIB-NAME name|LIB-VER version",
-       .summary = "Names the library that the client uses"},
-      {.name = "setname",
-       .arity = 3,
-       .run = &Session::client_set_name,
-       .syntax = "name",
-       .summary = "Names this connection"},
+      {"getname", 2, &Session::client_get_name, "", "The name of this connection"},
+      {"id", 2, &Session::client_id, "", "The number of this connection"},
+      {"info", 2, &Session::client_info, "", "About this connection"},
+      {"list", -2, &Session::client_info, "", "About this connection; of others nothing is told"},
+      {"no-evict", 3, &Session::client_switch, "ON|OFF", "Does nothing: nobody is evicted"},
+      {"no-touch", 3, &Session::client_switch, "ON|OFF", "Does nothing: there are no keys to touch"},
+      {"reply", 3, &Session::client_reply, "ON|OFF|SKIP", "Whether commands are answered", Asked::of_all,
+       AfterMulti::refused},
+      {"setinfo", 4, &Session::client_set_info, "LIB-NAME name|LIB-VER version",
+       "Names the library that the client uses"},
+      {"setname", 3, &Session::client_set_name, "name", "Names this connection"},
   };
   return table;
 }
 
 std::span<const RespFrontend::Session::Command> RespFrontend::Session::command_subcommands() noexcept {
   static constexpr Command table[] = {
-      {.name = "count", .arity = 2, .run = &Session::command_count, .syntax = "", .summary = "How many there are"},
-      {.name = "docs",
-       .arity = -2,
-       .run = &Session::command_docs,
-       .syntax = "[name ...]",
-       .summary = "What they are for"},
-      {.name = "info",
-       .arity = -2,
-       .run = &Session::command_info,
-       .syntax = "[name ...]",
-       .summary = "How they are called"},
-      {.name = "list", .arity = 2, .run = &Session::command_list, .syntax = "", .summary = "Their names"},
+      {"count", 2, &Session::command_count, "", "How many there are"},
+      {"docs", -2, &Session::command_docs, "[name ...]", "What they are for"},
+      {"info", -2, &Session::command_info, "[name ...]", "How they are called"},
+      {"list", 2, &Session::command_list, "", "Their names"},
   };
   return table;
 }
 
 std::span<const RespFrontend::Session::Command> RespFrontend::Session::config_subcommands() noexcept {
   static constexpr Command table[] = {
-      {.name = "get",
-       .arity = -3,
-       .run = &Session::config_get,
-       .syntax = "pattern ...",
-       .summary = "The settings that clients look for"},
+      {"get", -3, &Session::config_get, "pattern ...", "The settings that clients look for"},
   };
   return table;
 }
 
 const RespFrontend::Session::Command* RespFrontend::Session::find(std::span<const Command> among,
                                                                   std::string_view name) noexcept {
-  const auto found = std::ranges::find_if(among, [&](const Command& c) { return equals_ignoring_case(name, c.name); });
+  const auto found = std::ranges::find_if(among, [&](const Command& c) { return c.name.is(name); });
   return found == among.end() ? nullptr : &*found;
 }
 
 // The refusals come in the order of Redis: unknown, not so many arguments, not allowed.
-void RespFrontend::Session::dispatch(Arguments arguments, Writer& reply) {
-  const Command* const command = find(commands(), arguments.front());
+void RespFrontend::Session::dispatch(const Command* command, Arguments arguments, Writer& reply) {
   if (command == nullptr) {
     std::string text = "ERR unknown command '";
     text += arguments.front().substr(0, longest_quoted);
@@ -262,20 +182,21 @@ void RespFrontend::Session::dispatch(Arguments arguments, Writer& reply) {
     refuse(nullptr, text + quoted(arguments.subspan(1)), reply);
   } else if (command->subcommands != nullptr && arguments.size() > 1) {
     dispatch_within(*command, arguments, reply);
-  } else if (!takes(command->arity, arguments.size())) {
-    refuse(command, wrong_count(command->name), reply);
+  } else if (!command->takes(arguments.size())) {
+    refuse(command, wrong_count(command->name.text()), reply);
   } else {
-    dispatch(*command, arguments, reply);
+    run(*command, arguments, reply);
   }
 }
 
 void RespFrontend::Session::dispatch_within(const Command& container, Arguments arguments, Writer& reply) {
   const std::span<const Command> among = container.subcommands();
   const std::string_view name = arguments[1];
-  const std::string title = upper(container.name);
+  const std::string title = upper(container.name.text());
   if (const Command* const found = find(among, name)) {
-    if (takes(found->arity, arguments.size())) return dispatch(*found, arguments, reply);
-    return refuse(found, wrong_count(std::string(container.name) + '|' + std::string(found->name)), reply);
+    if (found->takes(arguments.size())) return run(*found, arguments, reply);
+    return refuse(found, wrong_count(std::string(container.name.text()) + '|' + std::string(found->name.text())),
+                  reply);
   }
   if (!equals_ignoring_case(name, "help")) {
     return refuse(
@@ -286,12 +207,12 @@ void RespFrontend::Session::dispatch_within(const Command& container, Arguments 
   reply.array(1 + 2 * among.size());
   reply.simple_string(title + " <subcommand> [<arg> ...]. Subcommands are:");
   for (const Command& each : among) {
-    reply.simple_string(upper(each.name) + (each.syntax.empty() ? "" : " ") + std::string(each.syntax));
+    reply.simple_string(upper(each.name.text()) + (each.syntax.empty() ? "" : " ") + std::string(each.syntax));
     reply.simple_string("    " + std::string(each.summary) + '.');
   }
 }
 
-void RespFrontend::Session::dispatch(const Command& command, Arguments arguments, Writer& reply) {
+void RespFrontend::Session::run(const Command& command, Arguments arguments, Writer& reply) {
   if (is_stranger() && command.asked == Asked::of_all) {
     return refuse(&command, "NOAUTH Authentication required.", reply);
   }
@@ -301,6 +222,7 @@ void RespFrontend::Session::dispatch(const Command& command, Arguments arguments
       return refuse(&command, "ERR Command not allowed inside a transaction", reply);
     }
   }
+  if (command.join != nullptr) return reply.error(wrong_);
   (this->*command.run)(arguments, reply);
 }
 

@@ -145,10 +145,6 @@ void RespFrontend::Session::client_info(Arguments /*arguments*/, Writer& reply) 
   reply.verbatim(description());
 }
 
-void RespFrontend::Session::client_list(Arguments /*arguments*/, Writer& reply) {
-  reply.verbatim(description());
-}
-
 void RespFrontend::Session::client_get_name(Arguments /*arguments*/, Writer& reply) {
   if (name_.empty()) return reply.null();
   reply.bulk(name_);

@@ -66,9 +66,7 @@ std::string read_receipt_options(Words words, ReceiptQuestion& question) {
 }
 
 std::string read_settlement(Words arguments, ReceiptTexts& texts, ReceiptQuestion& question) {
-  const std::size_t least = question.ask.what == What::settle ? 3 : 2;
-  const std::size_t most = question.ask.what == What::release ? 2 : 3;
-  if (arguments.size() < least || arguments.size() > most) return std::string(syntax_error);
+  if (arguments.size() > 3) return std::string(syntax_error);
   if (question.ask.what == What::settle) {
     question.ask.actual = read_cost(arguments[2]);
     if (!question.ask.actual) return std::string(not_an_integer);
@@ -86,22 +84,11 @@ std::string read_settlement(Words arguments, ReceiptTexts& texts, ReceiptQuestio
 
 }  // namespace
 
-std::optional<What> receipt_command(std::string_view name) noexcept {
-  static constexpr std::array<std::pair<std::string_view, What>, 5> commands{{{"weir.reserve", What::reserve},
-                                                                              {"weir.report", What::report},
-                                                                              {"weir.settle", What::settle},
-                                                                              {"weir.release", What::release},
-                                                                              {"weir.extend", What::extend}}};
-  const auto found = std::ranges::find_if(commands, [&](const auto& c) { return equals_ignoring_case(name, c.first); });
-  return found == commands.end() ? std::nullopt : std::optional(found->second);
-}
-
 std::string read_receipt_command(What what, Words arguments, ReceiptTexts& texts, ReceiptQuestion& question) {
   question.ask.what = what;
   const bool reserves = what == What::reserve;
   if (!reserves && what != What::report) return read_settlement(arguments, texts, question);
   const std::size_t options = reserves ? 3 : 4;
-  if (arguments.size() < options) return std::string(syntax_error);
   question.named = named_ask(arguments, false, false);
   if (!reserves) {
     question.named.cost = read_cost(arguments[3]);

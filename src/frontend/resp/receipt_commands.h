@@ -34,10 +34,8 @@ struct ReceiptQuestion {
   std::optional<engine::Receipt> receipt;  // of the others
 };
 
-// Which of them a command is; none: another command.
-[[nodiscard]] std::optional<engine::ReceiptAsk::What> receipt_command(std::string_view name) noexcept;
-
-// `arguments` is the whole command. What is wrong, as to be replied; empty: nothing.
+// `arguments` is the whole command, as many as the command's arity asks for. What is wrong, as to be replied; empty:
+// nothing.
 [[nodiscard]] std::string read_receipt_command(engine::ReceiptAsk::What what,
                                                std::span<const std::string_view> arguments, ReceiptTexts& texts,
                                                ReceiptQuestion& question);

@@ -78,7 +78,7 @@ void RespFrontend::Session::command_count(Arguments /*arguments*/, Writer& reply
 
 void RespFrontend::Session::command_list(Arguments /*arguments*/, Writer& reply) {
   reply.array(commands().size());
-  for (const Command& command : commands()) reply.bulk(command.name);
+  for (const Command& command : commands()) reply.bulk(command.name.text());
 }
 
 void RespFrontend::Session::command_info(Arguments arguments, Writer& reply) {
@@ -97,7 +97,7 @@ void RespFrontend::Session::command_info(Arguments arguments, Writer& reply) {
 // Name, arity, flags, first key, last key, step, and what Redis 7 has besides, all of it empty.
 void RespFrontend::Session::describe(const Command& command, Writer& reply) {
   reply.array(10);
-  reply.bulk(command.name);
+  reply.bulk(command.name.text());
   reply.integer(command.arity);
   reply.set(1);
   reply.simple_string("fast");
@@ -113,16 +113,15 @@ void RespFrontend::Session::describe(const Command& command, Writer& reply) {
 void RespFrontend::Session::command_docs(Arguments arguments, Writer& reply) {
   const Arguments names = arguments.subspan(2);
   const auto is_wanted = [&](const Command& command) {
-    return names.empty() ||
-           std::ranges::any_of(names, [&](std::string_view name) { return equals_ignoring_case(name, command.name); });
+    return names.empty() || std::ranges::any_of(names, [&](std::string_view name) { return command.name.is(name); });
   };
   reply.map(static_cast<std::size_t>(std::ranges::count_if(commands(), is_wanted)));
   for (const Command& command : commands()) {
     if (!is_wanted(command)) continue;
-    reply.bulk(command.name);
+    reply.bulk(command.name.text());
     reply.map(2);
     reply.bulk("summary"), reply.bulk(command.summary);
-    reply.bulk("group"), reply.bulk(command.name.find('.') == std::string_view::npos ? "connection" : "module");
+    reply.bulk("group"), reply.bulk(command.name.text().find('.') == std::string_view::npos ? "connection" : "module");
   }
 }
 

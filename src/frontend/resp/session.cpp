@@ -2,10 +2,6 @@
 
 #include <atomic>
 
-#include "frontend/resp/argument.h"
-#include "frontend/resp/receipt_commands.h"
-#include "wire/resp/throttle.h"
-
 namespace weir::frontend {
 namespace {
 
@@ -52,58 +48,28 @@ std::size_t RespFrontend::Session::on_input(std::span<char> bytes, net::Output& 
 }
 
 bool RespFrontend::Session::take(CommandParser::Status status, net::Output& out) {
-  const bool is_command = status == CommandParser::Status::command;
-  const Arguments arguments = parser_.arguments();
-  const Lies lies = parser_.in_place() ? Lies::in_input : Lies::in_parser;
-  if (is_command && !transaction_ && batch(arguments, lies, out)) return true;
-  if (is_command && transaction_ && can_run(arguments)) return run_transaction(out);
-  if (!answer_batch(out)) return false;
-  is_command ? execute(arguments, out) : end(status, out);
-  return true;
-}
-
-bool RespFrontend::Session::batch(Arguments arguments, Lies lies, net::Output& out) {
-  if (is_stranger() || !add_to_batch(arguments)) return false;
-  if (replies_ == Replies::skip_next) replies_ = Replies::on;
-  if (batch_->full() || lies == Lies::in_parser) (void)answer_batch(out);
-  return true;
-}
-
-bool RespFrontend::Session::add_to_batch(Arguments arguments) {
-  const std::string_view name = arguments.front();
-  if (name == "CL.THROTTLE" || equals_ignoring_case(name, "cl.throttle")) return add_throttle(arguments);
-  if (equals_ignoring_case(name, "weir.reset")) {
-    if (arguments.size() != 3 || rights_ != Rights::reset) return false;
-    open_batch().add_reset(frontend_.context_, named_ask(arguments, false, true), wanted_reply());
+  if (status != CommandParser::Status::command) {
+    if (!answer_batch(out)) return false;
+    end(status, out);
     return true;
   }
-  const bool peeks = equals_ignoring_case(name, "weir.peek");
-  if (!peeks && !equals_ignoring_case(name, "weir.check")) return add_receipt_command(arguments);
-  if (arguments.size() < 3) return false;
-  match::NamedQuery ask = named_ask(arguments, peeks, peeks);
-  if (!read_options(arguments.subspan(3), ask).empty()) return false;
-  open_batch().add(frontend_.context_, ask, wanted_reply());
+  const Arguments arguments = parser_.arguments();
+  const Command* const command = find(commands(), arguments.front());
+  const Lies lies = parser_.in_place() ? Lies::in_input : Lies::in_parser;
+  if (!transaction_ && join(command, arguments, lies, out)) return true;
+  if (transaction_ && can_exec(command, arguments)) return run_transaction(out);
+  if (!answer_batch(out)) return false;
+  execute(command, arguments, out);
   return true;
 }
 
-bool RespFrontend::Session::add_receipt_command(Arguments arguments) {
-  const auto what = receipt_command(arguments.front());
-  if (!what) return false;
-  ReceiptQuestion question;
-  const std::string wrong = read_receipt_command(*what, arguments, frontend_.context_.receipt_texts(), question);
-  if (!wrong.empty()) return false;
-  open_batch().add(frontend_.context_, question, wanted_reply());
-  return true;
-}
-
-// The state is on its way into the cache from the moment its key is known, while the numbers and the next commands are
-// read.
-bool RespFrontend::Session::add_throttle(Arguments arguments) {
-  if (arguments.size() < 2) return false;
-  const table::KeyHash hash = frontend_.context_.evaluator().seek_throttle(arguments[1]);
-  const ThrottleLimits::Read* const read = frontend_.throttle_limits_.read(arguments);
-  if (read == nullptr) return false;
-  open_batch().add_throttle(frontend_.context_, hash, arguments[1], read->limit, read->quantity, wanted_reply());
+bool RespFrontend::Session::join(const Command* command, Arguments arguments, Lies lies, net::Output& out) {
+  if (command == nullptr || command->join == nullptr || is_stranger() || !command->takes(arguments.size()) ||
+      !command->join(*this, arguments)) {
+    return false;
+  }
+  if (replies_ == Replies::skip_next) replies_ = Replies::on;
+  if (batch_->full() || lies == Lies::in_parser) (void)answer_batch(out);
   return true;
 }
 
@@ -131,43 +97,19 @@ void RespFrontend::Session::forget_batch() {
   frontend_.batches_.give_back(std::move(batch_));
 }
 
-void RespFrontend::Session::refuse_throttle(Arguments arguments, Writer& reply) {
-  const auto asked = wire::resp::parse_throttle(arguments);
-  if (!asked) return reply.error(asked.error().message());
-  const auto limit = frontend_.throttle_limits_.get(asked->numbers);
-  if (!limit) reply.error(limit.error().message());
-}
-
-void RespFrontend::Session::refuse_check(Arguments arguments, Writer& reply) {
-  match::NamedQuery unused = named_ask(arguments, false, false);
-  reply.error(read_options(arguments.subspan(3), unused));
-}
-
-void RespFrontend::Session::refuse_receipt_command(Arguments arguments, Writer& reply) {
-  ReceiptQuestion unused;
-  const engine::ReceiptAsk::What what = *receipt_command(arguments.front());
-  reply.error(read_receipt_command(what, arguments, frontend_.context_.receipt_texts(), unused));
-}
-
-void RespFrontend::Session::refuse_reset(Arguments /*arguments*/, Writer& reply) {
-  reply.error(frontend_.options_.admin_token.is_set()
-                  ? "NOPERM WEIR.RESET needs the admin token: show it by AUTH first"
-                  : "NOPERM WEIR.RESET needs the admin token, and this server has none");
-}
-
 // After an error nobody knows where the next command begins.
 void RespFrontend::Session::end(CommandParser::Status status, net::Output& out) {
   if (status == CommandParser::Status::protocol_error) Writer(out.bytes(), protocol_).error(parser_.error());
   out.close_after();
 }
 
-void RespFrontend::Session::execute(Arguments arguments, net::Output& output) {
+void RespFrontend::Session::execute(const Command* command, Arguments arguments, net::Output& output) {
   std::string& out = output.bytes();
   const std::size_t begin = out.size();
   if (replies_ == Replies::skip_next) replies_ = Replies::skip_this;
   const bool was_on = replies_ == Replies::on;
   Writer reply(out, protocol_);
-  dispatch(arguments, reply);
+  dispatch(command, arguments, reply);
   if (!was_on && replies_ != Replies::on) out.resize(begin);
   if (replies_ == Replies::skip_this) replies_ = Replies::on;
   if (closing_) output.close_after();

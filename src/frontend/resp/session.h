@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/receipt.h"
+#include "frontend/resp/argument.h"
 #include "frontend/resp/resp_frontend.h"
 #include "frontend/resp/transaction.h"
 #include "wire/resp/command_parser.h"
@@ -32,21 +34,29 @@ class RespFrontend::Session final : public net::Session {
   using Arguments = std::span<const std::string_view>;
   using Writer = wire::resp::ReplyWriter;
   using Run = void (Session::*)(Arguments, Writer&);
+  using Join = bool (*)(Session&, Arguments);
 
   enum class Asked : std::uint8_t { of_all, of_strangers_too };
   enum class AfterMulti : std::uint8_t { kept, run_at_once, refused };
 
-  // A row of a table of commands. The arity counts the name; below zero it is the least.
+  // A row of a table of commands: what is called for a command, and what clients are told of it. Commands on limits
+  // join the batch, the others are run. The arity counts the name; below zero it is the least.
   struct Command {
-    std::string_view name;  // in lower case
+    CommandName name;
     int arity;
-    int key = 0;  // where the key is, for proxies that route commands by it; 0: nowhere
     Run run;
     std::string_view syntax;
     std::string_view summary;
     Asked asked = Asked::of_all;
     AfterMulti after_multi = AfterMulti::kept;
     std::span<const Command> (*subcommands)() noexcept = nullptr;
+    Join join = nullptr;
+    int key = 0;  // where the key is, for proxies that route commands by it; 0: nowhere
+
+    [[nodiscard]] bool takes(std::size_t arguments) const noexcept {
+      const auto count = static_cast<int>(arguments);
+      return arity < 0 ? count >= -arity : count == arity;
+    }
   };
   [[nodiscard]] static std::span<const Command> commands() noexcept;
   [[nodiscard]] static std::span<const Command> client_subcommands() noexcept;
@@ -57,13 +67,20 @@ class RespFrontend::Session final : public net::Session {
   enum class Rights : std::uint8_t { none, ask, reset };
   enum class Replies : std::uint8_t { on, off, skip_next, skip_this };
 
-  // Adds a command on limits to the batch. False: it is another command, or something is wrong with it. What lies in
-  // the parser is gone with its next step, so the batch is submitted at once then.
+  // Adds a command on limits to the batch. False: it is another command, or cannot join: then `wrong_` says why. What
+  // lies in the parser is gone with its next step, so the batch is submitted at once then.
   enum class Lies : std::uint8_t { in_parser, in_input };
-  [[nodiscard]] bool batch(Arguments arguments, Lies lies, net::Output& out);
-  [[nodiscard]] bool add_to_batch(Arguments arguments);
-  [[nodiscard]] bool add_throttle(Arguments arguments);
-  [[nodiscard]] bool add_receipt_command(Arguments arguments);
+  [[nodiscard]] bool join(const Command* command, Arguments arguments, Lies lies, net::Output& out);
+  [[nodiscard]] static bool join_throttle(Session& session, Arguments arguments);
+  template <bool peeks>
+  [[nodiscard]] static bool join_check(Session& session, Arguments arguments);
+  [[nodiscard]] static bool join_reset(Session& session, Arguments arguments);
+  template <engine::ReceiptAsk::What what>
+  [[nodiscard]] static bool join_receipt(Session& session, Arguments arguments);
+  [[nodiscard]] bool refuse_to_join(std::string_view why) {
+    wrong_ = why;
+    return false;
+  }
   // False: the batch is in flight, and the output is paused.
   [[nodiscard]] bool answer_batch(net::Output& out);
   void forget_batch();
@@ -74,9 +91,9 @@ class RespFrontend::Session final : public net::Session {
 
   // The input. False: it is not done with, and is taken again.
   [[nodiscard]] bool take(wire::resp::CommandParser::Status status, net::Output& out);
-  void execute(Arguments arguments, net::Output& output);
-  void dispatch(Arguments arguments, Writer& reply);
-  void dispatch(const Command& command, Arguments arguments, Writer& reply);
+  void execute(const Command* command, Arguments arguments, net::Output& output);
+  void dispatch(const Command* command, Arguments arguments, Writer& reply);
+  void run(const Command& command, Arguments arguments, Writer& reply);
   void dispatch_within(const Command& container, Arguments arguments, Writer& reply);
   void refuse(const Command* command, const std::string& text, Writer& reply);
   void end(wire::resp::CommandParser::Status status, net::Output& out);
@@ -84,7 +101,7 @@ class RespFrontend::Session final : public net::Session {
   // Between MULTI and EXEC, and EXEC itself.
   [[nodiscard]] bool keeps_commands() const noexcept { return transaction_ && !transaction_->running(); }
   void keep_for_exec(Arguments arguments, Writer& reply);
-  [[nodiscard]] bool can_run(Arguments arguments) const noexcept;
+  [[nodiscard]] bool can_exec(const Command* command, Arguments arguments) const noexcept;
   [[nodiscard]] bool run_transaction(net::Output& out);
 
   // What the client may do.
@@ -94,13 +111,7 @@ class RespFrontend::Session final : public net::Session {
   [[nodiscard]] bool show_token(std::string_view token) noexcept;
   void set_rights(Rights rights) noexcept;
 
-  // What is wrong with a command on limits: others are in a batch.
-  void refuse_throttle(Arguments arguments, Writer& reply);
-  void refuse_check(Arguments arguments, Writer& reply);
-  void refuse_reset(Arguments arguments, Writer& reply);
-  void refuse_receipt_command(Arguments arguments, Writer& reply);
-
-  // The other commands.
+  // The commands that do not join the batch.
 
   void ping(Arguments arguments, Writer& reply);
   void echo(Arguments arguments, Writer& reply);
@@ -116,7 +127,6 @@ class RespFrontend::Session final : public net::Session {
 
   void client_id(Arguments arguments, Writer& reply);
   void client_info(Arguments arguments, Writer& reply);
-  void client_list(Arguments arguments, Writer& reply);
   void client_get_name(Arguments arguments, Writer& reply);
   void client_set_name(Arguments arguments, Writer& reply);
   void client_set_info(Arguments arguments, Writer& reply);
@@ -141,6 +151,7 @@ class RespFrontend::Session final : public net::Session {
   Rights rights_ = Rights::none;
   Replies replies_ = Replies::on;
   bool closing_ = false;
+  std::string wrong_;                         // with the last command that could not join the batch, as to be replied
   std::unique_ptr<CommandBatch> batch_;       // that is not answered; null: none
   std::unique_ptr<Transaction> transaction_;  // since MULTI; null: none
 

@@ -3,7 +3,6 @@
 // or the store has yet to answer, the session comes back to it.
 #include "frontend/resp/transaction.h"
 
-#include "frontend/resp/argument.h"
 #include "frontend/resp/session.h"
 
 namespace weir::frontend {
@@ -92,10 +91,10 @@ void RespFrontend::Session::keep_for_exec(Arguments arguments, Writer& reply) {
               std::to_string(frontend_.options_.limits.command_length) + " bytes");
 }
 
-bool RespFrontend::Session::can_run(Arguments arguments) const noexcept {
+bool RespFrontend::Session::can_exec(const Command* command, Arguments arguments) const noexcept {
   if (transaction_->running()) return true;  // it is the same EXEC
-  return !transaction_->spoilt() && !is_stranger() && arguments.size() == 1 &&
-         equals_ignoring_case(arguments.front(), "exec");
+  return !transaction_->spoilt() && !is_stranger() && arguments.size() == 1 && command != nullptr &&
+         command->run == &Session::exec;
 }
 
 bool RespFrontend::Session::run_transaction(net::Output& out) {
@@ -108,11 +107,12 @@ bool RespFrontend::Session::run_transaction(net::Output& out) {
   for (; !transaction.over(); transaction.advance()) {
     if (out.full() || out.paused()) return false;
     const Arguments arguments = transaction.current();
-    if (batch(arguments, Lies::in_input, out)) continue;
+    const Command* const command = find(commands(), arguments.front());
+    if (join(command, arguments, Lies::in_input, out)) continue;
     if (!answer_batch(out)) return false;
     const std::size_t begin = out.bytes().size();
     Writer reply(out.bytes(), protocol_);
-    dispatch(arguments, reply);
+    dispatch(command, arguments, reply);
     if (replies_ != Replies::on) out.bytes().resize(begin);
   }
   if (!answer_batch(out)) return false;
