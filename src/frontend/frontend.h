@@ -2,7 +2,6 @@
 // server keeps a list of frontends for each loop, and knows them by this interface alone.
 #pragma once
 
-#include <any>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -82,9 +81,6 @@ class Frontend {
   // A session for a connection of this loop. Sessions are gone before their frontend.
   [[nodiscard]] virtual std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) = 0;
 
-  // Other options from now on, after a reload. They are of the type that the frontend was made with.
-  virtual void change(const std::any& options) = 0;
-
   // What the listener grants each connection, and which protocols it offers by ALPN.
   [[nodiscard]] virtual net::ConnectionOptions connection_options() const = 0;
   [[nodiscard]] virtual std::vector<std::string> alpn_protocols() const = 0;
@@ -93,14 +89,14 @@ class Frontend {
   [[nodiscard]] virtual std::uint64_t requests() const noexcept = 0;
   // Null where no proxy lets requests pass by the answers.
   [[nodiscard]] virtual const UnevaluatedCounts* unevaluated() const noexcept { return nullptr; }
-  // Null where there is no CL.THROTTLE.
-  [[nodiscard]] virtual const ThrottleCounts* throttle_counts() const noexcept { return nullptr; }
 };
 
+// A frontend with options of its own.
 template <class Options>
 class FrontendWith : public Frontend {
  public:
-  void change(const std::any& options) final { options_ = std::any_cast<const Options&>(options); }
+  // From now on, after a reload.
+  void change(Options options) { options_ = std::move(options); }
 
  protected:
   explicit FrontendWith(Options options) : options_(std::move(options)) {}

@@ -86,7 +86,6 @@ std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
 
 // A client that does not end its request is told so before the connection is closed for it.
 void HttpSession::on_tick(net::Moment now, net::Output& out) {
-  if (in_flight()) on_turn(out);
   const auto stage = parser_.stage();
   const bool unfinished = stage == RequestParser::Stage::head || stage == RequestParser::Stage::body;
   if (!unfinished || out.paused() || last_ || fault_) return unfinished_since_.reset();
@@ -110,7 +109,13 @@ void HttpSession::finish(net::Output& out) {
   if (fault_ || last_) out.close_after();
 }
 
+void HttpSession::on_drain(net::Output& out) {
+  draining_ = true;
+  if (streams_) continue_stream(out);
+}
+
 void HttpSession::on_resume(net::Output& out) {
+  if (streams_) continue_stream(out);
   answer_done(out);
   release(out);
   wait_for_turn(out);
@@ -150,7 +155,7 @@ void HttpSession::release(net::Output& out) {
 }
 
 void HttpSession::wait_for_turn(net::Output& out) {
-  if (in_flight()) out.pause();
+  if (in_flight() || streams_) out.pause();
   if (held_.empty()) return;
   out.pause();
   if (held_.front().due != Held::unknown) link_.resume_at(held_.front().due);

@@ -83,8 +83,8 @@ class HttpSession : public net::Session {
   std::size_t on_input(std::span<char> bytes, net::Output& out) final;
   void on_resume(net::Output& out) final;
   void on_tick(net::Moment now, net::Output& out) final;
-  void on_drain(net::Output& /*out*/) final { draining_ = true; }
-  [[nodiscard]] bool idle() const final { return held_.empty() && !in_flight(); }
+  void on_drain(net::Output& out) final;
+  [[nodiscard]] bool idle() const final { return held_.empty() && !in_flight() && !streams_; }
 
  protected:
   using Request = wire::http1::Request;
@@ -96,9 +96,11 @@ class HttpSession : public net::Session {
   // The store has yet to answer. Meanwhile the output is paused; on_resume calls answer_done(), perhaps too early.
   [[nodiscard]] virtual bool in_flight() const { return false; }
   virtual void answer_done(net::Output& /*out*/) {}
-  // About ten times a second: for an answer that goes on. Not called once a request has been refused.
-  virtual void on_turn(net::Output& /*out*/) {}
-  // The server is going away: such an answer ends.
+  // Between these two the session has an answer that goes on, and takes no more requests. continue_stream() is called
+  // whenever the link is resumed, and when the server is going away: then it ends the stream.
+  void begin_stream() noexcept { streams_ = true; }
+  void end_stream() noexcept { streams_ = false; }
+  virtual void continue_stream(net::Output& /*out*/) {}
   [[nodiscard]] bool draining() const noexcept { return draining_; }
   // As many queries as the request may have: its answer grows with them.
   [[nodiscard]] virtual std::size_t queries_in(const Request& /*request*/) const { return 1; }
@@ -146,6 +148,7 @@ class HttpSession : public net::Session {
   bool continue_due_ = false;
   bool last_ = false;  // no request follows
   bool draining_ = false;
+  bool streams_ = false;
 };
 
 // For a connection whose session it is: the session answers a request that does not end before the connection is closed

@@ -55,22 +55,42 @@ void tell(frontend::AdminBackend& backend, const frontend::MadeReset& reset) {
                    .outcome = outcomes[static_cast<std::size_t>(reset.outcome)]});
 }
 
-class HttpProtocol final : public Protocol {
+// A protocol whose frontends take what `options_of` makes of the listener's options.
+template <class FrontendType, auto options_of>
+class ProtocolOf : public Protocol {
  public:
   using Protocol::Protocol;
-  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return http_options(from); }
+
+  void change(std::size_t loop, const FrontendOptions& options) final { made_[loop]->change(options_of(options)); }
+
+ protected:
+  template <class... Arguments>
+  [[nodiscard]] std::unique_ptr<frontend::Frontend> add(Arguments&&... arguments) {
+    auto made = std::make_unique<FrontendType>(std::forward<Arguments>(arguments)...);
+    made_.push_back(made.get());
+    return made;
+  }
+  // One for each loop.
+  [[nodiscard]] const std::vector<FrontendType*>& made() const noexcept { return made_; }
+
+ private:
+  std::vector<FrontendType*> made_;
+};
+
+class HttpProtocol final : public ProtocolOf<frontend::HttpFrontend, http_options> {
+ public:
+  using ProtocolOf::ProtocolOf;
 
  private:
   std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
-    return std::make_unique<frontend::HttpFrontend>(with.context, with.health, http_options(options));
+    return add(with.context, with.health, http_options(options));
   }
 };
 
 // What Envoys enforce by themselves is assigned by all loops together.
-class RlsProtocol final : public Protocol {
+class RlsProtocol final : public ProtocolOf<frontend::RlsFrontend, rls_options> {
  public:
-  using Protocol::Protocol;
-  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return rls_options(from); }
+  using ProtocolOf::ProtocolOf;
   void set_nodes(std::uint32_t nodes, Instant now) override { quotas_->set_nodes(nodes, now); }
 
   void append_metrics(observe::MetricsPage& page) const override {
@@ -92,20 +112,19 @@ class RlsProtocol final : public Protocol {
 
  private:
   std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
-    return std::make_unique<frontend::RlsFrontend>(with.context, with.health, rls_options(options), quotas_);
+    return add(with.context, with.health, rls_options(options), quotas_);
   }
 
   const std::shared_ptr<frontend::Quotas> quotas_ = std::make_shared<frontend::Quotas>();
 };
 
 // CL.THROTTLE has no limits of the policy, so it has states and figures of its own.
-class RespProtocol final : public Protocol {
+class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_options> {
  public:
-  using Protocol::Protocol;
+  using ProtocolOf::ProtocolOf;
 
   static constexpr std::size_t memory_share = 4;  // one part in so many
 
-  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return resp_options(from); }
   [[nodiscard]] store::ThrottleTable* throttle_table() noexcept override { return throttles_.get(); }
 
   [[nodiscard]] Result<void> open_state(const StateOptions& options, Log& log) override {
@@ -153,7 +172,7 @@ class RespProtocol final : public Protocol {
  private:
   std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
     const auto on_reset = [&backend = with.backend](const frontend::MadeReset& reset) { tell(backend, reset); };
-    return std::make_unique<frontend::RespFrontend>(with.context, resp_options(options), on_reset, transaction_budget_);
+    return add(with.context, resp_options(options), on_reset, transaction_budget_);
   }
 
   [[nodiscard]] static std::filesystem::path file_in(const std::filesystem::path& folder) {
@@ -163,9 +182,9 @@ class RespProtocol final : public Protocol {
   // Allowed, limited.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> decisions() const {
     std::pair<std::uint64_t, std::uint64_t> sum{};
-    for (const frontend::Frontend* frontend : frontends()) {
-      sum.first += frontend->throttle_counts()->allowed.value();
-      sum.second += frontend->throttle_counts()->limited.value();
+    for (const frontend::RespFrontend* frontend : made()) {
+      sum.first += frontend->throttle_counts().allowed.value();
+      sum.second += frontend->throttle_counts().limited.value();
     }
     return sum;
   }
@@ -175,15 +194,14 @@ class RespProtocol final : public Protocol {
       std::make_shared<frontend::TransactionBudget>();
 };
 
-class AdminProtocol final : public Protocol {
+class AdminProtocol final : public ProtocolOf<frontend::AdminFrontend, admin_options> {
  public:
-  using Protocol::Protocol;
-  [[nodiscard]] std::any options(const FrontendOptions& from) const override { return admin_options(from); }
+  using ProtocolOf::ProtocolOf;
   void add_traffic(observe::TrafficTotals& /*totals*/) const override {}  // operators are not traffic
 
  private:
   std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
-    return std::make_unique<frontend::AdminFrontend>(with.context, with.backend, with.health, admin_options(options));
+    return add(with.context, with.backend, with.health, admin_options(options));
   }
 };
 

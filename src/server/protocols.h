@@ -2,7 +2,6 @@
 // there are.
 #pragma once
 
-#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -66,8 +65,8 @@ class Protocol {
   // For another loop. Not from several threads.
   [[nodiscard]] std::unique_ptr<frontend::Frontend> make_frontend(const Surroundings& surroundings,
                                                                   const FrontendOptions& options);
-  // In the form that its frontends take at a reload.
-  [[nodiscard]] virtual std::any options(const FrontendOptions& from) const = 0;
+  // Other options for the frontend of a loop, after a reload. On the loop's thread.
+  virtual void change(std::size_t loop, const FrontendOptions& options) = 0;
 
   [[nodiscard]] virtual Result<void> open_state(const StateOptions& /*options*/, Log& /*log*/) { return {}; }
   [[nodiscard]] virtual Result<void> save_state(const std::filesystem::path& /*folder*/, Instant /*now*/) { return {}; }

@@ -36,7 +36,8 @@ Worker::Worker(const WorkerContext& context, const std::vector<std::unique_ptr<P
       context_(context.engine, context.clock, options.settings,
                {.observer = &recorder_, .store = gate_.get(), .throttle = throttle_table_of(protocols)},
                options.receipt_keys),
-      protocols_(protocols) {
+      protocols_(protocols),
+      loop_(loop.index()) {
   if (outage_) {
     outage_->hold_with([this] { return context_.evaluator().hold(); });
     watch_slices();
@@ -99,7 +100,7 @@ void Worker::change(const WorkerOptions& options) {
   context_.change(options.settings);
   context_.change_receipt_keys(options.receipt_keys);
   for (std::size_t i = 0; i < frontends_.size(); ++i) {
-    if (options.frontends[i]) frontends_[i]->change(protocols_[i]->options(*options.frontends[i]));
+    if (options.frontends[i]) protocols_[i]->change(loop_, *options.frontends[i]);
   }
 }
 

@@ -80,6 +80,7 @@ class Worker {
   std::unique_ptr<store::redis::Heartbeat> heartbeat_;  // of the first loop
   frontend::LoopContext context_;
   const std::vector<std::unique_ptr<Protocol>>& protocols_;
+  const std::size_t loop_;  // its index
   std::vector<std::unique_ptr<frontend::Frontend>> frontends_;
 };
 

@@ -16,8 +16,9 @@ class AdminStreamTest : public AdminFrontendTest {
     EXPECT_EQ(session.on_input(bytes, out), bytes.size());
     return std::exchange(out.bytes(), {});
   }
+  // As after a message, of which the feed tells the session's link.
   std::string turn(net::Session& session, net::Output& out) {
-    session.on_tick(net::Moment::clock::now(), out);
+    session.on_resume(out);
     return std::exchange(out.bytes(), {});
   }
   void publish(const std::string& text) { backend_.feed_now.publish(text + "\n\n"); }
@@ -38,6 +39,30 @@ TEST_F(AdminStreamTest, BeginsWithTheLastMessageAndGoesOn) {
   publish("four");
   EXPECT_EQ(turn(*session_, out), "three\n\nfour\n\n");
   EXPECT_EQ(turn(*session_, out), "");
+}
+
+TEST_F(AdminStreamTest, EveryClientIsToldOfAMessageAtOnce) {
+  int told = 0;
+  {
+    const Feed::Place one(backend_.feed_now, [&] { ++told; });
+    const Feed::Place other(backend_.feed_now, [&] { ++told; });
+    publish("one");
+    EXPECT_EQ(told, 2);
+  }
+  publish("two");
+  EXPECT_EQ(told, 2);
+}
+
+TEST_F(AdminStreamTest, IsPushedToItsConnection) {
+  const net::Server server(
+      [this](const net::Peer& peer, const net::Link& link) { return frontend_->open(peer, link); });
+  net::Client client = server.connect();
+  publish("one");
+  client.send(request("GET /v1/stream"));
+  std::string received;
+  while (!received.ends_with("one\n\n")) received += client.receive(1);
+  publish("two");
+  EXPECT_EQ(client.receive(5), "two\n\n");
 }
 
 TEST_F(AdminStreamTest, ThereMayBeNoMessageYet) {
@@ -108,12 +133,12 @@ TEST_F(AdminStreamTest, WhoeverDoesNotReadIsNotSentMore) {
   net::Output out(64);
   (void)begin(*session_, out);
   publish(std::string(100, 'x'));
-  session_->on_tick(net::Moment::clock::now(), out);
+  session_->on_resume(out);
   const std::size_t unread = out.bytes().size();
   EXPECT_GE(unread, 64U);
   for (int i = 0; i < 100; ++i) {
     publish(std::string(100, 'y'));
-    session_->on_tick(net::Moment::clock::now(), out);
+    session_->on_resume(out);
   }
   EXPECT_EQ(out.bytes().size(), unread);
 }
@@ -141,7 +166,7 @@ TEST_F(AdminStreamTest, EndsWhenTheServerStops) {
   (void)begin(*session_, out);
   EXPECT_FALSE(session_->idle());
   session_->on_drain(out);
-  EXPECT_EQ(turn(*session_, out), end_message);
+  EXPECT_EQ(out.bytes(), end_message);
   EXPECT_TRUE(out.closing());
   EXPECT_TRUE(session_->idle());
   EXPECT_EQ(backend_.feed_now.clients(), 0U);

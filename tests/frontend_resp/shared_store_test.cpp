@@ -34,8 +34,8 @@ TEST(SharedResp, CommandsOnLimitsThatFollowEachOtherAreOneBatch) {
   EXPECT_EQ(talk.resume(), passed + allowed + passed_again + allowed_again + limited);
   EXPECT_TRUE(talk.idle());
   EXPECT_EQ(resp.frontend.requests(), 5U);
-  EXPECT_EQ(resp.frontend.throttle_counts()->allowed.value(), 2U);
-  EXPECT_EQ(resp.frontend.throttle_counts()->limited.value(), 1U);
+  EXPECT_EQ(resp.frontend.throttle_counts().allowed.value(), 2U);
+  EXPECT_EQ(resp.frontend.throttle_counts().limited.value(), 1U);
 }
 
 TEST(SharedResp, OtherCommandsWaitTheirTurn) {

@@ -80,8 +80,8 @@ TEST(RespThrottle, PipelineSeesItsOwnCharges) {
     expected += i < 200 ? numbers({0, 200, 199 - i, -1, i + 1}) : numbers({1, 200, 0, 1, 200});
   }
   EXPECT_EQ(Talk(server).say(asked), expected);
-  EXPECT_EQ(server.frontend.throttle_counts()->allowed.value(), 200U);
-  EXPECT_EQ(server.frontend.throttle_counts()->limited.value(), 100U);
+  EXPECT_EQ(server.frontend.throttle_counts().allowed.value(), 200U);
+  EXPECT_EQ(server.frontend.throttle_counts().limited.value(), 100U);
 }
 
 // More kinds than are kept, each twice, so that one takes the place of another in the middle of a batch.

@@ -123,9 +123,7 @@ class AdminFrontend::Session final : public HttpSession {
   void serve(std::span<const Request> requests, net::Output& out) override;
   void answer_done(net::Output& out) override;
   [[nodiscard]] Instant now() const override { return frontend_.context_.now(); }
-  // A stream never ends by itself: no more requests are read from its connection.
-  [[nodiscard]] bool in_flight() const override { return stream_.has_value(); }
-  void on_turn(net::Output& out) override;
+  void continue_stream(net::Output& out) override;
 
   void respond(const Request& request, net::Output& out);
   // Nothing: go on.
@@ -177,7 +175,7 @@ class AdminFrontend::Session final : public HttpSession {
   AdminFrontend& frontend_;
   bool reloading_ = false;
   struct Stream {
-    explicit Stream(Feed& feed) : place(feed) {}
+    Stream(Feed& feed, const net::Link& link) : place(feed, [link] { link.post([link] { link.resume(); }); }) {}
     Feed::Place place;
     std::uint64_t seen = 0;
   };
@@ -434,7 +432,7 @@ void AdminFrontend::Session::start_stream(const Asked& asked) {
   if (!idle() || !pending_.empty() || !traits.is_last) {
     return say(asked, http_problem(400, "Ask for the stream on a connection of its own."));
   }
-  stream_.emplace(frontend_.backend_.feed());
+  stream_.emplace(frontend_.backend_.feed(), link_);
   if (!stream_->place.taken()) {
     stream_.reset();
     return say(asked, http_problem(503,
@@ -454,18 +452,19 @@ void AdminFrontend::Session::start_stream(const Asked& asked) {
   }
   const std::uint64_t newest = frontend_.backend_.feed().newest();
   stream_->seen = newest == 0 ? 0 : newest - 1;
-  on_turn(out);
+  begin_stream();
+  continue_stream(out);
 }
 
 // A reader that does not read is not waited for.
-void AdminFrontend::Session::on_turn(net::Output& out) {
-  if (!stream_) return;
+void AdminFrontend::Session::continue_stream(net::Output& out) {
   if (out.full()) return link_.close();
   stream_->seen = frontend_.backend_.feed().append_after(stream_->seen, out.bytes());
   if (!draining()) return;
   out.append(end_message);
   out.close_after();
   stream_.reset();
+  end_stream();
 }
 
 // All limits, or one.

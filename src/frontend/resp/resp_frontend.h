@@ -49,7 +49,7 @@ class RespFrontend final : public FrontendWith<RespOptions> {
   }
   [[nodiscard]] std::vector<std::string> alpn_protocols() const override { return {}; }
   [[nodiscard]] std::uint64_t requests() const noexcept override { return commands_.value(); }
-  [[nodiscard]] const ThrottleCounts* throttle_counts() const noexcept override { return &throttle_counts_; }
+  [[nodiscard]] const ThrottleCounts& throttle_counts() const noexcept { return throttle_counts_; }
 
  private:
   class Session;
