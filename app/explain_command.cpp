@@ -15,6 +15,7 @@
 #include "app/problem_report.h"
 #include "app/server_config.h"
 #include "app/terminal.h"
+#include "base/ascii.h"
 #include "match/descriptors.h"
 #include "match/explain.h"
 #include "text/address.h"
@@ -61,18 +62,12 @@ struct ExplainOptions {
   Format format = Format::text;
 };
 
-std::string_view trimmed(std::string_view text) noexcept {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 // `POST /login`; without a method, GET.
 void set_request(std::string_view request, match::Query& query) noexcept {
-  request = trimmed(request);
+  request = base::trimmed(request);
   const std::size_t space = request.find(' ');
   if (space != std::string_view::npos) query.method = request.substr(0, space);
-  query.target = space == std::string_view::npos ? request : trimmed(request.substr(space));
+  query.target = space == std::string_view::npos ? request : base::trimmed(request.substr(space));
 }
 
 std::string check_request(const std::string& text) {
@@ -86,7 +81,7 @@ std::string check_request(const std::string& text) {
 Header parse_header(std::string_view text) noexcept {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return {};
-  return {trimmed(text.substr(0, colon)), trimmed(text.substr(colon + 1))};
+  return {base::trimmed(text.substr(0, colon)), base::trimmed(text.substr(colon + 1))};
 }
 
 std::string check_header(const std::string& text) {

@@ -1,12 +1,12 @@
 #include "app/man_page.h"
 
-#include <cctype>
 #include <cstddef>
 #include <vector>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "base/ascii.h"
 #include "server/config_fields.h"
 
 namespace weir::app {
@@ -44,9 +44,7 @@ std::string roff(std::string_view text) {
 }
 
 std::string title(std::string_view name, std::string_view section, std::string_view version, std::string_view manual) {
-  std::string upper;
-  for (const char c : name) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return fmt::format(".TH {} {} \"\" \"weir {}\" \"{}\"\n", roff(upper), section, version, manual);
+  return fmt::format(".TH {} {} \"\" \"weir {}\" \"{}\"\n", roff(base::upper(name)), section, version, manual);
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -135,9 +133,7 @@ std::string synopsis(const CommandTree& command) {
 
 // The description without the capital that begins it, as whatis(1) lists it.
 std::string as_summary(std::string text) {
-  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  }
+  if (text.size() > 1 && base::is_lower(text[1])) text[0] = base::to_lower(text[0]);
   return text;
 }
 

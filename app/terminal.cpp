@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 
 #include "app/commands.h"
-#include "text/characters.h"
+#include "text/utf8.h"
 
 namespace weir::app {
 namespace {

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace weir::app {
 namespace {
 
 constexpr std::ptrdiff_t page = 10;
 constexpr std::size_t most_of_filter = 64;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 Order after(Order order) {
   switch (order) {
@@ -52,9 +48,9 @@ void Screen::update(TopData data) {
 
 std::vector<std::size_t> Screen::chosen() const {
   std::vector<std::size_t> found;
-  const std::string wanted = lower(filter_);
+  const std::string wanted = base::lower(filter_);
   for (std::size_t i = 0; i < data_.limits.size(); ++i) {
-    if (lower(data_.limits[i].name).find(wanted) != std::string::npos) found.push_back(i);
+    if (base::lower(data_.limits[i].name).find(wanted) != std::string::npos) found.push_back(i);
   }
   std::ranges::stable_sort(
       found, [&](std::size_t a, std::size_t b) { return is_before(data_.limits[a], data_.limits[b], order_); });

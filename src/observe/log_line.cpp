@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "base/ascii.h"
 #include "match/caller.h"
 #include "text/date.h"
 #include "text/decimal.h"
@@ -94,8 +95,7 @@ std::string_view trace_id_in(std::string_view value) noexcept {
 bool is_request_id(std::string_view value) noexcept {
   constexpr std::string_view marks = "-_.:=+/@";
   return !value.empty() && value.size() <= longest_request_id && std::ranges::all_of(value, [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           marks.find(c) != std::string_view::npos;
+    return base::is_letter_or_digit(c) || marks.find(c) != std::string_view::npos;
   });
 }
 

@@ -14,6 +14,7 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "policy/words.h"
 #include "text/yaml/scalar.h"
 
@@ -36,14 +37,6 @@ constexpr std::array<Unit, 3> units{
 
 tl::unexpected<Error> wrong(std::string_view text, std::string what) {
   return failure(text::in_quotes(text), std::move(what));
-}
-
-constexpr bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
-constexpr bool is_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 constexpr bool is_visible(char c) noexcept {
@@ -87,7 +80,7 @@ Result<std::size_t> parse_size(std::string_view text, SizeBounds bounds) {
   const auto* const unit =
       std::find_if(units.begin(), units.end(), [&](const Unit& each) { return text.ends_with(each.name); });
   const std::string_view digits = unit == units.end() ? "" : text.substr(0, text.size() - unit->name.size());
-  if (digits.empty() || !std::ranges::all_of(digits, is_digit) || (digits.size() > 1 && digits.front() == '0')) {
+  if (digits.empty() || !std::ranges::all_of(digits, base::is_digit) || (digits.size() > 1 && digits.front() == '0')) {
     return wrong(text, "not a size: write it like 64KiB, 256MiB or 2GiB");
   }
   const auto count = number_in<std::uint64_t>(digits);
@@ -150,7 +143,7 @@ Result<net::Address> parse_listen(std::string_view text) {
 }
 
 Result<std::string> parse_host(std::string_view text) {
-  const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; };
+  const auto fits = [](char c) { return base::is_letter_or_digit(c) || c == '-' || c == '.' || c == '_'; };
   if (text == "*") return std::string(text);
   if (text.empty() || text.size() > longest_host || !std::ranges::all_of(text, fits)) {
     return wrong(text, "not the name of a host: write it like limits.example.com, without a port, or \"*\" for any");

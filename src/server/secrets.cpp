@@ -16,6 +16,8 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
+
 namespace weir::server {
 namespace {
 
@@ -115,11 +117,7 @@ std::optional<frontend::ReceiptKey> parse_receipt_key(std::string_view line) noe
 
 // Without its comment, and without blanks around it.
 std::string_view bare_line(std::string_view line) noexcept {
-  constexpr std::string_view blanks = " \t\r";
-  line = line.substr(0, line.find('#'));
-  const std::size_t begin = line.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(blanks) + 1 - begin);
+  return base::trimmed(line.substr(0, line.find('#')), " \t\r");
 }
 
 }  // namespace

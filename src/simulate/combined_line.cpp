@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "text/characters.h"
+#include "base/ascii.h"
 
 namespace weir::simulate {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::string_view rest_of(std::string_view text, std::size_t begin) noe
 }
 
 constexpr bool is_method_char(char c) noexcept {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+  return base::is_letter(c) || c == '-' || c == '_';
 }
 
 bool is_method(std::string_view text) noexcept {
@@ -131,8 +131,8 @@ tl::expected<Client, Fault> split_client(std::string_view text) noexcept {
 
 // " 200 123 ..."
 std::uint16_t status_of(std::string_view rest) noexcept {
-  if (rest.size() < 4 || rest[0] != ' ' || !text::is_digit(rest[1]) || !text::is_digit(rest[2]) ||
-      !text::is_digit(rest[3]))
+  if (rest.size() < 4 || rest[0] != ' ' || !base::is_digit(rest[1]) || !base::is_digit(rest[2]) ||
+      !base::is_digit(rest[3]))
     return 0;
   if (rest.size() > 4 && rest[4] != ' ') return 0;
   return static_cast<std::uint16_t>((rest[1] - '0') * 100 + (rest[2] - '0') * 10 + (rest[3] - '0'));

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "policy/tools/strictness.h"
-#include "text/characters.h"
 
 namespace weir::simulate {
 namespace {
@@ -19,7 +19,7 @@ bool differs_by_tier(const policy::TieredLimit& limits) {
 
 bool has_header(const LogEntry& entry, std::string_view name) noexcept {
   return std::ranges::any_of(entry.headers, [&](const Header& header) {
-    return text::equals_ignoring_case(header.name, name) && !header.value.empty();
+    return base::equals_ignoring_case(header.name, name) && !header.value.empty();
   });
 }
 

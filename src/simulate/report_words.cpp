@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include "policy/words.h"
-#include "text/characters.h"
+#include "text/utf8.h"
 
 namespace weir::simulate {
 namespace {

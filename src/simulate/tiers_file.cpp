@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "text/characters.h"
+#include "base/ascii.h"
 #include "text/yaml/problem.h"
 
 namespace weir::simulate {
@@ -16,11 +16,11 @@ namespace {
 // Takes one field off the front of `line`, and the comma behind it. None if its quotes are not closed, or something
 // follows them.
 std::optional<std::string> take_field(std::string_view& line) {
-  line = text::trimmed(line);
+  line = base::trimmed(line);
   std::string field;
   if (!line.starts_with('"')) {
     const std::size_t comma = std::min(line.find(','), line.size());
-    field = text::trimmed(line.substr(0, comma));
+    field = base::trimmed(line.substr(0, comma));
     line.remove_prefix(std::min(comma + 1, line.size()));
     return field;
   }
@@ -33,7 +33,7 @@ std::optional<std::string> take_field(std::string_view& line) {
     field += '"';
     line.remove_prefix(1);
   }
-  line = text::trimmed(line);
+  line = base::trimmed(line);
   if (!line.empty() && !line.starts_with(',')) return {};
   if (!line.empty()) line.remove_prefix(1);
   return field;
@@ -51,7 +51,7 @@ Result<TiersFile> TiersFile::read(std::string_view text, std::string_view name, 
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     ++number;
-    line = text::trimmed(line, " \t\r");
+    line = base::trimmed(line, " \t\r");
     if (line.empty() || line.starts_with('#')) continue;
     const bool may_be_title = std::exchange(is_first, false);
     const auto wrong = [&](std::string what) { return failure(fmt::format("{}:{}", name, number), std::move(what)); };

@@ -6,7 +6,7 @@
 
 #include <arpa/inet.h>
 
-#include "text/characters.h"
+#include "base/ascii.h"
 
 namespace weir::text {
 namespace {
@@ -22,7 +22,7 @@ bool read_v4(std::string_view text, Address& address) noexcept {
     if (i > 0 && (at == end || *at++ != '.')) return false;
     const char* const begin = at;
     unsigned number = 0;
-    for (; at != end && is_digit(*at); ++at) number = number * 10 + static_cast<unsigned>(*at - '0');
+    for (; at != end && base::is_digit(*at); ++at) number = number * 10 + static_cast<unsigned>(*at - '0');
     if (at == begin || at - begin > 3 || number > 255 || (*begin == '0' && at - begin > 1)) return false;
     address.bytes[i] = static_cast<std::uint8_t>(number);
   }
@@ -65,10 +65,10 @@ constexpr unsigned max_port = 65535;
 
 bool is_port(std::string_view text) noexcept {
   if (text.starts_with('_')) {
-    return consists_of(text.substr(1),
-                       [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; });
+    return base::consists_of(text.substr(1),
+                             [](char c) { return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; });
   }
-  if (text.size() > max_port_digits || !consists_of(text, is_digit)) return false;
+  if (text.size() > max_port_digits || !base::consists_of(text, base::is_digit)) return false;
   unsigned number = 0;
   for (const char digit : text) number = number * 10 + static_cast<unsigned>(digit - '0');
   return number <= max_port;
@@ -78,9 +78,11 @@ bool is_port(std::string_view text) noexcept {
 std::optional<Address> parse_with_zone(std::string_view text) noexcept {
   const std::size_t percent = text.find('%');
   if (percent == std::string_view::npos) return Address::parse(text);
-  const auto is_zone_character = [](char c) { return is_printable(c) && c != ' ' && c != '%' && c != '[' && c != ']'; };
+  const auto is_zone_character = [](char c) {
+    return base::is_printable(c) && c != ' ' && c != '%' && c != '[' && c != ']';
+  };
   const bool is_v6 = text.substr(0, percent).find(':') != std::string_view::npos;
-  if (!is_v6 || !consists_of(text.substr(percent + 1), is_zone_character)) return {};
+  if (!is_v6 || !base::consists_of(text.substr(percent + 1), is_zone_character)) return {};
   return Address::parse(text.substr(0, percent));
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-#include "text/characters.h"
+#include "base/ascii.h"
 
 namespace weir::text {
 namespace {
@@ -63,8 +63,8 @@ class DateReader {
   // The digits after a decimal point, as many as there are.
   Duration read_fraction() noexcept {
     std::int64_t worth = 100'000;
-    fits_ = fits_ && !rest_.empty() && is_digit(rest_.front());
-    for (; fits_ && !rest_.empty() && is_digit(rest_.front()); rest_.remove_prefix(1)) {
+    fits_ = fits_ && !rest_.empty() && base::is_digit(rest_.front());
+    for (; fits_ && !rest_.empty() && base::is_digit(rest_.front()); rest_.remove_prefix(1)) {
       fraction_ += Duration{(rest_.front() - '0') * worth};
       worth /= 10;
     }
@@ -123,7 +123,7 @@ class DateReader {
     fits_ = fits_ && rest_.size() >= digits;
     unsigned value = 0;
     for (std::size_t i = 0; fits_ && i < digits; ++i) {
-      fits_ = is_digit(rest_[i]);
+      fits_ = base::is_digit(rest_[i]);
       value = value * 10 + static_cast<unsigned>(rest_[i] - '0');
     }
     if (fits_) rest_.remove_prefix(digits);
@@ -260,7 +260,7 @@ std::optional<Stamp> parse_rfc3339(std::string_view text) noexcept {
 std::optional<Stamp> parse_epoch(std::string_view text) noexcept {
   const bool negative = text.starts_with('-');
   std::string_view rest = text.substr(negative ? 1 : 0);
-  if (rest.empty() || !is_digit(rest.front())) return {};
+  if (rest.empty() || !base::is_digit(rest.front())) return {};
   std::uint64_t whole = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), whole);
   if (error != std::errc{} || whole > 10'000'000'000'000'000'000U) return {};

@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "text/characters.h"
+#include "base/ascii.h"
+#include "text/utf8.h"
 
 namespace weir::text {
 namespace {
 
 constexpr bool is_plain_in_json(char c) noexcept {
-  return is_printable(c) && c != '"' && c != '\\';
+  return base::is_printable(c) && c != '"' && c != '\\';
 }
 
 void append_unit(std::string& out, unsigned unit) {

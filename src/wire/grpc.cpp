@@ -4,7 +4,8 @@
 #include <charconv>
 #include <system_error>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
+#include "base/percent.h"
 
 namespace weir::wire::grpc {
 
@@ -43,17 +44,7 @@ std::string_view text_of(Status status) noexcept {
 }
 
 std::string encode_message(std::string_view message) {
-  std::string encoded;
-  encoded.reserve(message.size());
-  for (const char c : message) {
-    if (is_printable(c) && c != '%') {
-      encoded.push_back(c);
-    } else {
-      const auto code = percent_encoded(c);
-      encoded.append(code.data(), code.size());
-    }
-  }
-  return encoded;
+  return base::percent_encoded(message, [](char c) { return base::is_printable(c) && c != '%'; });
 }
 
 }  // namespace weir::wire::grpc

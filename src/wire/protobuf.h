@@ -21,7 +21,8 @@
 #include <string>
 #include <string_view>
 
-#include "text/characters.h"
+#include "text/append_written.h"
+#include "text/utf8.h"
 
 namespace weir::wire::protobuf {
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
+#include "base/ascii.h"
+#include "text/append_written.h"
 #include "wire/fields/delta_seconds.h"
 
 namespace weir::wire::rls {
@@ -100,38 +101,6 @@ struct LimitMessage {
   std::size_t size;
 };
 
-using Eight = std::uint64_t;
-
-// In ASCII; other bytes are as they were.
-constexpr Eight lower(Eight text) noexcept {
-  constexpr Eight each = 0x0101'0101'0101'0101U;
-  const Eight low_bits = text & (0x7F * each);
-  const Eight from_a = low_bits + (0x80 - 'A') * each;  // the high bit of a byte says so
-  const Eight beyond_z = low_bits + (0x7F - 'Z') * each;
-  const Eight is_upper = (from_a ^ beyond_z) & ~text & (0x80 * each);
-  return text | is_upper >> 2U;
-}
-
-void put_eight_lower(char* to, const char* from) noexcept {
-  Eight text = 0;
-  std::memcpy(&text, from, sizeof text);
-  text = lower(text);
-  std::memcpy(to, &text, sizeof text);
-}
-
-// Eight at a time; the last may reach back into those before.
-char* put_lower(char* to, std::string_view text) noexcept {
-  const std::size_t size = text.size();
-  if (size < sizeof(Eight)) {
-    return std::transform(text.begin(), text.end(), to,
-                          [](char c) { return static_cast<char>(lower(static_cast<std::uint8_t>(c))); });
-  }
-  for (std::size_t i = 0; i + sizeof(Eight) < size; i += sizeof(Eight)) put_eight_lower(to + i, text.data() + i);
-  const std::size_t last = size - sizeof(Eight);
-  put_eight_lower(to + last, text.data() + last);
-  return to + size;
-}
-
 }  // namespace
 
 std::optional<Duration> length_of(std::uint32_t unit) noexcept {
@@ -220,7 +189,7 @@ void RateLimitResponse::status(const DescriptorStatus& status) {
 void RateLimitResponse::response_header(std::string_view name, std::string_view value) {
   const std::size_t size = bytes_size(1, name.size()) + bytes_size(2, value.size());
   text::append_written(out_, bytes_size(3, size), [&](char* to) {
-    to = put_lower(put_size(put_size(to, 3, size), 1, name.size()), name);
+    to = base::put_lower(put_size(put_size(to, 3, size), 1, name.size()), name);
     put_bytes(to, 2, value);
   });
 }

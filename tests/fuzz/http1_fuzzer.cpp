@@ -9,15 +9,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "tests/wire/http1_conversation.h"
-#include "wire/ascii.h"
 #include "wire/http1/lines.h"
 
 namespace {
 
 using namespace weir::wire::http1;
-using weir::wire::equals_ignoring_case;
-using weir::wire::without_outer_whitespace;
+using weir::base::equals_name;
+using weir::base::trimmed;
 
 constexpr Limits usual{};
 constexpr Limits tight{.head_bytes = 160, .headers = 4, .target_bytes = 24, .body_bytes = 48};
@@ -36,10 +36,10 @@ void require_bounds(const Seen& seen, const Limits& limits) {
   for (const auto& [name, value] : seen.headers) {
     require(!name.empty() && token_bytes.run(name) == name.size());
     require(std::none_of(value.begin(), value.end(), is_control));
-    require(without_outer_whitespace(value) == value);
-    if (equals_ignoring_case(name, "host")) ++hosts;
-    if (equals_ignoring_case(name, "transfer-encoding")) ++framings;
-    if (equals_ignoring_case(name, "content-length")) {
+    require(trimmed(value) == value);
+    if (equals_name(name, "host")) ++hosts;
+    if (equals_name(name, "transfer-encoding")) ++framings;
+    if (equals_name(name, "content-length")) {
       ++framings;
       require(!value.empty() && value.find_first_not_of("0123456789") == std::string::npos);
       require(std::stoul(value) == seen.body.size());
@@ -57,7 +57,7 @@ std::string written(const Seen& seen) {
     bytes += name;
     bytes += ':';
     bytes += value + "\r\n";
-    is_chunked = is_chunked || equals_ignoring_case(name, "transfer-encoding");
+    is_chunked = is_chunked || equals_name(name, "transfer-encoding");
   }
   bytes += "\r\n";
   if (!is_chunked) return bytes + seen.body;

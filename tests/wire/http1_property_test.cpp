@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "base/ascii.h"
 #include "tests/wire/http1_conversation.h"
-#include "wire/ascii.h"
 #include "wire/http1/response_writer.h"
 
 namespace weir::wire::http1 {
@@ -54,7 +54,7 @@ Seen any_request(std::string& bytes) {
   seen.headers.emplace_back("Host", seen.host);
   const int count = *rc::gen::inRange(0, 10);
   for (int i = 0; i < count; ++i) {
-    const auto value = std::string(without_outer_whitespace(text_of_bytes(value_alphabet, 40)));
+    const auto value = std::string(base::trimmed(text_of_bytes(value_alphabet, 40)));
     seen.headers.emplace_back("X-" + any_token(), value);
   }
   const bool is_chunked = *rc::gen::arbitrary<bool>();

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "text/characters.h"
+#include "base/ascii.h"
 #include "text/yaml/tree.h"
 
 namespace weir::text {
@@ -21,9 +21,9 @@ class Scanner {
     for (std::size_t i = 0; i < line.size(); ++i) {
       if (quote_ != '\0') {
         i = skip_quoted(line, i);
-      } else if (line[i] == '#' && (i == 0 || is_blank(line[i - 1]))) {
+      } else if (line[i] == '#' && (i == 0 || base::is_blank(line[i - 1]))) {
         return i;
-      } else if (!is_blank(line[i])) {
+      } else if (!base::is_blank(line[i])) {
         read(line, i);
       }
     }
@@ -57,7 +57,7 @@ class Scanner {
   // A character that is neither blank nor in quotes.
   void read(std::string_view line, std::size_t i) {
     const char c = line[i];
-    const bool ends_word = i + 1 >= line.size() || is_blank(line[i + 1]);
+    const bool ends_word = i + 1 >= line.size() || base::is_blank(line[i + 1]);
     if (!begins_value_) {
       begins_value_ = (c == ':' && (ends_word || depth_ > 0)) || (c == ',' && depth_ > 0);
       if (depth_ > 0) follow_brackets(c);
@@ -107,12 +107,12 @@ std::vector<Comment> comments_of(std::string_view text) {
   int number = 0;
   for (std::size_t begin = 0; begin < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = trimmed(text.substr(begin, end - begin), "\r");
+    const std::string_view line = base::trimmed(text.substr(begin, end - begin), "\r");
     const auto hash = scanner.find_comment(line);
     const std::string_view content = line.substr(0, hash.value_or(line.size()));
     const bool is_alone = content.find_first_not_of(" \t") == std::string_view::npos;
     if (hash) {
-      const std::string_view said = trimmed(line.substr(*hash + 1));
+      const std::string_view said = base::trimmed(line.substr(*hash + 1));
       const std::size_t at = said.empty() ? begin + *hash : static_cast<std::size_t>(said.data() - text.data());
       comments.push_back({said, places.at(at), 0});
     }

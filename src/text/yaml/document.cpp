@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-#include "text/characters.h"
+#include "text/utf8.h"
 #include "text/yaml/tree.h"
 
 namespace weir::text {

@@ -6,7 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "text/characters.h"
+#include "base/ascii.h"
+#include "text/utf8.h"
 
 namespace weir::text {
 namespace {
@@ -78,7 +79,7 @@ std::string in_quotes(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     // Not within a character of several bytes.
     if (i >= longest_quote && !continues_character(text[i])) return result + "...'";
-    result += is_control(text[i]) ? '?' : text[i];
+    result += base::is_control(text[i]) ? '?' : text[i];
   }
   return result + "'";
 }
@@ -86,7 +87,7 @@ std::string in_quotes(std::string_view text) {
 std::optional<std::string> closest(std::string_view word, std::span<const std::string> known) {
   std::optional<std::string> found;
   if (word.size() > longest_word) return found;
-  const auto same = std::ranges::find_if(known, [&](const auto& one) { return equals_ignoring_case(one, word); });
+  const auto same = std::ranges::find_if(known, [&](const auto& one) { return base::equals_ignoring_case(one, word); });
   if (same != known.end()) return *same;
   std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : known) {

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "text/characters.h"
+#include "base/ascii.h"
 #include "text/yaml/problem.h"
 
 namespace weir::text {
@@ -28,7 +28,7 @@ constexpr std::array<Unit, 5> units{{{"ms", 1ms}, {"s", 1s}, {"min", 1min}, {"h"
 
 // The digits at the front.
 std::string_view leading_digits(std::string_view text) noexcept {
-  const auto* end = std::ranges::find_if_not(text, is_digit);
+  const auto* end = std::ranges::find_if_not(text, base::is_digit);
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
@@ -57,7 +57,7 @@ Result<Decimal> parse_decimal(std::string_view text, std::string_view example) {
   const std::string_view places = text.substr(std::min(point + 1, text.size()));
   const bool has_point = point < text.size();
   if (text.starts_with('-')) return wrong(text, "has to be above 0");
-  if (!consists_of(whole, is_digit) || has_point != consists_of(places, is_digit) ||
+  if (!base::consists_of(whole, base::is_digit) || has_point != base::consists_of(places, base::is_digit) ||
       (whole.size() > 1 && whole.front() == '0')) {
     return wrong(text, fmt::format("not a decimal number: write it like {}", example));
   }
@@ -95,7 +95,7 @@ const Unit* find_calendar_unit(std::string_view name) noexcept {
 // What stands behind the slash.
 std::string_view time_of(std::string_view rate) noexcept {
   const std::size_t slash = rate.find('/');
-  return slash == std::string_view::npos ? std::string_view{} : trimmed(rate.substr(slash + 1), " ");
+  return slash == std::string_view::npos ? std::string_view{} : base::trimmed(rate.substr(slash + 1), " ");
 }
 
 // `30s`, or `s` where the number may be left out; none if it is not one, zero if it is too long.
@@ -111,10 +111,10 @@ std::optional<Duration> duration_in(std::string_view text, bool number_needed) n
 }  // namespace
 
 Result<std::uint64_t> parse_whole(std::string_view text, Bounds bounds) {
-  if (text.starts_with('-') && consists_of(text.substr(1), is_digit)) {
+  if (text.starts_with('-') && base::consists_of(text.substr(1), base::is_digit)) {
     return wrong(text, fmt::format("cannot be negative: at least {}", bounds.least));
   }
-  if (!consists_of(text, is_digit)) return wrong(text, "not a whole number: write digits only, like 20");
+  if (!base::consists_of(text, base::is_digit)) return wrong(text, "not a whole number: write digits only, like 20");
   if (text.size() > 1 && text.front() == '0') return wrong(text, "has a leading zero: write it without");
   const std::uint64_t value = saturating(text);
   if (value < bounds.least) return wrong(text, fmt::format("too small: at least {}", bounds.least));
@@ -125,14 +125,14 @@ Result<std::uint64_t> parse_whole(std::string_view text, Bounds bounds) {
 Result<Rate> parse_rate(std::string_view text) {
   constexpr std::string_view form = "write it like 10/s, 100/min, 1000/h, 5000/day or 10/30s";
   const std::size_t slash = text.find('/');
-  const std::string_view count = trimmed(text.substr(0, slash), " ");
+  const std::string_view count = base::trimmed(text.substr(0, slash), " ");
   if (text.starts_with('-')) return wrong(text, "a rate has to be above 0");
   if (slash == std::string_view::npos) return wrong(text, fmt::format("not a rate: {}", form));
   if (count.find('.') != std::string_view::npos) {
     return wrong(text, "a rate has a whole number: for less than one, take a longer time, like 1/20s");
   }
   const auto number = parse_whole(count);
-  if (!number && consists_of(count, is_digit)) return wrong(text, number.error().what);
+  if (!number && base::consists_of(count, base::is_digit)) return wrong(text, number.error().what);
   if (!number) return wrong(text, fmt::format("not a rate: {}", form));
   if (*number == 0) return wrong(text, no_rate);
   const std::string_view time = time_of(text);
@@ -176,16 +176,16 @@ Result<Duration> parse_duration(std::string_view text) {
 }
 
 Result<std::string> parse_name(std::string_view text) {
-  const auto fits = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
-  if (!consists_of(text, fits)) return wrong(text, "a name has letters, digits, '.', '_' and '-' only");
+  const auto fits = [](char c) { return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
+  if (!base::consists_of(text, fits)) return wrong(text, "a name has letters, digits, '.', '_' and '-' only");
   if (text.size() > longest_name) return wrong(text, fmt::format("too long: at most {} characters", longest_name));
   return std::string(text);
 }
 
 Result<std::string> parse_header_name(std::string_view text) {
-  if (!is_token(text)) return wrong(text, "not the name of a header: write it like X-User-Id");
+  if (!base::is_token(text)) return wrong(text, "not the name of a header: write it like X-User-Id");
   if (text.size() > longest_name) return wrong(text, fmt::format("too long: at most {} characters", longest_name));
-  return lower(text);
+  return base::lower(text);
 }
 
 Result<bool> parse_truth(std::string_view text) {

@@ -15,7 +15,7 @@
 #include <yaml-cpp/node/node.h>  // parser.h only names it, and clang-tidy takes our Node for it
 #include <yaml-cpp/parser.h>
 
-#include "text/characters.h"
+#include "text/utf8.h"
 
 namespace weir::text {
 namespace {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
+#include "base/percent.h"
 #include "wire/fields/delta_seconds.h"
 
 namespace weir::wire {
@@ -18,13 +19,13 @@ void append_name(FieldText& text, std::string_view name) noexcept {
   std::size_t length = 0;
   text.append('"');
   for (const char c : name) {
-    length += is_printable(c) ? 1U : 3U;
+    length += base::is_printable(c) ? 1U : 3U;
     if (length > max_policy_name) break;
-    if (is_printable(c)) {
+    if (base::is_printable(c)) {
       if (c == '"' || c == '\\') text.append('\\');
       text.append(c);
     } else {
-      const auto code = percent_encoded(c);
+      const auto code = base::percent_encoded(c);
       text.append({code.data(), code.size()});
     }
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "text/date.h"
-#include "wire/ascii.h"
 #include "wire/fields/delta_seconds.h"
 #include "wire/fields/structured_list.h"
 
@@ -109,8 +109,8 @@ std::optional<std::vector<RateLimitPolicy>> parse_rate_limit_policy(std::string_
 
 std::optional<Duration> parse_retry_after(std::string_view field, Instant now) noexcept {
   if (field.size() > max_retry_after_length) return {};
-  const std::string_view text = without_outer_whitespace(field);
-  if (!text.empty() && std::ranges::all_of(text, is_digit)) return parse_seconds(text);
+  const std::string_view text = base::trimmed(field);
+  if (!text.empty() && std::ranges::all_of(text, base::is_digit)) return parse_seconds(text);
   const auto date = text::parse_http_date(text, now);
   return date ? std::optional{time_until(*date, now)} : std::nullopt;
 }

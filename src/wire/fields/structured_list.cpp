@@ -2,8 +2,10 @@
 
 #include <array>
 
-#include "text/characters.h"
-#include "wire/ascii.h"
+#include "base/ascii.h"
+#include "base/hex.h"
+#include "text/utf8.h"
+#include "wire/take.h"
 
 namespace weir::wire {
 namespace {
@@ -13,19 +15,23 @@ using Item = std::optional<BareItem>;
 constexpr BareItem other_item{};
 
 constexpr bool is_token_char(char c) noexcept {
-  return is_alpha(c) || is_digit(c) || std::string_view{"!#$%&'*+-.^_`|~:/"}.find(c) != std::string_view::npos;
+  return base::is_token_character(c) || c == ':' || c == '/';
 }
 
 constexpr bool is_base64_char(char c) noexcept {
-  return is_alpha(c) || is_digit(c) || c == '+' || c == '/';
+  return base::is_letter_or_digit(c) || c == '+' || c == '/';
+}
+
+void take_spaces(std::string_view& rest) noexcept {
+  take_while(rest, [](char c) { return c == ' '; });
 }
 
 Item take_number(std::string_view& rest) noexcept {
   const bool negative = take(rest, '-');
-  const std::string_view whole = take_while(rest, is_digit);
+  const std::string_view whole = take_while(rest, base::is_digit);
   if (whole.empty() || whole.size() > 15) return {};
   if (take(rest, '.')) {
-    const std::string_view fraction = take_while(rest, is_digit);
+    const std::string_view fraction = take_while(rest, base::is_digit);
     if (whole.size() > 12 || fraction.empty() || fraction.size() > 3) return {};
     return other_item;
   }
@@ -45,7 +51,7 @@ Item take_string(std::string_view& rest) noexcept {
     if (rest[i] == '\\') {
       ++i;
       if (i == rest.size() || (rest[i] != '"' && rest[i] != '\\')) return {};
-    } else if (!is_printable(rest[i])) {
+    } else if (!base::is_printable(rest[i])) {
       return {};
     }
   }
@@ -81,12 +87,10 @@ Item take_date(std::string_view& rest) noexcept {
 // The octet that `%xx` stands for, in lower case, the percent sign already taken.
 std::optional<unsigned> take_hex_octet(std::string_view& rest) noexcept {
   if (rest.size() < 2) return {};
-  const auto digit = [](char c) { return c < 'A' || c > 'F' ? hex_digit(c) : std::nullopt; };
-  const auto high = digit(rest[0]);
-  const auto low = digit(rest[1]);
-  if (!high || !low) return {};
+  if (!base::is_lower_hex_digit(rest[0]) || !base::is_lower_hex_digit(rest[1])) return {};
+  const int octet = base::hex_byte(rest[0], rest[1]);
   rest.remove_prefix(2);
-  return *high * 16 + *low;
+  return static_cast<unsigned>(octet);
 }
 
 Item take_display_string(std::string_view& rest) noexcept {
@@ -97,7 +101,7 @@ Item take_display_string(std::string_view& rest) noexcept {
     const char c = rest.front();
     rest.remove_prefix(1);
     if (c == '"') return size == 0 ? Item{other_item} : Item{};
-    if (!is_printable(c)) return {};
+    if (!base::is_printable(c)) return {};
     const auto octet = c == '%' ? take_hex_octet(rest) : static_cast<unsigned>(c);
     if (!octet) return {};
     character[size++] = static_cast<char>(*octet);
@@ -113,8 +117,8 @@ Item take_display_string(std::string_view& rest) noexcept {
 Item take_bare_item(std::string_view& rest) noexcept {
   if (rest.empty()) return {};
   const char first = rest.front();
-  if (first == '-' || is_digit(first)) return take_number(rest);
-  if (first == '*' || is_alpha(first)) return take_token(rest);
+  if (first == '-' || base::is_digit(first)) return take_number(rest);
+  if (first == '*' || base::is_letter(first)) return take_token(rest);
   if (first == '"') return take_string(rest);
   if (first == ':') return take_byte_sequence(rest);
   if (first == '?') return take_boolean(rest);
@@ -124,18 +128,18 @@ Item take_bare_item(std::string_view& rest) noexcept {
 }
 
 constexpr bool begins_key(char c) noexcept {
-  return is_lower(c) || c == '*';
+  return base::is_lower(c) || c == '*';
 }
 
 constexpr bool is_key_char(char c) noexcept {
-  return begins_key(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+  return begins_key(c) || base::is_digit(c) || c == '_' || c == '-' || c == '.';
 }
 
 }  // namespace
 
 ListReader::ListReader(std::string_view field) noexcept : rest_(field) {
   if (field.size() > max_length) refuse();
-  take_while(rest_, is_space);
+  take_spaces(rest_);
 }
 
 std::optional<BareItem> ListReader::next_member() noexcept {
@@ -153,7 +157,7 @@ std::optional<BareItem> ListReader::next_member() noexcept {
 
 std::optional<ListReader::Parameter> ListReader::next_parameter() noexcept {
   if (members_ == 0 || !take(rest_, ';')) return {};
-  take_while(rest_, is_space);
+  take_spaces(rest_);
   Parameter parameter;
   if (!rest_.empty() && begins_key(rest_.front())) parameter.key = take_while(rest_, is_key_char);
   if (parameter.key.empty()) {
@@ -174,10 +178,10 @@ std::optional<ListReader::Parameter> ListReader::next_parameter() noexcept {
 // Whether another member must follow: past the comma, if it is not the first.
 bool ListReader::step_to_member() noexcept {
   if (members_ == 0) return !rest_.empty();
-  take_while(rest_, is_space_or_tab);
+  take_while(rest_, base::is_blank);
   if (rest_.empty()) return false;
   if (!take(rest_, ',')) refuse();
-  take_while(rest_, is_space_or_tab);
+  take_while(rest_, base::is_blank);
   return well_formed_;
 }
 

@@ -6,7 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
+#include "base/hex.h"
 
 namespace weir::wire::http1 {
 namespace {
@@ -59,8 +60,8 @@ constexpr std::size_t version_length = version_prefix.size() + 1;
 constexpr std::size_t request_line_frame = longest_method + 2 + version_length + 2 + 2;
 
 constexpr bool is_version(std::string_view text) noexcept {
-  return text.size() == version_length && text.starts_with("HTTP/") && is_digit(text[5]) && text[6] == '.' &&
-         is_digit(text[7]);
+  return text.size() == version_length && text.starts_with("HTTP/") && base::is_digit(text[5]) && text[6] == '.' &&
+         base::is_digit(text[7]);
 }
 
 constexpr std::size_t most_size_digits = 16;
@@ -70,9 +71,9 @@ constexpr std::optional<std::size_t> chunk_size(std::string_view line) noexcept 
   std::size_t size = 0;
   std::size_t digits = 0;
   for (; digits < line.size() && line[digits] != ';'; ++digits) {
-    const auto digit = hex_digit(line[digits]);
-    if (!digit || digits == most_size_digits) return {};
-    size = size * 16 + *digit;
+    const int digit = base::hex_value(line[digits]);
+    if (digit < 0 || digits == most_size_digits) return {};
+    size = size * 16 + static_cast<unsigned>(digit);
   }
   return digits > 0 ? std::optional{size} : std::nullopt;
 }
@@ -174,7 +175,7 @@ bool RequestHead::read_request_line(std::string_view line, std::size_t longest_t
 bool RequestHead::read_header(std::string_view line, Header& header) noexcept {
   const std::size_t name = token_bytes.run(line);
   if (name == 0 || name == line.size() || line[name] != ':') return refuse(Fault::malformed_header);
-  header = {.name = line.substr(0, name), .value = without_outer_whitespace(line.substr(name + 1))};
+  header = {.name = line.substr(0, name), .value = base::trimmed(line.substr(name + 1))};
   return true;
 }
 
@@ -182,19 +183,19 @@ bool RequestHead::read_header(std::string_view line, Header& header) noexcept {
 bool RequestHead::heed(const Header& header) noexcept {
   switch (header.name.size()) {
     case 4:
-      return !equals_ignoring_case(header.name, "host") || heed_host(header.value);
+      return !base::equals_name(header.name, "host") || heed_host(header.value);
     case 6:
-      if (equals_ignoring_case(header.name, "expect") && equals_ignoring_case(header.value, "100-continue")) {
+      if (base::equals_name(header.name, "expect") && base::equals_name(header.value, "100-continue")) {
         set(wants_continue);
       }
       return true;
     case 10:
-      if (equals_ignoring_case(header.name, "connection")) heed_connection(header.value);
+      if (base::equals_name(header.name, "connection")) heed_connection(header.value);
       return true;
     case 14:
-      return !equals_ignoring_case(header.name, "content-length") || heed_length(header.value);
+      return !base::equals_name(header.name, "content-length") || heed_length(header.value);
     case 17:
-      return !equals_ignoring_case(header.name, "transfer-encoding") || heed_encoding(header.value);
+      return !base::equals_name(header.name, "transfer-encoding") || heed_encoding(header.value);
     default:
       return true;
   }
@@ -211,7 +212,7 @@ bool RequestHead::heed_host(std::string_view value) noexcept {
 bool RequestHead::heed_length(std::string_view value) noexcept {
   if (has(length)) return refuse(Fault::repeated_length);
   if (has(chunked)) return refuse(Fault::length_and_encoding);
-  if (value.empty() || !std::ranges::all_of(value, is_digit)) return refuse(Fault::malformed_length);
+  if (value.empty() || !std::ranges::all_of(value, base::is_digit)) return refuse(Fault::malformed_length);
   constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
   for (const char c : value) {
     const auto digit = static_cast<std::size_t>(c - '0');
@@ -225,7 +226,7 @@ bool RequestHead::heed_encoding(std::string_view value) noexcept {
   if (has(chunked)) return refuse(Fault::repeated_encoding);
   if (has(length)) return refuse(Fault::length_and_encoding);
   if (version_ == Version::http_1_0) return refuse(Fault::encoding_in_http_1_0);
-  if (!equals_ignoring_case(value, "chunked")) return refuse(Fault::unsupported_encoding);
+  if (!base::equals_name(value, "chunked")) return refuse(Fault::unsupported_encoding);
   set(chunked);
   return true;
 }
@@ -233,9 +234,9 @@ bool RequestHead::heed_encoding(std::string_view value) noexcept {
 void RequestHead::heed_connection(std::string_view value) noexcept {
   for (;;) {
     const std::size_t comma = value.find(',');
-    const std::string_view option = without_outer_whitespace(value.substr(0, comma));
-    if (equals_ignoring_case(option, "close")) set(close);
-    if (equals_ignoring_case(option, "keep-alive")) set(keep_alive);
+    const std::string_view option = base::trimmed(value.substr(0, comma));
+    if (base::equals_name(option, "close")) set(close);
+    if (base::equals_name(option, "keep-alive")) set(keep_alive);
     if (comma == std::string_view::npos) return;
     value.remove_prefix(comma + 1);
   }

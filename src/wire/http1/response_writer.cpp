@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "text/characters.h"
+#include "text/append_written.h"
 #include "text/decimal.h"
 #include "wire/http1/lines.h"
 

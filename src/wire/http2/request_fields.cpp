@@ -6,7 +6,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
 
 namespace weir::wire::http2 {
 namespace {
@@ -20,8 +20,8 @@ bool passes(int (*check)(const std::uint8_t*, std::size_t), std::string_view tex
 }
 
 bool is_scheme(std::string_view text) noexcept {
-  return !text.empty() && is_alpha(text.front()) && std::ranges::all_of(text, [](char c) {
-    return is_alpha(c) || is_digit(c) || c == '+' || c == '-' || c == '.';
+  return !text.empty() && base::is_letter(text.front()) && std::ranges::all_of(text, [](char c) {
+    return base::is_letter_or_digit(c) || c == '+' || c == '-' || c == '.';
   });
 }
 
@@ -67,7 +67,7 @@ std::uint16_t more_marks(std::uint16_t mark, std::string_view value) noexcept {
   if (mark == FieldFinding::method && value == "OPTIONS") return FieldFinding::options;
   if (mark == FieldFinding::path && value.starts_with('/')) return FieldFinding::rooted;
   if (mark == FieldFinding::path && value == "*") return FieldFinding::asterisk;
-  if (mark == FieldFinding::scheme && (equals_ignoring_case(value, "http") || equals_ignoring_case(value, "https"))) {
+  if (mark == FieldFinding::scheme && (base::equals_name(value, "http") || base::equals_name(value, "https"))) {
     return FieldFinding::of_the_web;
   }
   return 0;
@@ -91,7 +91,7 @@ FieldFinding examine(std::string_view name, std::string_view value) noexcept {
   if (pseudo && mark == 0) return malformed;
   if (mark != 0 && value.empty()) return malformed;
   if (std::ranges::find(forbidden, name) != forbidden.end()) return malformed;
-  if (name == "te" && !equals_ignoring_case(value, "trailers")) return malformed;
+  if (name == "te" && !base::equals_name(value, "trailers")) return malformed;
   if (!is_readable(mark, value)) {
     return mark != 0 ? malformed : FieldFinding{.malformed_value = true, .marks = FieldFinding::regular};
   }

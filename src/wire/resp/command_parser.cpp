@@ -4,16 +4,18 @@
 #include <bit>
 #include <cstring>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
+#include "base/hex.h"
 #include "wire/resp/integer_text.h"
+#include "wire/take.h"
 
 namespace weir::wire::resp {
 namespace {
 
 // What a page can make a browser send here begins with one of these lines before anything it may choose.
 bool is_cross_protocol(std::string_view command) noexcept {
-  return equals_ignoring_case(command, "post") ||
-         (command.ends_with(':') && equals_ignoring_case(command.substr(0, command.size() - 1), "host"));
+  return base::equals_name(command, "post") ||
+         (command.ends_with(':') && base::equals_name(command.substr(0, command.size() - 1), "host"));
 }
 
 constexpr bool is_white(char c) noexcept {
@@ -35,11 +37,9 @@ constexpr char unescaped(char c) noexcept {
 // What the backslash that was just taken off `rest` and the bytes after it stand for. `rest` is not empty.
 char take_escaped(std::string_view& rest) noexcept {
   if (rest.size() >= 3 && rest[0] == 'x') {
-    const auto high = hex_digit(rest[1]);
-    const auto low = hex_digit(rest[2]);
-    if (high && low) {
+    if (const int byte = base::hex_byte(rest[1], rest[2]); byte >= 0) {
       rest.remove_prefix(3);
-      return static_cast<char>(*high * 16 + *low);
+      return static_cast<char>(byte);
     }
   }
   const char c = unescaped(rest.front());
@@ -241,10 +241,10 @@ CommandParser::Step CommandParser::take_array(std::string_view unread) {
 inline CommandParser::Count CommandParser::read_count(std::string_view unread, std::size_t line) noexcept {
   if (unread.size() - line >= 5) {
     const char* const digits = unread.data() + line + 1;
-    if (is_digit(digits[0])) {
+    if (base::is_digit(digits[0])) {
       const std::int64_t first = digits[0] - '0';
       if (digits[1] == '\r' && digits[2] == '\n') return {Count::State::whole, first, line + 4};
-      if (first != 0 && is_digit(digits[1]) && digits[2] == '\r' && digits[3] == '\n') {
+      if (first != 0 && base::is_digit(digits[1]) && digits[2] == '\r' && digits[3] == '\n') {
         return {Count::State::whole, first * 10 + (digits[1] - '0'), line + 5};
       }
     }

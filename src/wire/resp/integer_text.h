@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "text/decimal.h"
-#include "wire/ascii.h"
 
 namespace weir::wire::resp {
 
@@ -25,7 +25,7 @@ inline constexpr std::size_t longest_integer_text = 20;
   if (digits.empty() || digits.size() > 19 || (digits[0] == '0' && text.size() > 1)) return {};
   std::uint64_t number = 0;  // 19 digits fit
   for (const char c : digits) {
-    if (!is_digit(c)) return {};
+    if (!base::is_digit(c)) return {};
     number = number * 10 + static_cast<std::uint64_t>(c - '0');
   }
   constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());

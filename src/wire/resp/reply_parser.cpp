@@ -8,7 +8,7 @@
 #include <optional>
 #include <system_error>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::wire::resp {
@@ -19,7 +19,7 @@ std::optional<double> parse_real(std::string_view text) noexcept {
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
   if (text == "nan" || text == "-nan") return std::numeric_limits<double>::quiet_NaN();
   const std::string_view unsigned_text = text.starts_with('-') ? text.substr(1) : text;
-  if (unsigned_text.empty() || !is_digit(unsigned_text.front())) return {};
+  if (unsigned_text.empty() || !base::is_digit(unsigned_text.front())) return {};
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return {};
@@ -28,7 +28,7 @@ std::optional<double> parse_real(std::string_view text) noexcept {
 
 bool is_big_number(std::string_view text) noexcept {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  return !text.empty() && std::ranges::all_of(text, is_digit);
+  return !text.empty() && std::ranges::all_of(text, base::is_digit);
 }
 
 constexpr auto known_sigils = [] {

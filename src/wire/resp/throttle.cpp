@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::wire::resp {
@@ -24,7 +24,7 @@ auto refusal(std::string_view problem, std::string_view argument = {}) {
 
 // As Rust reads an i64: one sign, either, and as many leading zeros as one likes.
 std::optional<std::int64_t> parse_any_number(std::string_view text) noexcept {
-  if (text.size() > 1 && text[0] == '+' && is_digit(text[1])) text.remove_prefix(1);
+  if (text.size() > 1 && text[0] == '+' && base::is_digit(text[1])) text.remove_prefix(1);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return {};
