@@ -10,6 +10,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/hex.h"
 #include "match/consumer.h"
 #include "policy/vocabulary.h"
 #include "table/siphash.h"
@@ -28,11 +29,6 @@ std::optional<std::uint64_t> parse_word(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
   if (error != std::errc{} || end != text.data() + text.size()) return {};
   return word;
-}
-
-void append_digits(std::string& out, std::uint64_t word) {
-  constexpr std::string_view hexadecimal = "0123456789abcdef";
-  for (int shift = 60; shift >= 0; shift -= 4) out.push_back(hexadecimal[word >> shift & 15U]);
 }
 
 Result<table::HashKey> read_key(const std::string& path, int file) {
@@ -57,8 +53,8 @@ Result<void> make_key(const std::string& path) {
   if (file < 0) return key_failure(path, "the hash key cannot be made", remedy);
   const table::HashKey key = table::HashKey::random();
   std::string text;
-  append_digits(text, key.first);
-  append_digits(text, key.second);
+  base::append_hex(text, key.first, 16);
+  base::append_hex(text, key.second, 16);
   text.push_back('\n');
   const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(file) == 0;
   ::close(file);
@@ -123,7 +119,7 @@ void ConsumerNames::append(std::string& out, std::span<const match::DescriptorEn
 }
 
 void ConsumerNames::append_hash(std::string& out, std::string_view value) const {
-  append_digits(out, table::siphash13(key_, value));
+  base::append_hex(out, table::siphash13(key_, value), 16);
 }
 
 }  // namespace weir::observe

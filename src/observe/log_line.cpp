@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/ascii.h"
+#include "base/hex.h"
 #include "match/caller.h"
 #include "text/date.h"
 #include "text/decimal.h"
@@ -73,7 +74,7 @@ void append_wait(std::string& out, const std::optional<Duration>& wait) {
 constexpr std::size_t longest_request_id = 128;
 
 bool is_hexadecimal(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return std::ranges::all_of(text, base::is_lower_hex_digit);
 }
 
 // Lower case, and not all noughts.

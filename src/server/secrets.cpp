@@ -17,6 +17,7 @@
 #include <fmt/core.h>
 
 #include "base/ascii.h"
+#include "base/hex.h"
 
 namespace weir::server {
 namespace {
@@ -68,13 +69,7 @@ Result<void> make_directory(const fs::path& directory) {
 Result<std::string> random_token() {
   const auto bytes = new_receipt_key();
   if (!bytes) return tl::unexpected(bytes.error());
-  constexpr std::string_view hex = "0123456789abcdef";
-  std::string token;
-  for (const unsigned char byte : *bytes) {
-    token += hex[byte >> 4U];
-    token += hex[byte & 0xFU];
-  }
-  return token;
+  return base::hex_text(*bytes);
 }
 
 // Written aside and linked into its place: whoever is first counts, and nobody reads half of it.
@@ -97,20 +92,13 @@ Result<void> write_once(const fs::path& path, const std::string& token) {
   return {};
 }
 
-int hex_value(char digit) noexcept {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
-}
-
 std::optional<frontend::ReceiptKey> parse_receipt_key(std::string_view line) noexcept {
   frontend::ReceiptKey key{};
   if (line.size() != 2 * key.size()) return std::nullopt;
   for (std::size_t i = 0; i < key.size(); ++i) {
-    const int high = hex_value(line[2 * i]);
-    const int low = hex_value(line[2 * i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    key[i] = static_cast<unsigned char>(high * 16 + low);
+    const int byte = base::hex_byte(line[2 * i], line[2 * i + 1]);
+    if (byte < 0) return std::nullopt;
+    key[i] = static_cast<unsigned char>(byte);
   }
   return key;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "base/ascii.h"
+#include "base/hex.h"
 
 namespace weir::simulate {
 namespace {
@@ -38,21 +39,13 @@ std::string_view without_protocol(std::string_view rest) noexcept {
   return front_of(rest, space);
 }
 
-constexpr int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Appends what the escape at the front of `text` means, and gives its length; 0 if it is none.
 std::size_t take_escape(std::string_view text, std::string& result) {
   if (text.size() < 2) return 0;
   if (text[1] == 'x') {
-    const int high = text.size() < 4 ? -1 : hex_value(text[2]);
-    const int low = text.size() < 4 ? -1 : hex_value(text[3]);
-    if (high < 0 || low < 0) return 0;
-    result += static_cast<char>(high * 16 + low);
+    const int byte = text.size() < 4 ? -1 : base::hex_byte(text[2], text[3]);
+    if (byte < 0) return 0;
+    result += static_cast<char>(byte);
     return 4;
   }
   constexpr std::string_view letters = "\"\\bnrtvf";

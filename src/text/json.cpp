@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/ascii.h"
+#include "base/hex.h"
 #include "text/utf8.h"
 
 namespace weir::text {
@@ -14,9 +15,8 @@ constexpr bool is_plain_in_json(char c) noexcept {
 }
 
 void append_unit(std::string& out, unsigned unit) {
-  constexpr std::string_view hex = "0123456789abcdef";
   out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += hex[unit >> static_cast<unsigned>(shift) & 0xFU];
+  base::append_hex(out, unit, 4);
 }
 
 void append_escaped(std::string& out, char32_t code) {
