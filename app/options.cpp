@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/percent.h"
 #include "text/yaml/problem.h"
 
 namespace weir::app {
@@ -113,18 +114,9 @@ void check_descriptor(const DescriptorOption& option, const std::vector<std::pai
 }
 
 std::string percent_encoded(std::string_view text, Encoding encoding) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~=:";
-  std::string encoded;
-  for (const char c : text) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (plain.find(c) != std::string_view::npos && !(encoding == Encoding::parameter && c == '=')) {
-      encoded += c;
-    } else {
-      encoded += {'%', digits[byte >> 4U], digits[byte & 0xFU]};
-    }
-  }
-  return encoded;
+  return base::percent_encoded(text, [encoding](char c) {
+    return base::is_unreserved(c) || c == ':' || (c == '=' && encoding != Encoding::parameter);
+  });
 }
 
 }  // namespace weir::app

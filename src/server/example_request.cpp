@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/percent.h"
 #include "match/matcher.h"
 #include "match/query.h"
 #include "text/json.h"
@@ -20,27 +21,12 @@ struct Example {
   std::string path = "/hello";
 };
 
-std::string encoded(std::string_view segment) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-  std::string text;
-  for (const char c : segment) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (plain.find(c) != std::string_view::npos) {
-      text += c;
-    } else {
-      text += {'%', digits[byte >> 4U], digits[byte & 0xFU]};
-    }
-  }
-  return text;
-}
-
 // A request that the template matches.
 Example example_of(const policy::RouteTemplate& route) {
   Example example{.method = route.method.value_or("GET"), .path = {}};
   for (const policy::Segment& segment : route.segments) {
     example.path += '/';
-    example.path += segment.is_literal() ? encoded(segment.text) : "1";
+    example.path += segment.is_literal() ? base::percent_encoded(segment.text, base::is_unreserved) : "1";
   }
   if (route.trailing_wildcard) example.path += "/x";
   if (example.path.empty()) example.path = "/";
