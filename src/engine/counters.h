@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/counter.h"
 #include "store/store.h"
-#include "store/store_counts.h"
 
 namespace weir::engine {
 
@@ -32,7 +32,7 @@ enum class Event : std::uint8_t {
 
 inline constexpr std::size_t event_kinds = 13;
 
-using Count = store::StoreCount;
+using Count = base::Counter;
 
 using EventCounts = std::array<Count, event_kinds>;
 using EventTotals = std::array<std::uint64_t, event_kinds>;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/counters.h"
+#include "base/counter.h"
 
 namespace weir::observe {
 
@@ -52,8 +52,8 @@ class Histogram {
   }
 
  private:
-  std::array<engine::Count, bounds + 1> counts_;
-  engine::Count sum_;
+  std::array<base::Counter, bounds + 1> counts_;
+  base::Counter sum_;
 };
 
 // What is measured, and how finely.

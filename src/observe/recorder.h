@@ -14,12 +14,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/counter.h"
 #include "engine/evaluation_batch.h"
 #include "observe/consumer_names.h"
 #include "observe/decision_log.h"
 #include "observe/denied_most.h"
 #include "observe/histogram.h"
-#include "store/store_counts.h"
 
 namespace weir::observe {
 
@@ -72,8 +72,8 @@ class Recorder final : public engine::Observer {
  private:
   struct LimitFigures {
     HeadroomHistogram headroom;  // what was left of it
-    std::array<store::StoreCount, receipt_event_names.size()> receipts;
-    store::StoreCount lost_units;
+    std::array<base::Counter, receipt_event_names.size()> receipts;
+    base::Counter lost_units;
   };
   using Limit = std::pair<const std::string, LimitFigures>;  // by its name
 

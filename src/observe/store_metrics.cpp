@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counter.h"
 #include "observe/metrics.h"
 #include "policy/consistency.h"
 #include "store/leased/slice_table.h"
@@ -11,29 +12,27 @@
 namespace weir::observe {
 namespace {
 
-using store::StoreCount;
 using store::StoreCounts;
-using store::StoreGauge;
 using Loops = std::span<const StoreCounts* const>;
 using enum MetricsPage::Type;
 
 constexpr Scale<store::batch_size_bounds.size()> store_batch_scale{0, store::batch_size_bounds};
 constexpr Scale<store::round_trip_bounds.size()> round_trip_scale{6, store::round_trip_bounds};
 
-std::uint64_t sum(Loops loops, StoreCount StoreCounts::* count) noexcept {
+std::uint64_t sum(Loops loops, base::Counter StoreCounts::* count) noexcept {
   std::uint64_t all = 0;
   for (const StoreCounts* loop : loops) all += (loop->*count).value();
   return all;
 }
 
 // Of what every loop sees for itself.
-std::uint64_t most(Loops loops, StoreGauge StoreCounts::* gauge) noexcept {
+std::uint64_t most(Loops loops, base::Gauge StoreCounts::* gauge) noexcept {
   std::int64_t found = 0;
   for (const StoreCounts* loop : loops) found = std::max(found, (loop->*gauge).value());
   return static_cast<std::uint64_t>(found);
 }
 
-std::uint64_t least(Loops loops, StoreGauge StoreCounts::* gauge) noexcept {
+std::uint64_t least(Loops loops, base::Gauge StoreCounts::* gauge) noexcept {
   std::int64_t found = (loops.front()->*gauge).value();
   for (const StoreCounts* loop : loops) found = std::min(found, (loop->*gauge).value());
   return static_cast<std::uint64_t>(std::max(found, std::int64_t{0}));

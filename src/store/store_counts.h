@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -12,31 +11,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counter.h"
 #include "store/outage/breaker.h"
 #include "store/store.h"
 #include "weir/time.h"
 
 namespace weir::store {
-
-// A number that one thread raises and others read.
-class StoreCount {
- public:
-  void raise(std::uint64_t by = 1) noexcept { value_.store(value() + by, std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
-
-// A number that one thread sets and others read.
-class StoreGauge {
- public:
-  void set(std::int64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
-  [[nodiscard]] std::int64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::int64_t> value_{0};
-};
 
 // How many values fell into which bucket. `bounds` rise; a value on a bound belongs to it; the last bucket is beyond.
 template <const auto& bounds>
@@ -55,8 +35,8 @@ class StoreHistogram {
   [[nodiscard]] std::uint64_t sum() const noexcept { return sum_.value(); }
 
  private:
-  std::array<StoreCount, buckets> counts_;
-  StoreCount sum_;
+  std::array<base::Counter, buckets> counts_;
+  base::Counter sum_;
 };
 
 inline constexpr std::array<std::uint64_t, 11> batch_size_bounds{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
@@ -113,41 +93,41 @@ inline constexpr std::size_t store_failures = 6;  // of Failure
 
 struct StoreCounts {
   // Of groups: how they ended, by Failure, and those that ask() turned away.
-  std::array<StoreCount, store_failures> groups;
-  StoreCount turned_away;
+  std::array<base::Counter, store_failures> groups;
+  base::Counter turned_away;
 
   // Of what went to the servers. A batch is one write; several groups may be one evaluation.
-  StoreCount batches;
-  StoreCount evaluations;
+  base::Counter batches;
+  base::Counter evaluations;
   StoreHistogram<batch_size_bounds> batch_size;  // in groups
   StoreHistogram<round_trip_bounds> round_trip;  // of an evaluation
-  StoreCount late_answers;                       // of evaluations, when nobody waited any more
-  StoreCount sent_again;                         // evaluations that a server had refused to begin
+  base::Counter late_answers;                    // of evaluations, when nobody waited any more
+  base::Counter sent_again;                      // evaluations that a server had refused to begin
 
   // Of groups with keys in several slots.
-  StoreCount split_groups;
-  StoreCount refunds;       // charges of some of them, given back because others denied or failed
-  StoreCount lost_refunds;  // that could not be: they count until they expire
+  base::Counter split_groups;
+  base::Counter refunds;       // charges of some of them, given back because others denied or failed
+  base::Counter lost_refunds;  // that could not be: they count until they expire
 
-  std::array<StoreCount, store_error_kinds> errors;
+  std::array<base::Counter, store_error_kinds> errors;
   StoreComplaint last_error;
 
   // Of servers: how many there are, and of them connected; by the state of their breakers; how often those opened.
-  StoreGauge servers;
-  StoreGauge connected;
-  std::array<StoreGauge, breaker_states> breakers;
-  StoreCount opened;
-  StoreCount closed;
-  StoreGauge away_since;  // the wall clock's microseconds, while any breaker is not closed; otherwise 0
+  base::Gauge servers;
+  base::Gauge connected;
+  std::array<base::Gauge, breaker_states> breakers;
+  base::Counter opened;
+  base::Counter closed;
+  base::Gauge away_since;  // the wall clock's microseconds, while any breaker is not closed; otherwise 0
 
   // What the servers say.
-  StoreCount evicted_keys;  // while we were connected
-  StoreGauge evicting;      // servers whose maxmemory-policy is not noeviction
-  StoreGauge clock_offset;  // microseconds that the servers' clock is ahead of ours, by the last answer
+  base::Counter evicted_keys;  // while we were connected
+  base::Gauge evicting;        // servers whose maxmemory-policy is not noeviction
+  base::Gauge clock_offset;    // microseconds that the servers' clock is ahead of ours, by the last answer
 
-  StoreCount& of(Failure failure) noexcept { return groups[static_cast<std::size_t>(failure)]; }
-  StoreCount& of(StoreError error) noexcept { return errors[static_cast<std::size_t>(error)]; }
-  StoreGauge& of(BreakerState state) noexcept { return breakers[static_cast<std::size_t>(state)]; }
+  base::Counter& of(Failure failure) noexcept { return groups[static_cast<std::size_t>(failure)]; }
+  base::Counter& of(StoreError error) noexcept { return errors[static_cast<std::size_t>(error)]; }
+  base::Gauge& of(BreakerState state) noexcept { return breakers[static_cast<std::size_t>(state)]; }
 
   // The worst of them.
   [[nodiscard]] BreakerState breaker() const noexcept {

@@ -16,20 +16,20 @@
 #include <string>
 #include <string_view>
 
+#include "base/counter.h"
 #include "net/loop.h"
 #include "net/timer.h"
 #include "store/node_list.h"
 #include "store/redis/redis_options.h"
 #include "store/redis/redis_store.h"
-#include "store/store_counts.h"
 #include "wire/resp/reply_parser.h"
 
 namespace weir::store::redis {
 
 // The loop's thread writes, any thread reads.
 struct HeartbeatCounts {
-  StoreCount sent;
-  StoreCount failed;  // with those that could not be sent
+  base::Counter sent;
+  base::Counter failed;  // with those that could not be sent
 };
 
 class Heartbeat {
