@@ -12,7 +12,8 @@
 #include <string_view>
 #include <utility>
 
-#include "observe/histogram.h"
+#include "base/histogram.h"
+#include "observe/scales.h"
 
 namespace weir::observe {
 
@@ -39,7 +40,7 @@ class MetricsPage {
   void signed_sample(Labels labels, std::int64_t number, unsigned places = 0);
 
   template <std::size_t Bounds>
-  void histogram(Labels labels, const Scale<Bounds>& scale, const HistogramTotals<Bounds>& totals) {
+  void histogram(Labels labels, const base::Scale<Bounds>& scale, const base::HistogramTotals<Bounds>& totals) {
     histogram(labels, scale.places, scale.bounds, totals.counts, totals.sum);
   }
 

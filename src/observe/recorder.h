@@ -19,7 +19,7 @@
 #include "observe/consumer_names.h"
 #include "observe/decision_log.h"
 #include "observe/denied_most.h"
-#include "observe/histogram.h"
+#include "observe/scales.h"
 
 namespace weir::observe {
 

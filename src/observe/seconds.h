@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "observe/histogram.h"
+#include "base/histogram.h"
 #include "observe/recent_traffic.h"
+#include "observe/scales.h"
 #include "weir/time.h"
 
 namespace weir::observe {
@@ -65,8 +66,8 @@ class SecondMeter {
 // The value below which a share of all of them lies, as the histogram's buckets have it: within the bucket in
 // proportion; beyond all bounds, the last of them. None: there are no values.
 template <std::size_t Bounds>
-[[nodiscard]] std::optional<double> quantile(const Scale<Bounds>& scale, const HistogramTotals<Bounds>& totals,
-                                             double share) {
+[[nodiscard]] std::optional<double> quantile(const base::Scale<Bounds>& scale,
+                                             const base::HistogramTotals<Bounds>& totals, double share) {
   const std::uint64_t count = totals.count();
   if (count == 0) return {};
   double unit = 1;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/counter.h"
+#include "base/histogram.h"
 #include "observe/metrics.h"
 #include "policy/consistency.h"
 #include "store/leased/slice_table.h"
@@ -15,9 +16,6 @@ namespace {
 using store::StoreCounts;
 using Loops = std::span<const StoreCounts* const>;
 using enum MetricsPage::Type;
-
-constexpr Scale<store::batch_size_bounds.size()> store_batch_scale{0, store::batch_size_bounds};
-constexpr Scale<store::round_trip_bounds.size()> round_trip_scale{6, store::round_trip_bounds};
 
 std::uint64_t sum(Loops loops, base::Counter StoreCounts::* count) noexcept {
   std::uint64_t all = 0;
@@ -38,13 +36,10 @@ std::uint64_t least(Loops loops, base::Gauge StoreCounts::* gauge) noexcept {
   return static_cast<std::uint64_t>(std::max(found, std::int64_t{0}));
 }
 
-template <const auto& bounds>
-HistogramTotals<bounds.size()> totals(Loops loops, store::StoreHistogram<bounds> StoreCounts::* histogram) noexcept {
-  HistogramTotals<bounds.size()> all;
-  for (const StoreCounts* loop : loops) {
-    for (std::size_t i = 0; i < all.counts.size(); ++i) all.counts[i] += (loop->*histogram).count(i);
-    all.sum += (loop->*histogram).sum();
-  }
+template <const auto& scale>
+typename base::Histogram<scale>::Totals totals(Loops loops, base::Histogram<scale> StoreCounts::* histogram) noexcept {
+  typename base::Histogram<scale>::Totals all;
+  for (const StoreCounts* loop : loops) (loop->*histogram).add_to(all);
   return all;
 }
 
@@ -82,11 +77,11 @@ void append_breakers(MetricsPage& page, Loops loops) {
 
 void append_traffic(MetricsPage& page, Loops loops) {
   page.family("weir_store_batch_size", histogram, "How many requests went to the store together.");
-  page.histogram({}, store_batch_scale, totals(loops, &StoreCounts::batch_size));
+  page.histogram({}, store::batch_size_scale, totals(loops, &StoreCounts::batch_size));
   page.single("weir_store_evaluations_total", counter, "Evaluations by the store; equal requests of a batch are one.",
               sum(loops, &StoreCounts::evaluations));
   page.family("weir_store_round_trip_seconds", histogram, "From an evaluation's leaving to its answer.");
-  page.histogram({}, round_trip_scale, totals(loops, &StoreCounts::round_trip));
+  page.histogram({}, store::round_trip_scale, totals(loops, &StoreCounts::round_trip));
   page.single("weir_store_late_answers_total", counter, "Answers that came when nobody waited any more.",
               sum(loops, &StoreCounts::late_answers));
   page.family("weir_store_refunds_total", counter,

@@ -21,16 +21,6 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-template <std::size_t Bounds, class Counts, class Member>
-observe::HistogramTotals<Bounds> summed(const Counts& loops, Member histogram) {
-  observe::HistogramTotals<Bounds> all;
-  for (const auto& loop : loops) {
-    for (std::size_t i = 0; i < all.counts.size(); ++i) all.counts[i] += ((*loop).*histogram).count(i);
-    all.sum += ((*loop).*histogram).sum();
-  }
-  return all;
-}
-
 // Of limits, what they decided: as in the status.
 observe::TrafficCounts counts_of_events(const engine::EventTotals& events) {
   observe::TrafficTotals totals;
@@ -202,11 +192,11 @@ std::optional<frontend::StoreReport> Server::store_report() {
   for (const auto& counts : store_counts_) {
     servers = std::max(servers, counts->servers.value());
     report.opened = std::max(report.opened, counts->opened.value());
+    counts->round_trip.add_to(report.round_trip);
+    counts->batch_size.add_to(report.batch_size);
     for (std::size_t kind = 0; kind < errors.size(); ++kind) errors[kind] += counts->errors[kind].value();
   }
   report.topology = began_with_.store.redis->sentinel ? "sentinel" : servers > 1 ? "cluster" : "single";
-  report.round_trip = summed<store::round_trip_bounds.size()>(store_counts_, &store::StoreCounts::round_trip);
-  report.batch_size = summed<store::batch_size_bounds.size()>(store_counts_, &store::StoreCounts::batch_size);
   report.decisions = engine_->store_paths();
   report.slices = slices_out(*engine_->bindings());
   for (std::size_t kind = 0; kind < errors.size(); ++kind) {

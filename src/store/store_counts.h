@@ -12,37 +12,17 @@
 #include <utility>
 
 #include "base/counter.h"
+#include "base/histogram.h"
 #include "store/outage/breaker.h"
 #include "store/store.h"
 #include "weir/time.h"
 
 namespace weir::store {
 
-// How many values fell into which bucket. `bounds` rise; a value on a bound belongs to it; the last bucket is beyond.
-template <const auto& bounds>
-class StoreHistogram {
- public:
-  static constexpr std::size_t buckets = bounds.size() + 1;
-
-  void add(std::uint64_t value) noexcept {
-    std::size_t bucket = 0;
-    while (bucket < bounds.size() && value > bounds[bucket]) ++bucket;
-    counts_[bucket].raise();
-    sum_.raise(value);
-  }
-
-  [[nodiscard]] std::uint64_t count(std::size_t bucket) const noexcept { return counts_[bucket].value(); }
-  [[nodiscard]] std::uint64_t sum() const noexcept { return sum_.value(); }
-
- private:
-  std::array<base::Counter, buckets> counts_;
-  base::Counter sum_;
-};
-
-inline constexpr std::array<std::uint64_t, 11> batch_size_bounds{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+inline constexpr base::Scale<11> batch_size_scale{0, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}};
 // In microseconds.
-inline constexpr std::array<std::uint64_t, 13> round_trip_bounds{
-    50, 100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000};
+inline constexpr base::Scale<13> round_trip_scale{
+    6, {50, 100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000}};
 
 // What went wrong at a server, as it is told in metrics.
 enum class StoreError : std::uint8_t {
@@ -99,8 +79,8 @@ struct StoreCounts {
   // Of what went to the servers. A batch is one write; several groups may be one evaluation.
   base::Counter batches;
   base::Counter evaluations;
-  StoreHistogram<batch_size_bounds> batch_size;  // in groups
-  StoreHistogram<round_trip_bounds> round_trip;  // of an evaluation
+  base::Histogram<batch_size_scale> batch_size;  // in groups
+  base::Histogram<round_trip_scale> round_trip;  // of an evaluation
   base::Counter late_answers;                    // of evaluations, when nobody waited any more
   base::Counter sent_again;                      // evaluations that a server had refused to begin
 

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "base/histogram.h"
+
 namespace weir::observe {
 namespace {
 
 using enum MetricsPage::Type;
 
-constexpr Scale<2> halves{1, {5, 10}};
+constexpr base::Scale<2> halves{1, {5, 10}};
 
 TEST(MetricsPage, SamplesFollowTheirFamily) {
   MetricsPage page;
@@ -36,7 +38,7 @@ TEST(MetricsPage, LabelsAreEscaped) {
 TEST(MetricsPage, HistogramCountsUpToEachBound) {
   MetricsPage page;
   page.family("h", histogram, "Help.");
-  page.histogram({{"limit", "x"}}, halves, HistogramTotals<2>{{4, 2, 1}, 35});
+  page.histogram({{"limit", "x"}}, halves, base::HistogramTotals<2>{{4, 2, 1}, 35});
   EXPECT_EQ(page.take(),
             "# HELP h Help.\n"
             "# TYPE h histogram\n"

@@ -1,5 +1,6 @@
 // Seconds are differences of totals; the history keeps the last of them.
 #include "observe/seconds.h"
+#include "base/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +61,7 @@ TEST(SecondMeter, DecisionTimeIsThatOfTheSecondAlone) {
 }
 
 TEST(Quantile, OfABucketIsInProportionAndBeyondAllBoundsTheLast) {
-  constexpr Scale<2> scale{3, {10, 20}};
+  constexpr base::Scale<2> scale{3, {10, 20}};
   struct Row {
     std::array<std::uint64_t, 3> counts;
     double share;
@@ -73,7 +74,7 @@ TEST(Quantile, OfABucketIsInProportionAndBeyondAllBoundsTheLast) {
                                          {{5, 5, 0}, 1.0, 0.020},
                                          {{0, 0, 4}, 0.5, 0.020},
                                          {{1, 0, 99}, 0.99, 0.020}}) {
-    const HistogramTotals<2> totals{.counts = row.counts};
+    const base::HistogramTotals<2> totals{.counts = row.counts};
     const auto found = quantile(scale, totals, row.share);
     ASSERT_EQ(found.has_value(), row.expected.has_value());
     if (found) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/histogram.h"
 #include "frontend/admin/admin_json.h"
 #include "text/json_writer.h"
 
@@ -87,29 +88,25 @@ void write_on_disk(const PolicyReport& report, JsonWriter& json) {
 
 // `counts` has one more than `bounds`.
 template <std::size_t Bounds>
-void write_histogram(const observe::Scale<Bounds>& scale, const observe::HistogramTotals<Bounds>& totals,
-                     JsonWriter& json) {
+void write_histogram(const base::Scale<Bounds>& scale, const base::HistogramTotals<Bounds>& totals, JsonWriter& json) {
   double unit = 1;
   for (unsigned i = 0; i < scale.places; ++i) unit /= 10;
   json.list("bounds", scale.bounds, [&](std::uint64_t bound) { json.field({}, static_cast<double>(bound) * unit); });
   json.list("counts", totals.counts, [&](std::uint64_t count) { json.field({}, count); });
 }
 
-constexpr observe::Scale<store::batch_size_bounds.size()> batches_scale{0, store::batch_size_bounds};
-constexpr observe::Scale<store::round_trip_bounds.size()> trips_scale{6, store::round_trip_bounds};
-
 void write_store_report(const StoreReport& report, JsonWriter& json) {
   json.fields("topology", report.topology, "opened", report.opened);
   json.begin_object("round_trip");
-  json.field("p50", quantile(trips_scale, report.round_trip, 0.5));
-  json.field("p99", quantile(trips_scale, report.round_trip, 0.99));
-  write_histogram(trips_scale, report.round_trip, json);
+  json.field("p50", observe::quantile(store::round_trip_scale, report.round_trip, 0.5));
+  json.field("p99", observe::quantile(store::round_trip_scale, report.round_trip, 0.99));
+  write_histogram(store::round_trip_scale, report.round_trip, json);
   json.end_object();
   json.begin_object("batch_size");
   const auto batches = static_cast<double>(report.batch_size.count());
   json.field("mean", batches > 0 ? std::optional(static_cast<double>(report.batch_size.sum) / batches) : std::nullopt);
-  json.field("p99", quantile(batches_scale, report.batch_size, 0.99));
-  write_histogram(batches_scale, report.batch_size, json);
+  json.field("p99", observe::quantile(store::batch_size_scale, report.batch_size, 0.99));
+  write_histogram(store::batch_size_scale, report.batch_size, json);
   json.end_object();
   json.begin_object("decisions");
   for (std::size_t i = 0; i < report.decisions.size(); ++i) {

@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/histogram.h"
 #include "engine/counters.h"
 #include "observe/denied_most.h"
-#include "observe/histogram.h"
 #include "observe/recent_traffic.h"
+#include "observe/scales.h"
 #include "observe/seconds.h"
 #include "observe/spikes.h"
 #include "policy/tools/diff.h"
@@ -108,8 +109,8 @@ struct StoreReport {
 
   std::string topology{};
   std::uint64_t opened = 0;  // breakers, since the start, as all that follows
-  observe::HistogramTotals<store::round_trip_bounds.size()> round_trip{};
-  observe::HistogramTotals<store::batch_size_bounds.size()> batch_size{};
+  base::Histogram<store::round_trip_scale>::Totals round_trip{};
+  base::Histogram<store::batch_size_scale>::Totals batch_size{};
   engine::StorePathTotals decisions{};
   std::vector<Slices> slices{};  // out now
   std::vector<std::pair<std::string, std::uint64_t>> errors{};
