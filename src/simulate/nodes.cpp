@@ -127,9 +127,7 @@ Nodes::Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset>
 
 void Nodes::add(const match::Query& query, Instant at, const Verdict& exact) {
   run_until(at);
-  if (spare_.empty()) spare_.push_back(std::make_unique<Request>());
-  Request& request = *requests_.emplace_back(std::move(spare_.back()));
-  spare_.pop_back();
+  Request& request = *requests_.emplace_back(&request_pool_.acquire());
   request.at = at;
   request.exact_admitted = exact.admitted;
   request.exact.clear();
@@ -222,7 +220,7 @@ void Nodes::conclude_all() {
   while (!requests_.empty() && requests_.front()->is_done) {
     conclude(*requests_.front());
     requests_.front()->batch.reset();
-    spare_.push_back(std::move(requests_.front()));
+    request_pool_.release(*requests_.front());
     requests_.pop_front();
   }
 }

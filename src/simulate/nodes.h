@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "engine/evaluation_batch.h"
 #include "engine/verdict.h"
 #include "match/query.h"
@@ -120,8 +121,8 @@ class Nodes {
   std::optional<Instant> next_tick_;
   std::size_t next_node_ = 0;
 
-  std::deque<std::unique_ptr<Request>> requests_;  // in their order; the first is not done
-  std::vector<std::unique_ptr<Request>> spare_;
+  base::ObjectPool<Request> request_pool_;
+  std::deque<Request*> requests_;  // in their order; the first is not done
   std::deque<OfLimit> limits_;
   NodesReport report_;
 };

@@ -355,16 +355,13 @@ Exchange* Server::look_up(std::int32_t stream) noexcept {
 }
 
 Exchange& Server::open_exchange(std::int32_t stream) {
-  if (free_.empty()) {
-    free_.reserve(exchanges_.size() + 1);  // giving back never fails
+  if (!exchanges_.has_idle()) {  // so that nothing fails below, nor when it is closed
+    open_.reserve(exchanges_.size() + 1);
     left_.reserve(exchanges_.size() + 1);
     updated_.reserve(exchanges_.size() + 1);
-    exchanges_.push_back(std::make_unique<Exchange>());
-    free_.push_back(exchanges_.back().get());
   }
-  Exchange& exchange = *free_.back();
+  Exchange& exchange = exchanges_.acquire();
   open_.push_back(&exchange);
-  free_.pop_back();
   exchange.begin(stream);
   exchange.slot_ = open_.size() - 1;
   last_ = &exchange;
@@ -393,7 +390,7 @@ void Server::release(Exchange& exchange) noexcept {
 
 void Server::give_back(Exchange& exchange) noexcept {
   exchange.forget();
-  free_.push_back(&exchange);
+  exchanges_.release(exchange);
 }
 
 void Server::mark_updated(Exchange& exchange) noexcept {

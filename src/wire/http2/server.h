@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "weir/header.h"
 #include "weir/time.h"
 #include "wire/http2/block_pool.h"
@@ -112,8 +113,7 @@ class Server {
   std::unique_ptr<nghttp2_session, Delete> session_;
 
   FieldMemory memory_;
-  std::vector<std::unique_ptr<Exchange>> exchanges_;  // all there are
-  std::vector<Exchange*> free_;
+  base::ObjectPool<Exchange> exchanges_;
   std::vector<Exchange*> open_;
   std::vector<Exchange*> updated_;
   std::vector<Exchange*> left_;  // gone while updated
