@@ -41,6 +41,17 @@ def mismatch(expected, found, where="result"):
     return None if expected == found else f"{where}: {found!r} is not {expected!r}"
 
 
+def with_cases(cases):
+    """Adds a test for each case to a class."""
+    def add(to_class):
+        for case in cases:
+            name = "test_" + re.sub(r"\W+", "_", case["name"]).strip("_")
+            assert not hasattr(to_class, name), name
+            setattr(to_class, name, lambda self, case=case: self.run_case(case))
+        return to_class
+    return add
+
+
 class Scene(unittest.TestCase):
     """Real servers and scripted ones, for all cases of a class."""
 
@@ -80,13 +91,10 @@ class Scene(unittest.TestCase):
             self.fail(f"{wrong}\nstep: {json.dumps(step)}\nfound: {json.dumps(found)}")
 
 
-class Clients(Scene):
-    command = None
-
+@with_cases(CASES["clients"])
+class Clients:
     @classmethod
     def setUpClass(cls):
-        if cls.command is None:
-            raise unittest.SkipTest("the cases, and not a client")
         super().setUpClass()
         (cls.folder / "token").touch(mode=0o600)
         (cls.folder / "token").write_text("open-sesame-open-sesame\n")
@@ -180,13 +188,10 @@ def with_sizes(step):
     return step
 
 
-class Middleware(Scene):
-    command = None
-
+@with_cases(CASES["middleware"])
+class Middleware:
     @classmethod
     def setUpClass(cls):
-        if cls.command is None:
-            raise unittest.SkipTest("the cases, and not a middleware")
         super().setUpClass()
         settings = {name: {**app, "url": cls.urls[app["server"]]} for name, app in CASES["apps"].items()}
         command, environment = cls.command()
@@ -260,17 +265,6 @@ def parsed(received):
     return found
 
 
-def add_cases(of_class, cases):
-    for case in cases:
-        name = "test_" + re.sub(r"\W+", "_", case["name"]).strip("_")
-        assert not hasattr(of_class, name), name
-        setattr(of_class, name, lambda self, case=case: self.run_case(case))
-
-
-add_cases(Clients, CASES["clients"])
-add_cases(Middleware, CASES["middleware"])
-
-
 def python_command(*arguments):
     return lambda: ([sys.executable, "-B", *arguments], None)
 
@@ -283,43 +277,43 @@ def go_command(*arguments):
     return lambda: ([GO_PROGRAM, *arguments], None)
 
 
-class Python(Clients):
+class Python(Clients, Scene):
     command = staticmethod(python_command(FOLDER / "driver.py", "sync"))
 
 
-class PythonAsync(Clients):
+class PythonAsync(Clients, Scene):
     command = staticmethod(python_command(FOLDER / "driver.py", "async"))
 
 
-class Node(Clients):
+class Node(Clients, Scene):
     command = staticmethod(node_command(FOLDER / "driver.js"))
 
 
-class Go(Clients):
+class Go(Clients, Scene):
     command = staticmethod(go_command("driver"))
 
 
-class Wsgi(Middleware):
+class Wsgi(Middleware, Scene):
     command = staticmethod(python_command(FOLDER / "apps.py", "wsgi"))
 
 
-class Flask(Middleware):
+class Flask(Middleware, Scene):
     command = staticmethod(python_command(FOLDER / "apps.py", "flask"))
 
 
-class Starlette(Middleware):
+class Starlette(Middleware, Scene):
     command = staticmethod(python_command(FOLDER / "apps.py", "starlette"))
 
 
-class Express(Middleware):
+class Express(Middleware, Scene):
     command = staticmethod(node_command(FOLDER / "apps.js", "express"))
 
 
-class Fastify(Middleware):
+class Fastify(Middleware, Scene):
     command = staticmethod(node_command(FOLDER / "apps.js", "fastify"))
 
 
-class NetHttp(Middleware):
+class NetHttp(Middleware, Scene):
     command = staticmethod(go_command("apps"))
 
 
