@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -21,6 +20,7 @@
 #include "app/problem_report.h"
 #include "app/server_config.h"
 #include "app/terminal.h"
+#include "base/number.h"
 #include "observe/consumer_names.h"
 #include "policy/vocabulary.h"
 #include "server/config.h"
@@ -120,10 +120,8 @@ std::string check_reorder(const std::string& text) {
 }
 
 std::optional<std::size_t> read_nodes(const std::string& text) {
-  std::size_t nodes = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), nodes);
-  const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-  return is_number && nodes > 0 && nodes <= NodesOptions::most_nodes ? std::optional(nodes) : std::nullopt;
+  const auto nodes = base::parse_number<std::size_t>(text);
+  return nodes && *nodes > 0 && *nodes <= NodesOptions::most_nodes ? nodes : std::nullopt;
 }
 
 std::string check_nodes(const std::string& text) {

@@ -5,9 +5,10 @@
 #include <sys/un.h>
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
+
+#include "base/number.h"
 
 namespace weir::net {
 namespace {
@@ -28,13 +29,9 @@ void store_as(sockaddr_storage& storage, const T& value) noexcept {
 }
 
 Result<std::uint16_t> parse_port(std::string_view whole, std::string_view text) {
-  std::uint16_t port = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, port);
-  if (text.empty() || error != std::errc{} || stop != end) {
-    return failure(std::string(whole), "has no port from 0 to 65535 at its end; " + std::string(forms));
-  }
-  return port;
+  const auto port = base::parse_number<std::uint16_t>(text);
+  if (!port) return failure(std::string(whole), "has no port from 0 to 65535 at its end; " + std::string(forms));
+  return *port;
 }
 
 }  // namespace

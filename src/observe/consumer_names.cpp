@@ -5,12 +5,12 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <system_error>
 
 #include "base/hex.h"
+#include "base/number.h"
 #include "match/consumer.h"
 #include "policy/vocabulary.h"
 #include "table/siphash.h"
@@ -24,21 +24,15 @@ tl::unexpected<Error> key_failure(const std::string& path, std::string_view what
   return failure(path, std::string(what) + ": " + std::generic_category().message(errno) + "; " + std::string(remedy));
 }
 
-std::optional<std::uint64_t> parse_word(std::string_view text) {
-  std::uint64_t word = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return word;
-}
-
 Result<table::HashKey> read_key(const std::string& path, int file) {
   std::array<char, key_digits + 2> bytes{};  // a line feed, and one more to see that there is no more
   const ssize_t size = ::read(file, bytes.data(), bytes.size());
   if (size < 0) return key_failure(path, "the hash key cannot be read", "its owner has to be who runs weir");
   std::string_view text(bytes.data(), static_cast<std::size_t>(size));
   if (text.ends_with('\n')) text.remove_suffix(1);
-  const auto first = parse_word(text.substr(0, key_digits / 2));
-  const auto second = text.size() == key_digits ? parse_word(text.substr(key_digits / 2)) : std::nullopt;
+  const auto first = base::parse_number<std::uint64_t>(text.substr(0, key_digits / 2), 16);
+  const auto second =
+      text.size() == key_digits ? base::parse_number<std::uint64_t>(text.substr(key_digits / 2), 16) : std::nullopt;
   if (!first || !second) {
     return failure(path, "is not a hash key: it has to be 32 hexadecimal digits; remove the file to have one made");
   }

@@ -17,26 +17,10 @@ namespace {
 
 constexpr std::size_t longest_method = 32;
 
-// RFC 3339, in UTC, to the microsecond.
-void append_time(std::string& out, Instant time) {
-  using text::write_padded;
-  const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  const text::UtcTime utc = text::utc_time(second);
-  std::array<char, 27> text{'0', '0', '0', '0', '-', '0', '0', '-', '0', '0', 'T', '0', '0', ':',
-                            '0', '0', ':', '0', '0', '.', '0', '0', '0', '0', '0', '0', 'Z'};
-  text::write_padded(text.data(), utc.year, 4);
-  text::write_padded(text.data() + 5, utc.month, 2);
-  text::write_padded(text.data() + 8, utc.day, 2);
-  text::write_padded(text.data() + 11, utc.hour, 2);
-  text::write_padded(text.data() + 14, utc.minute, 2);
-  text::write_padded(text.data() + 17, utc.second, 2);
-  text::write_padded(text.data() + 20, static_cast<unsigned>((time - second).count()), 6);
-  out.append(text.data(), text.size());
-}
-
 void begin_line(std::string& out, Instant time) {
   out += R"({"time":")";
-  append_time(out, time);
+  const text::Rfc3339Micros written = text::rfc3339_micros(time);
+  out.append(written.data(), written.size());
   out += '"';
 }
 

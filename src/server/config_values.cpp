@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <fmt/core.h>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "policy/words.h"
 #include "text/yaml/scalar.h"
 
@@ -45,12 +45,8 @@ constexpr bool is_visible(char c) noexcept {
 
 // Empty unless all of the text is one number that fits, without a leading zero.
 template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) noexcept {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
-  if (error != std::errc{} || stop != end || (text.size() > 1 && text.front() == '0')) return {};
-  return number;
+std::optional<Number> number_in(std::string_view text) noexcept {
+  return text.size() > 1 && text.front() == '0' ? std::nullopt : base::parse_number<Number>(text);
 }
 
 std::optional<Share> share_in(std::string_view text) noexcept {

@@ -1,18 +1,17 @@
 #include "simulate/estimate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
+
+#include "base/number.h"
 
 namespace weir::simulate {
 namespace {
 
 std::optional<std::uint64_t> number_in(std::string_view text, std::uint64_t most) noexcept {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc{} && end == text.data() + text.size();
-  return is_number && number > 0 && number <= most ? std::optional(number) : std::nullopt;
+  const auto number = base::parse_number<std::uint64_t>(text);
+  return number && *number > 0 && *number <= most ? number : std::nullopt;
 }
 
 }  // namespace

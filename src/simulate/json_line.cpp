@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include <simdjson.h>
 
+#include "base/number.h"
 #include "simulate/combined_line.h"
 #include "text/date.h"
 
@@ -110,15 +110,8 @@ std::string_view without_port(std::string_view address) noexcept {
   return one_colon ? address.substr(0, colon) : address;
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) noexcept {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 std::uint16_t whole_status(std::string_view text) noexcept {
-  const std::uint16_t status = whole_number<std::uint16_t>(text).value_or(0);
+  const std::uint16_t status = base::parse_number<std::uint16_t>(text).value_or(0);
   return status < 1000 ? status : std::uint16_t{0};
 }
 
@@ -133,7 +126,7 @@ std::optional<Duration> duration_of(std::string_view text, std::uint64_t nanosec
   }
   text = text.substr(0, number_end);
   const std::size_t point = std::min(text.find('.'), text.size());
-  const auto whole = whole_number<std::uint64_t>(text.substr(0, point));
+  const auto whole = base::parse_number<std::uint64_t>(text.substr(0, point));
   constexpr std::uint64_t longest = 1'000'000'000'000'000'000;  // 31 years
   if (!whole || *whole > longest / nanoseconds) return {};
   std::uint64_t sum = *whole * nanoseconds;
@@ -352,7 +345,7 @@ Parsed JsonLines::Document::entry() {
 
   std::optional<Cost> cost;
   if (!found[Field::cost].empty()) {
-    const auto units = whole_number<std::uint32_t>(found[Field::cost]);
+    const auto units = base::parse_number<std::uint32_t>(found[Field::cost]);
     if (!units) return tl::unexpected(Fault::bad_cost);
     cost = Cost{*units};
   }

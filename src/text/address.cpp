@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <arpa/inet.h>
 
 #include "base/ascii.h"
+#include "base/number.h"
 
 namespace weir::text {
 namespace {
@@ -53,11 +53,8 @@ Address unmapped(const Address& address) noexcept {
 }
 
 std::optional<unsigned> parse_prefix(std::string_view digits) noexcept {
-  unsigned prefix = 0;
-  if (digits.empty() || digits.size() > 3 || (digits.size() > 1 && digits.front() == '0')) return {};
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
-  return prefix;
+  if (digits.size() > 3 || (digits.size() > 1 && digits.front() == '0')) return {};
+  return base::parse_number<unsigned>(digits);
 }
 
 constexpr std::size_t max_port_digits = 5;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/ascii.h"
+#include "base/number.h"
 
 namespace weir::text {
 namespace {
@@ -174,11 +175,10 @@ std::optional<Stamp> stamp(std::optional<Instant> at, Grain grain) noexcept {
 
 // 1.696946136e9, as some encoders write their doubles.
 std::optional<Stamp> parse_scientific(std::string_view text) noexcept {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(std::abs(value) < 1e19)) return {};
-  const auto units = units_per_second(static_cast<std::uint64_t>(std::abs(value)));
-  const double micros = std::round(value / static_cast<double>(units) * 1e6);
+  const auto value = base::parse_number<double>(text);
+  if (!value || !(std::abs(*value) < 1e19)) return {};
+  const auto units = units_per_second(static_cast<std::uint64_t>(std::abs(*value)));
+  const double micros = std::round(*value / static_cast<double>(units) * 1e6);
   return stamp(Instant{Duration{static_cast<Duration::rep>(micros)}}, Grain::finer);
 }
 

@@ -62,15 +62,8 @@ class JsonWriter {
   }
   // 2026-01-05T12:00:00Z, down to the second.
   void field(std::string_view name, Instant instant) {
-    const UtcTime time = utc_time(std::chrono::floor<std::chrono::seconds>(instant));
-    std::string text = "0000-00-00T00:00:00Z";
-    write_padded(text.data(), time.year, 4);
-    write_padded(text.data() + 5, time.month, 2);
-    write_padded(text.data() + 8, time.day, 2);
-    write_padded(text.data() + 11, time.hour, 2);
-    write_padded(text.data() + 14, time.minute, 2);
-    write_padded(text.data() + 17, time.second, 2);
-    field(name, std::string_view(text));
+    const Rfc3339 text = rfc3339(instant);
+    field(name, std::string_view(text.data(), text.size()));
   }
   template <class T>
   void field(std::string_view name, const std::optional<T>& value) {

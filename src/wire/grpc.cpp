@@ -1,10 +1,9 @@
 #include "wire/grpc.h"
 
 #include <array>
-#include <charconv>
-#include <system_error>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "base/percent.h"
 
 namespace weir::wire::grpc {
@@ -24,17 +23,16 @@ MessageStep first_message(std::string_view body, std::size_t longest) noexcept {
 std::optional<Duration> parse_timeout(std::string_view text) noexcept {
   constexpr std::size_t most_digits = 8;
   if (text.size() < 2 || text.size() > most_digits + 1 || text.front() == '-') return std::nullopt;
-  std::int64_t number = 0;
-  const char* const unit = text.data() + text.size() - 1;
-  const auto [end, error] = std::from_chars(text.data(), unit, number);
-  if (error != std::errc{} || end != unit) return std::nullopt;
-  if (*unit == 'n') return std::chrono::floor<Duration>(std::chrono::nanoseconds{number});
+  const auto number = base::parse_number<std::int64_t>(text.substr(0, text.size() - 1));
+  if (!number) return std::nullopt;
+  const char unit = text.back();
+  if (unit == 'n') return std::chrono::floor<Duration>(std::chrono::nanoseconds{*number});
   constexpr std::string_view units = "HMSmu";
   constexpr std::array<Duration, units.size()> lengths{std::chrono::hours{1}, std::chrono::minutes{1},
                                                        std::chrono::seconds{1}, std::chrono::milliseconds{1},
                                                        std::chrono::microseconds{1}};
-  const std::size_t at = units.find(*unit);
-  return at < units.size() ? std::optional{number * lengths[at]} : std::nullopt;
+  const std::size_t at = units.find(unit);
+  return at < units.size() ? std::optional{*number * lengths[at]} : std::nullopt;
 }
 
 std::string_view text_of(Status status) noexcept {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "base/number.h"
 #include "text/utf8.h"
 #include "text/yaml/tree.h"
 
@@ -40,10 +40,7 @@ std::optional<BadByte> find_bad_byte(std::string_view text) {
 std::optional<std::uint32_t> escaped_unit(std::string_view text) noexcept {
   constexpr std::size_t length = 6;
   if (text.size() < length || !text.starts_with("\\u")) return {};
-  std::uint32_t unit = 0;
-  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + length, unit, 16);
-  if (error != std::errc{} || end != text.data() + length) return {};
-  return unit;
+  return base::parse_number<std::uint32_t>(text.substr(2, length - 2), 16);
 }
 
 // The character that the two escapes at the front write.

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <limits>
 #include <optional>
-#include <system_error>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::wire::resp {
@@ -20,10 +19,7 @@ std::optional<double> parse_real(std::string_view text) noexcept {
   if (text == "nan" || text == "-nan") return std::numeric_limits<double>::quiet_NaN();
   const std::string_view unsigned_text = text.starts_with('-') ? text.substr(1) : text;
   if (unsigned_text.empty() || !base::is_digit(unsigned_text.front())) return {};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return number;
+  return base::parse_number<double>(text);
 }
 
 bool is_big_number(std::string_view text) noexcept {

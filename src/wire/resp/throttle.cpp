@@ -1,12 +1,12 @@
 #include "wire/resp/throttle.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <limits>
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/number.h"
 #include "wire/resp/integer_text.h"
 
 namespace weir::wire::resp {
@@ -25,10 +25,7 @@ auto refusal(std::string_view problem, std::string_view argument = {}) {
 // As Rust reads an i64: one sign, either, and as many leading zeros as one likes.
 std::optional<std::int64_t> parse_any_number(std::string_view text) noexcept {
   if (text.size() > 1 && text[0] == '+' && base::is_digit(text[1])) text.remove_prefix(1);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return number;
+  return base::parse_number<std::int64_t>(text);
 }
 
 // Nearly every number has a few digits and nothing else.
