@@ -1,5 +1,6 @@
 # cmake -D FROM=file -D TO=file.cpp -D HEADER=frontend/x.h -D FUNCTION=name -P embed.cmake: a file as bytes of the
-# program, which FUNCTION of the namespace weir::frontend, declared in HEADER, gives.
+# program, which FUNCTION returns. HEADER declares it, in the namespace of its folder of src.
+string(REGEX REPLACE "/.*" "" folder ${HEADER})
 file(READ ${FROM} bytes HEX)
 string(REGEX REPLACE "(................................)" "\\1\n" lines "${bytes}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" lines "${lines}")
@@ -8,7 +9,7 @@ string(LENGTH "${bytes}" digits)
 math(EXPR size "${digits} / 2")
 file(WRITE ${TO} "#include \"${HEADER}\"
 
-namespace weir::frontend {
+namespace weir::${folder} {
 
 std::string_view ${FUNCTION}() noexcept {
   static constexpr char bytes[] =
@@ -16,5 +17,5 @@ ${lines};
   return {bytes, ${size}};
 }
 
-}  // namespace weir::frontend
+}  // namespace weir::${folder}
 ")

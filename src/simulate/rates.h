@@ -73,17 +73,11 @@ class Timeline {
   void add(std::int64_t second, bool admitted) {
     if (second >= end_ || bins_.empty()) make_room(second);
     ++(admitted ? bins_.back().admitted : bins_.back().denied);
-    last_ = second;
   }
 
   [[nodiscard]] Instant start() const noexcept { return Instant{std::chrono::seconds{start_}}; }
   [[nodiscard]] Duration width() const noexcept { return std::chrono::seconds{width_}; }
   [[nodiscard]] const std::vector<Bin>& bins() const noexcept { return bins_; }  // none is missing between
-
-  // How much of a bin the log has: the last may be cut short.
-  [[nodiscard]] Duration covered(std::size_t bin) const noexcept {
-    return bin + 1 == bins_.size() ? std::chrono::seconds{last_ + 1 - (end_ - width_)} : width();
-  }
 
  private:
   // Makes the bin of `second` the last one.
@@ -96,8 +90,7 @@ class Timeline {
   std::vector<Bin> bins_;
   std::int64_t start_ = 0;
   std::int64_t width_ = 1;
-  std::int64_t end_ = 0;   // of the last bin
-  std::int64_t last_ = 0;  // second with a request
+  std::int64_t end_ = 0;  // of the last bin
 };
 
 }  // namespace weir::simulate

@@ -15,6 +15,7 @@
 #include "simulate/log_needs.h"
 #include "simulate/nodes_report.h"
 #include "simulate/rates.h"
+#include "text/json_writer.h"
 #include "weir/time.h"
 
 namespace weir::simulate {
@@ -212,9 +213,10 @@ enum class Colour : std::uint8_t { off, on };
 [[nodiscard]] std::string report_text(const Report& report, Colour colour = Colour::off);
 
 // report_json.cpp lists the fields. Their names are stable: new ones may come, none changes its meaning in a version.
-[[nodiscard]] std::string report_json(const Report& report);
+[[nodiscard]] std::string report_json(const Report& report,
+                                      text::JsonWriter::Layout layout = text::JsonWriter::Layout::indented);
 
-// One page with charts that loads nothing.
+// One page with charts that loads nothing: the JSON and a script that shows it.
 [[nodiscard]] std::string report_html(const Report& report);
 
 }  // namespace weir::simulate

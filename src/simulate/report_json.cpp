@@ -37,6 +37,8 @@
 //                   limits [{name, denied, reserved, spent, given_back, wasted (units x seconds), overspent,
 //                     not_kept}]}]; or null
 //   keys            "hashed" | "shown"
+//   words           sentences for people, which may change in any version: cautions_title, cautions, remarks,
+//                   nodes_title and nodes_traffic (or null), estimates, faults {<kind>: sentence}
 //
 // COUNTS: admitted, denied, blocked (of the denied, by a penalty), uncharged (another limit denied), warned,
 // shadow_denied, skipped, shared, unlimited.
@@ -45,13 +47,15 @@
 #include <string_view>
 
 #include "simulate/report.h"
-#include "text/json_writer.h"
+#include "simulate/report_words.h"
 
 namespace weir::simulate {
 namespace {
 
 class ReportJson {
  public:
+  explicit ReportJson(text::JsonWriter::Layout layout) : json_(layout) {}
+
   [[nodiscard]] std::string write(const Report& report) {
     json_.begin_object();
     json_.fields("version", 1U, "from", report.first, "to", report.last);
@@ -63,6 +67,7 @@ class ReportJson {
     nodes(report.nodes);
     estimates(report.estimates);
     json_.field("keys", report.shows_keys ? "shown" : "hashed");
+    words(report);
     json_.end_object();
     return json_.take();
   }
@@ -176,10 +181,8 @@ class ReportJson {
                  "upper_bound", demand.upper_bound, "consumers", demand.consumers, "sampled_one_in", demand.one_in,
                  "satisfied", demand.satisfied);
     json_.list("needed", demand.rates, [&](const Demand::AtRate& rate) {
-      json_.begin_object();
-      json_.fields("rate", rate.rate, "p50", rate.number.half, "p99", rate.number.p99, "p999", rate.number.p999, "max",
-                   rate.number.all);
-      json_.end_object();
+      json_.object({}, "rate", rate.rate, "p50", rate.number.half, "p99", rate.number.p99, "p999", rate.number.p999,
+                   "max", rate.number.all);
     });
     json_.list("histogram", demand.bars, [&](const Demand::Bar& bar) {
       json_.object({}, "from", bar.from, "to", bar.to, "consumers", bar.consumers);
@@ -191,9 +194,7 @@ class ReportJson {
     json_.begin_object(name);
     json_.fields("total", hit.total, "consumers", hit.affected, "exact", hit.exact);
     json_.list("top", hit.consumers, [&](const HardestHit::Consumer& consumer) {
-      json_.begin_object();
-      json_.fields("consumer", consumer.name, "count", consumer.count, "error", consumer.error);
-      json_.end_object();
+      json_.object({}, "consumer", consumer.name, "count", consumer.count, "error", consumer.error);
     });
     json_.end_object();
   }
@@ -213,10 +214,8 @@ class ReportJson {
     json_.fields("both_admit", comparison->both_admit, "both_deny", comparison->both_deny, "newly_denied",
                  comparison->newly_denied, "newly_admitted", comparison->newly_admitted);
     json_.list("by_limit_and_route", comparison->rows, [&](const Comparison::Row& row) {
-      json_.begin_object();
-      json_.fields("limit", row.limit, "route", row.route, "newly_denied", row.newly_denied, "newly_admitted",
+      json_.object({}, "limit", row.limit, "route", row.route, "newly_denied", row.newly_denied, "newly_admitted",
                    row.newly_admitted);
-      json_.end_object();
     });
     by_limit("newly_denied_consumers", comparison->newly_denied_by);
     by_limit("newly_admitted_consumers", comparison->newly_admitted_by);
@@ -237,13 +236,11 @@ class ReportJson {
     peak("peak_minute", nodes->messages.minute);
     json_.end_object();
     json_.list("limits", nodes->limits, [&](const NodesReport::OfLimit& of) {
-      json_.begin_object();
-      json_.fields("name", of.name, "consistency", of.consistency, "judged", of.judged, "exact_admitted",
+      json_.object({}, "name", of.name, "consistency", of.consistency, "judged", of.judged, "exact_admitted",
                    of.exact_admitted, "exact_denied", of.exact_denied, "admitted", of.admitted, "denied", of.denied,
                    "newly_denied", of.newly_denied, "newly_admitted", of.newly_admitted, "denied_by_held",
                    of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over,
                    "most_over", of.most_over);
-      json_.end_object();
     });
     json_.end_object();
   }
@@ -255,10 +252,8 @@ class ReportJson {
       json_.fields("estimate", one.estimate, "admitted", one.admitted, "denied", one.denied, "newly_denied",
                    one.newly_denied, "newly_admitted", one.newly_admitted);
       json_.list("limits", one.limits, [&](const EstimateReport::OfLimit& of) {
-        json_.begin_object();
-        json_.fields("name", of.name, "denied", of.denied, "reserved", of.reserved, "spent", of.spent, "given_back",
+        json_.object({}, "name", of.name, "denied", of.denied, "reserved", of.reserved, "spent", of.spent, "given_back",
                      of.given_back, "wasted", of.wasted, "overspent", of.overspent, "not_kept", of.not_kept);
-        json_.end_object();
       });
       json_.end_object();
     });
@@ -273,13 +268,28 @@ class ReportJson {
     });
   }
 
-  text::JsonWriter json_{text::JsonWriter::Layout::indented};
+  // What the terminal and the page say alike.
+  void words(const Report& report) {
+    json_.begin_object("words");
+    json_.field("cautions_title", cautions_title);
+    texts("cautions", cautions_on(report.log));
+    texts("remarks", remarks_on(report.log));
+    json_.field_or_null("nodes_title", report.nodes ? title_of(*report.nodes) : "");
+    json_.field_or_null("nodes_traffic", report.nodes ? traffic_of(*report.nodes) : "");
+    texts("estimates", words_on_estimates());
+    json_.begin_object("faults");
+    for (const FaultWords& fault : fault_words) json_.field(fault.name, fault.sentence);
+    json_.end_object();
+    json_.end_object();
+  }
+
+  text::JsonWriter json_;
 };
 
 }  // namespace
 
-std::string report_json(const Report& report) {
-  return ReportJson().write(report);
+std::string report_json(const Report& report, text::JsonWriter::Layout layout) {
+  return ReportJson(layout).write(report);
 }
 
 }  // namespace weir::simulate

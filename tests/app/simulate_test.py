@@ -1,7 +1,6 @@
 """weir simulate: a log replayed under a policy, or under two."""
 
 import gzip
-import html.parser
 import json
 import os
 import pathlib
@@ -219,13 +218,11 @@ class Nodes(ProgramTest):
             self.assertEqual([limit["denied"] for limit in nodes["limits"]],
                              [limit["denied"] for limit in alone["policy"]["limits"]])
 
-    def test_they_are_in_the_text_and_on_the_page(self):
-        page = self.folder() / "report.html"
-        ran = run("simulate", self.policy, "--log", self.log, "--nodes", "2", "--consistency", "leased", "--report", str(page))
+    def test_they_are_in_the_text(self):
+        ran = run("simulate", self.policy, "--log", self.log, "--nodes", "2", "--consistency", "leased")
         title = "On 2 nodes, leased, 1 ms from the store, requests in turn"
         self.assertIn(f"\n{title}\n  admitted 40 (100.0 %), denied 0 (0.0 %); newly denied 0, newly admitted 0\n"
                       "  without a trip 80.0 % of the requests; ", ran.stdout)
-        self.assertIn(f"<h2>{title}</h2>", page.read_text())
 
     def test_an_approximate_limit_has_its_bound_beside_it(self):
         policy = self.file(LEASED.replace("leased", "approximate").replace("100/min", "10000/min"))
@@ -278,13 +275,6 @@ class Estimates(ProgramTest):
         self.assertGreater(fixed["wasted"], 0)
         self.assertGreater(reported["overspent"], largest["overspent"])
 
-    def test_they_are_on_the_page(self):
-        page = pathlib.Path(self.file("", "page.html"))
-        ran = run("simulate", *TOKENS, "--estimate", "p95 of 100", "--report", str(page))
-        self.assertEqual(ran.returncode, 0, ran.stderr)
-        self.assertIn("Costs that are known at the end", page.read_text())
-        self.assertIn("p95 of 100", page.read_text())
-
     def test_a_log_without_costs_or_durations_is_told(self):
         report = self.json("simulate", POLICY, "--field", "cost=tokens", "--estimate", "5", "--log", LOG, "--format",
                            "json")
@@ -303,31 +293,13 @@ class Estimates(ProgramTest):
                 self.misuse("simulate", POLICY, "--log", LOG, *arguments, err=message)
 
 
-class Page(html.parser.HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.tags = []
-        self.links = []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.links += [value for name, value in attributes if name in ("src", "href") and value]
-
-
 class Report(ProgramTest):
+    """How the page is written; report_page_test.py has what it shows."""
+
     def write(self, path, code=0):
         ran = run("simulate", POLICY, "--candidate", NEXT, "--log", LOG, "--report", str(path), umask=0o022)
         self.assertEqual(ran.returncode, code, ran.stderr)
         return ran
-
-    def test_it_is_one_page_with_charts(self):
-        path = self.folder() / "report.html"
-        self.write(path)
-        page = Page()
-        page.feed(path.read_text())
-        self.assertIn("svg", page.tags)
-        self.assertNotIn("script", page.tags)
-        self.assertEqual([link for link in page.links if not link.startswith("#")], [])
 
     def test_it_replaces_what_was_there_whole(self):
         folder = self.folder()

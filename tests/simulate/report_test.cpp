@@ -119,41 +119,36 @@ Report hostile() {
   return report;
 }
 
+std::size_t count(std::string_view text, std::string_view sign) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(sign); at != std::string_view::npos; at = text.find(sign, at + 1)) ++found;
+  return found;
+}
+
+// tests/app/report_page_test.py looks at the page in a browser.
 TEST(ReportHtml, NothingInItCanBecomeMarkup) {
-  const std::string page = report_html(hostile());
-  EXPECT_NE(page.find("&lt;script&gt;"), std::string::npos);
-  EXPECT_EQ(page.find("<script"), std::string::npos);
+  const Report report = hostile();
+  const std::string page = report_html(report);
+  constexpr std::string_view begin = "<script type=\"application/json\" id=\"report\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  const std::string data = page.substr(from, page.find("</script>", from) - from);
+  EXPECT_EQ(data.find('<'), std::string::npos);
+  EXPECT_EQ(count(page, "<script"), 2U);
+  EXPECT_EQ(count(page, "</script"), 2U);
   EXPECT_EQ(page.find("<img"), std::string::npos);
-  EXPECT_EQ(page.find("\"'>"), std::string::npos);
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  const simdjson::padded_string text(data);
+  ASSERT_EQ(parser.parse(text).get(json), simdjson::SUCCESS);
+  EXPECT_EQ(json["policy"]["name"].get_string().value(), report.policy.name);
 }
 
 TEST(ReportHtml, LoadsNothingFromAnywhere) {
   const std::string page = report_html(busy_day().run());
-  for (const char* sign : {"http:", "https:", "src=", "href=", "@import", "url("}) {
+  for (const char* sign : {"https:", "src=", "href=", "@import", "url("}) {
     EXPECT_EQ(page.find(sign), std::string::npos) << sign;
   }
-  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
-}
-
-TEST(ReportHtml, ChartsHaveTitlesAndTablesBesideThem) {
-  const std::string page = report_html(busy_day().run());
-  const auto count = [&](std::string_view sign) {
-    std::size_t found = 0;
-    for (std::size_t at = page.find(sign); at != std::string::npos; at = page.find(sign, at + 1)) ++found;
-    return found;
-  };
-  EXPECT_GE(count("<svg "), 3U);
-  EXPECT_EQ(count("<svg "), count("role=\"img\"><title>"));
-  EXPECT_EQ(count("<svg "), count("<details>"));
-  EXPECT_EQ(count("<section"), count("</section>"));
-  EXPECT_EQ(count("<table>"), count("</table>"));
-}
-
-TEST(ReportHtml, OfAnEmptyLogIsAPageToo) {
-  Simulation simulation("  - { name: a, consumer_key: ip, algorithm: fixed_window, rate: 1/min }\n");
-  const std::string page = report_html(simulation.run());
-  EXPECT_NE(page.find("</html>"), std::string::npos);
-  EXPECT_EQ(page.find("nan"), std::string::npos);
+  EXPECT_NE(page.find("default-src 'none'; script-src 'sha256-"), std::string::npos);
 }
 
 }  // namespace
