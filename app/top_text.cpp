@@ -6,36 +6,14 @@
 
 #include <fmt/core.h>
 
+#include "text/utf8.h"
+
 namespace weir::app {
 namespace {
 
-struct Character {
-  std::uint32_t code = 0;
-  std::size_t bytes = 0;  // 0: not UTF-8
-};
-
-bool is_continuation(char c) noexcept {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-}
-
-// The first character of `text`, which is not empty.
-Character first_character(std::string_view text) noexcept {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
-  std::uint32_t code = lead & (0xFFU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if (!is_continuation(text[i])) return {};
-    code = (code << 6U) | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  const bool is_overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-  return is_overlong ? Character{} : Character{code, bytes};
-}
-
 // Letters and signs that every terminal shows in one column, and that steer nothing: no control characters (C1 ones
 // among them), no marks that combine, no direction.
-bool is_plain(std::uint32_t code, Charset charset) noexcept {
+bool is_plain(char32_t code, Charset charset) noexcept {
   if (code < 0x80) return code >= 0x20 && code != 0x7F;
   if (charset == Charset::ascii) return false;
   const bool is_latin = code >= 0xA1 && code <= 0x2FF && code != 0xAD;  // a soft hyphen is not seen
@@ -52,7 +30,7 @@ std::string_view cut_mark(Charset charset) noexcept {
 std::string_view prefix(std::string_view text, std::size_t width) noexcept {
   std::size_t end = 0;
   while (end < text.size()) {
-    if (!is_continuation(text[end]) && width-- == 0) break;
+    if (!text::continues_character(text[end]) && width-- == 0) break;
     ++end;
   }
   return text.substr(0, end);
@@ -69,7 +47,8 @@ std::string shortened(std::string_view text, std::size_t width, Charset charset)
 std::string shown(std::string_view text, Charset charset) {
   std::string out;
   while (!text.empty()) {
-    const auto [code, bytes] = first_character(text);
+    const std::size_t bytes = text::utf8_length(text);
+    const std::uint32_t code = bytes == 0 ? 0 : text::first_code_point(text);
     if (bytes == 0) {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
     } else if (is_plain(code, charset)) {
@@ -85,7 +64,7 @@ std::string shown(std::string_view text, Charset charset) {
 }
 
 std::size_t width_of(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !text::continues_character(c); }));
 }
 
 std::string text_of(const Line& line) {

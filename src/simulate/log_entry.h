@@ -17,18 +17,12 @@
 
 #include "text/date.h"
 #include "weir/cost.h"
+#include "weir/header.h"
 #include "weir/time.h"
 
 namespace weir::simulate {
 
 using text::Grain;
-
-struct Header {
-  std::string_view name;
-  std::string_view value;
-
-  friend bool operator==(const Header&, const Header&) = default;
-};
 
 // The texts are views, into the line that was parsed or into its parser: they hold until the parser's next line.
 // LineOrder copies what it keeps. What the log does not say, or says as "-", is empty.

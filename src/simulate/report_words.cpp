@@ -18,59 +18,30 @@ namespace {
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 constexpr std::string_view ellipsis = "\xE2\x80\xA6";
 
-struct Character {
-  std::size_t length = 1;  // in bytes
-  char32_t code = 0;
-  bool valid = false;
-};
-
-// The character that `text`, which is not empty, begins with.
-Character first_character(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  if (byte(0) < 0x80) return {1, byte(0), true};
-  const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
-  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return {};
-  char32_t code = byte(0) & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3FU);
-  }
-  const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
-  if (is_overlong || is_surrogate || code > 0x10FFFF) return {};
-  return {length, code, true};
-}
-
-bool begins_character(char byte) noexcept {
-  return (static_cast<std::uint8_t>(byte) & 0xC0U) != 0x80;
-}
-
 }  // namespace
 
 std::string display_text(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
-    const Character next = first_character(text);
-    const std::string_view written =
-        next.valid && !text::is_hidden(next.code) ? text.substr(0, next.length) : replacement;
+    const std::size_t length = text::utf8_length(text);
+    const bool is_shown = length > 0 && !text::is_hidden(text::first_code_point(text));
+    const std::string_view written = is_shown ? text.substr(0, length) : replacement;
     if (shown.size() + written.size() > longest_display_text) return shown.append(ellipsis);
     shown += written;
-    text.remove_prefix(next.length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return shown;
 }
 
 std::size_t display_width(std::string_view text) noexcept {
-  std::size_t width = 0;
-  for (const char byte : text) width += begins_character(byte) ? 1U : 0U;
-  return width;
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return !text::continues_character(c); }));
 }
 
 std::string fitted(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   std::size_t end = 0;
   for (std::size_t seen = 0; end < text.size(); ++end) {
-    if (begins_character(text[end]) && ++seen == width) break;
+    if (!text::continues_character(text[end]) && ++seen == width) break;
   }
   return std::string(text.substr(0, end)).append(ellipsis);
 }

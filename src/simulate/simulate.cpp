@@ -139,7 +139,7 @@ class Replay {
   std::array<Query, replay_batch> queries_;
   std::array<Instant, replay_batch> times_{};
   std::array<Length, replay_batch> lengths_{};
-  std::array<std::vector<weir::Header>, replay_batch> headers_;
+  std::array<std::vector<Header>, replay_batch> headers_;
   std::size_t count_ = 0;
 
   std::optional<Stretch> stretch_;
@@ -151,9 +151,8 @@ class Replay {
 };
 
 void Replay::add(const LogEntry& entry) {
-  std::vector<weir::Header>& headers = headers_[count_];
-  headers.clear();
-  for (const Header& header : entry.headers) headers.push_back({header.name, header.value});
+  std::vector<Header>& headers = headers_[count_];
+  headers.assign(entry.headers.begin(), entry.headers.end());
   // The log holds what the server knew, so all of it is believed, as from a trusted program.
   Query& query = queries_[count_];
   query.method = entry.method;
