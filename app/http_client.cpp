@@ -7,9 +7,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -18,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ascii.h"
 #include "net/descriptor.h"
 #include "net/tls_context.h"
 
@@ -65,22 +64,13 @@ net::Descriptor connected(int family, const sockaddr* address, socklen_t size) {
   return {};
 }
 
-net::Descriptor connect_unix(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    return {};
-  }
-  std::ranges::copy(path, address.sun_path);
-  return connected(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-}
-
 // To the first of the host's addresses that answers.
 Result<net::Descriptor> connect(const Place& place) {
   net::Descriptor socket;
   if (place.endpoint.unix_socket()) {
-    socket = connect_unix(place.endpoint.path);
+    const auto address = net::Address::parse(place.endpoint.text());
+    if (!address) return tl::unexpected(address.error());
+    socket = connected(address->family(), address->system(), address->system_size());
   } else {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
@@ -157,8 +147,8 @@ Result<Tls> start_tls(const Place& place, const TlsTrust& trust, const net::Desc
 }
 
 // Behind `prefix`, which is in lower case; nothing if it is not in the head, or no number follows.
-std::optional<std::size_t> number_behind(std::string_view prefix, std::string head) {
-  for (char& c : head) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+std::optional<std::size_t> number_behind(std::string_view prefix, std::string_view of_head) {
+  const std::string head = base::lower(of_head);
   const std::size_t at = head.find(prefix);
   if (at == std::string::npos) return {};
   std::size_t number = 0;
