@@ -63,18 +63,18 @@ struct ExplainOptions {
 };
 
 // `POST /login`; without a method, GET.
-void set_request(std::string_view request, match::Query& query) noexcept {
+void set_request(std::string_view request, Query& query) noexcept {
   request = base::trimmed(request);
   const std::size_t space = request.find(' ');
   if (space != std::string_view::npos) query.method = request.substr(0, space);
-  query.target = space == std::string_view::npos ? request : base::trimmed(request.substr(space));
+  query.path = space == std::string_view::npos ? request : base::trimmed(request.substr(space));
 }
 
 std::string check_request(const std::string& text) {
-  match::Query query;
+  Query query;
   set_request(text, query);
-  const bool is_absolute = query.target.find("://") != std::string_view::npos;
-  if (query.target.starts_with('/') || is_absolute || query.target == "*") return {};
+  const bool is_absolute = query.path.find("://") != std::string_view::npos;
+  if (query.path.starts_with('/') || is_absolute || query.path == "*") return {};
   return "`" + text + "` is not a method and a path, like 'POST /login'";
 }
 
@@ -94,7 +94,7 @@ std::string check_address(const std::string& text) {
 
 int explain_descriptor(const ExplainOptions& options, const policy::Ruleset& ruleset) {
   const auto pairs = options.descriptor.pairs();
-  std::vector<match::DescriptorEntry> entries;
+  std::vector<DescriptorEntry> entries;
   for (const auto& [key, value] : pairs) entries.push_back({key, value});
   const match::DescriptorName name{options.descriptor.domain, entries};
   std::string key;
@@ -113,7 +113,7 @@ int explain(const ExplainOptions& options) {
   if (options.descriptor.is_given()) return explain_descriptor(options, *ruleset);
   std::vector<Header> headers;
   for (const std::string& header : options.headers) headers.push_back(parse_header(header));
-  match::Query query;
+  Query query;
   set_request(options.request, query);
   query.ip = options.ip;
   query.headers = headers;

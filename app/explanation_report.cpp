@@ -255,7 +255,7 @@ std::vector<std::string> notes_on(const policy::Descriptor& descriptor) {
 }  // namespace
 
 std::string explanation_text(const ExplainedQuery& explained, const Paint& paint) {
-  const std::string request = fmt::format("{} {}", explained.query.method, explained.query.target);
+  const std::string request = fmt::format("{} {}", explained.query.method, explained.query.path);
   const match::ExplainedOutcome& outcome = explained.explanation.outcome;
   const std::string verdict = printable(outcome.text);
   std::string text = (outcome.admitted ? paint.green(verdict) : paint.red(verdict)) + "\n";

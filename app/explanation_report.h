@@ -7,14 +7,14 @@
 #include "app/terminal.h"
 #include "match/descriptors.h"
 #include "match/explain.h"
-#include "match/query.h"
 #include "policy/ruleset.h"
+#include "weir/query.h"
 
 namespace weir::app {
 
 struct ExplainedQuery {
   const policy::Ruleset& ruleset;
-  const match::Query& query;
+  const Query& query;
   const match::Explanation& explanation;
   const NodeCount& nodes;
 };

@@ -40,9 +40,10 @@ int run(const char* policy, int batches) {
   std::size_t admitted = 0;
   for (int i = 0; i < batches; ++i) {
     for (Query& query : queries) {
-      query.target = "/api/v1/items/42?page=3";
+      query.path = "/api/v1/items/42?page=3";
       query.ip = "203.0.113.7";
       query.user = names.at(next++ % users);
+      query.wants_more_after = false;
     }
     evaluator->evaluate(queries, now, verdicts);
     for (const Verdict& verdict : verdicts) admitted += verdict.admitted ? 1 : 0;

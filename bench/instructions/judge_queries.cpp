@@ -51,7 +51,7 @@ bool by_evaluator(const char* file, std::size_t count) {
   const auto evaluator = engine->new_evaluator();
   const weir::ManualClock clock(now);
   return all_pass(count, [&](std::string_view user) {
-    const weir::engine::Query query{.target = path, .ip = address, .user = user, .wants_more_after = true};
+    const weir::engine::Query query{.path = path, .ip = address, .user = user, .wants_more_after = true};
     return evaluator->evaluate(query, clock.now()).admitted;
   });
 }

@@ -32,7 +32,8 @@ struct Query {
   // How long the caller can wait for a turn (leaky bucket with a queue). An admitted caller waits for Verdict::delay; a
   // caller that cannot wait writes zero.
   Duration max_wait = Duration::max();
-  bool peek = false;  // only look, charge nothing
+  bool peek = false;             // only look, charge nothing
+  bool wants_more_after = true;  // Decision::more_after, which `t` of the RateLimit field needs
 };
 
 // One limit by its name and one consumer in words, without a request: Engine::judge_limit. The limit's routes and

@@ -39,12 +39,14 @@ class Receipt {
 };
 
 enum class ReceiptResult : std::uint8_t {
-  none,      // nothing was done: a reserve that was denied; a report to a limit on what is held at once
+  none,      // nothing was done: a reserve that was denied; a report to a limit on what is held at once; or the store
+             // did not answer
   done,      // reserved, settled, released, extended or reported
   repeated,  // of a reserve or a report: its id is known already, and nothing was charged
   not_kept,  // there are too many of them, or there is no memory: a reserve is charged and has no receipt; a report is
              // charged, and would be charged again if it is repeated
   ended,     // nothing is open under this receipt: it is settled already, over, or of another limiter. Nothing changed
+  unknown,   // the policy no longer has the limit. Nothing changed
 };
 
 // The answer to a reserve.

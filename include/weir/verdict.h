@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "weir/decision.h"
+#include "weir/field_choice.h"
 #include "weir/header.h"
+#include "weir/reason.h"
 #include "weir/time.h"
 
 namespace weir {
@@ -22,34 +24,6 @@ namespace weir {
 namespace embedded {
 struct VerdictAccess;
 }
-
-enum class Reason : std::uint8_t {
-  not_judged,       // a Verdict that no engine has filled: denied
-  uncovered,        // no limit covers the request, or only tiers without limits: admitted
-  within,           // all limits admit
-  warned,           // one limit would deny, but lets the first few pass with a warning (`warn_first`)
-  exceeded,         // a limit denies
-  blocked,          // a limit denied this consumer too often: denied outright for a while (`penalty`)
-  key_missing,      // a limit does not let requests pass that lack its key (`missing: deny`)
-  banned,           // a limit lets nothing pass, or nothing of this tier
-  too_many_limits,  // more limits cover the request than are judged together
-  needs_receipt,    // a limit on what runs at once is asked by Engine::reserve or Engine::hold
-  no_memory,        // there was no memory to judge it: denied
-};
-
-// `within`, `exceeded`, ...: the words that the server answers with.
-[[nodiscard]] std::string_view name_of(Reason reason) noexcept;
-
-// Which header fields to write. Retry-After is always among them where there is one.
-struct FieldChoice {
-  bool rate_limit = true;    // RateLimit-Policy, RateLimit (IETF httpapi draft -10)
-  bool x_rate_limit = true;  // X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset
-  bool x_reset_as_epoch = false;
-  bool older_triple = false;  // RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset
-
-  // Added to Retry-After. Another one at random for each answer spreads the clients that come back.
-  Duration more_retry_after{};
-};
 
 struct Verdict;
 

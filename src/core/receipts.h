@@ -30,6 +30,7 @@
 #include "core/rule.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
+#include "weir/receipt.h"
 #include "weir/time.h"
 
 namespace weir::core {
@@ -44,14 +45,7 @@ struct ReceiptId {
   friend auto operator<=>(const ReceiptId&, const ReceiptId&) noexcept = default;
 };
 
-enum class ReceiptResult : std::uint8_t {
-  none,      // nothing was done: the decision is a denial, or the store did not decide
-  done,      // reserved, settled, extended or reported
-  repeated,  // of a reserve or a report: its id is known already; nothing was charged
-  not_kept,  // there is no room: a reserve is charged and has no receipt; a report is charged, and if repeated, again
-  ended,     // nothing is open under this id: settled, over or lost. Nothing was changed
-  unknown,   // the limit is gone; said by who knows the policy
-};
+using weir::ReceiptResult;
 
 // What a question does with a receipt, and what came of it.
 struct ReceiptUse {

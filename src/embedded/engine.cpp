@@ -69,7 +69,7 @@ Result<void> Engine::reload(const Policy& policy) {
 }
 
 Verdict Engine::judge(const Query& query) {
-  return body_->evaluate([&](auto& batch) { batch.add(embedded::query_of(query)); },
+  return body_->evaluate([&](auto& batch) { batch.add(query); },
                          [](const auto& batch, const auto& names) {
                            Verdict verdict;
                            embedded::VerdictAccess::fill(verdict, batch, 0, names);
@@ -85,7 +85,7 @@ void Engine::judge(std::span<const Query> queries, std::span<Verdict> verdicts) 
     const std::size_t part = std::min(most_at_once, count - first);
     const bool judged = body_->evaluate(
         [&](auto& batch) {
-          for (const Query& query : queries.subspan(first, part)) batch.add(embedded::query_of(query));
+          for (const Query& query : queries.subspan(first, part)) batch.add(query);
         },
         [&](const auto& batch, const auto& names) {
           for (std::size_t i = 0; i < part; ++i) embedded::VerdictAccess::fill(verdicts[first + i], batch, i, names);
@@ -117,22 +117,13 @@ Result<Verdict> Engine::judge_limit(const LimitQuery& query) {
 }
 
 Verdict Engine::judge_descriptors(std::string_view domain, std::span<const Descriptor> descriptors) {
-  // Views of the caller's, in the engine's words.
-  struct Asks {
-    std::vector<std::vector<match::DescriptorEntry>> entries;
-    std::vector<match::DescriptorQuery> queries;
-  };
-  Asks asks;
+  std::vector<match::DescriptorQuery> asks;
   return body_->evaluate(
       [&](auto& batch) {
-        for (const Descriptor& descriptor : descriptors) {
-          auto& entries = asks.entries.emplace_back();
-          for (const DescriptorEntry& entry : descriptor.entries) entries.push_back({entry.key, entry.value});
+        for (const auto& [entries, hits] : descriptors) {
+          asks.push_back({.entries = entries, .hits = hits, .limit_override = {}});
         }
-        for (std::size_t i = 0; i < descriptors.size(); ++i) {
-          asks.queries.push_back({.entries = asks.entries[i], .hits = descriptors[i].hits, .limit_override = {}});
-        }
-        batch.add(domain, asks.queries);
+        batch.add(domain, asks);
       },
       [](const auto& batch, const auto& names) {
         Verdict verdict;

@@ -9,9 +9,9 @@
 #include "embedded/verdict_access.h"
 #include "engine/engine.h"
 #include "engine/receipt.h"
-#include "match/query.h"
 #include "weir/clock.h"
 #include "weir/engine.h"
+#include "weir/query.h"
 
 namespace weir {
 
@@ -48,22 +48,4 @@ struct Engine::Body {
   Settlement settle(const Receipt& receipt, const engine::ReceiptAsk& ask);
 };
 
-namespace embedded {
-
-// With what the header fields need.
-[[nodiscard]] inline match::Query query_of(const Query& query) noexcept {
-  return {.method = query.method,
-          .target = query.path,
-          .ip = query.ip,
-          .headers = query.headers,
-          .user = query.user,
-          .api_key = query.api_key,
-          .tier = query.tier,
-          .cost = query.cost,
-          .max_wait = query.max_wait,
-          .peek = query.peek,
-          .wants_more_after = true};
-}
-
-}  // namespace embedded
 }  // namespace weir

@@ -35,7 +35,7 @@ Engine::Settlement settlement_of(std::span<const engine::ReceiptOutcome> outcome
   Engine::Settlement settlement;
   for (const engine::ReceiptOutcome& outcome : outcomes) {
     settlement.limits.push_back({.limit = outcome.limit ? name_of(ruleset, outcome) : std::string(),
-                                 .result = limiter::result_of(outcome.result),
+                                 .result = outcome.result,
                                  .decision = outcome.decision,
                                  .lost = outcome.lost,
                                  .ends = outcome.ends});
@@ -53,7 +53,7 @@ Engine::Settlement::operator bool() const noexcept {
 Engine::Reservation Engine::Body::reserve(const Query& query, const ReceiptAsk& ask) {
   Reservation failed;
   failed.verdict = embedded::VerdictAccess::no_memory();
-  return evaluate([&](auto& batch) { batch.add(embedded::query_of(query), ask); },
+  return evaluate([&](auto& batch) { batch.add(query, ask); },
                   [](const auto& batch, const auto& names) {
                     Reservation reservation;
                     embedded::VerdictAccess::fill(reservation.verdict, batch, 0, names);
@@ -98,9 +98,7 @@ Engine::Settlement Engine::extend(const Receipt& receipt, Duration lasts) {
 
 Engine::Settlement Engine::report(const Query& query, std::string_view id) {
   return body_->evaluate(
-      [&](auto& batch) {
-        batch.add(embedded::query_of(query), ReceiptAsk{.what = ReceiptAsk::What::report, .id = id_of(id)});
-      },
+      [&](auto& batch) { batch.add(query, ReceiptAsk{.what = ReceiptAsk::What::report, .id = id_of(id)}); },
       [](const auto& batch, const auto& names) { return settlement_of(batch.receipt_outcomes(0), names->ruleset()); },
       Settlement());
 }

@@ -14,28 +14,8 @@
 namespace weir {
 namespace {
 
-constexpr std::array reasons{
-    std::pair{Reason::uncovered, engine::Reason::uncovered},
-    std::pair{Reason::within, engine::Reason::within},
-    std::pair{Reason::warned, engine::Reason::warned},
-    std::pair{Reason::exceeded, engine::Reason::exceeded},
-    std::pair{Reason::blocked, engine::Reason::blocked},
-    std::pair{Reason::key_missing, engine::Reason::key_missing},
-    std::pair{Reason::banned, engine::Reason::banned},
-    std::pair{Reason::too_many_limits, engine::Reason::too_many_limits},
-    std::pair{Reason::needs_receipt, engine::Reason::needs_receipt},
-};
-
-// Others are of stores that are shared.
-Reason reason_of(engine::Reason reason) noexcept {
-  const auto found = std::ranges::find(reasons, reason, &decltype(reasons)::value_type::second);
-  return found == reasons.end() ? Reason::not_judged : found->first;
-}
-
-// None: no engine has judged it.
-std::optional<engine::Reason> engine_reason_of(Reason reason) noexcept {
-  const auto found = std::ranges::find(reasons, reason, &decltype(reasons)::value_type::first);
-  return found == reasons.end() ? std::nullopt : std::optional(found->second);
+bool is_judged(Reason reason) noexcept {
+  return reason != Reason::not_judged && reason != Reason::no_memory;
 }
 
 std::string unjudged_problem() {
@@ -47,24 +27,17 @@ std::string unjudged_problem() {
 
 }  // namespace
 
-std::string_view name_of(Reason reason) noexcept {
-  if (const auto judged = engine_reason_of(reason)) return engine::name_of(*judged);
-  return reason == Reason::no_memory ? "no_memory" : "not_judged";
-}
-
 unsigned Verdict::status() const noexcept {
   if (admitted) return 200;
-  const auto judged = engine_reason_of(reason);
-  if (!judged) return 503;
-  return engine::is_outright(*judged) ? 403 : 429;
+  if (!is_judged(reason)) return 503;
+  return engine::is_outright(reason) ? 403 : 429;
 }
 
 std::string Verdict::problem() const {
   if (admitted) return {};
   return embedded::guarded(
       [&]() -> std::string {
-        const auto judged = engine_reason_of(reason);
-        if (!judged) return unjudged_problem();
+        if (!is_judged(reason)) return unjudged_problem();
         std::vector<std::string_view> denying;
         denying.reserve(1 + also_denying_.size());
         if (!limit.empty()) denying.push_back(limit);
@@ -76,7 +49,7 @@ std::string Verdict::problem() const {
           missing = answer::missing_identity(static_cast<const match::Matcher*>(names_.get())->ruleset(), lacking);
         }
         std::string body;
-        answer::append_denial(body, answer::Denial{.reason = *judged,
+        answer::append_denial(body, answer::Denial{.reason = reason,
                                                    .limits = denying,
                                                    .decision = decision,
                                                    .retry_after = retry_after,
@@ -93,7 +66,7 @@ void VerdictAccess::fill(Verdict& verdict, const engine::EvaluationBatch& batch,
   const engine::Verdict& judged = batch.verdict(i);
   const policy::Ruleset& ruleset = names->ruleset();
   verdict.admitted = judged.admitted;
-  verdict.reason = reason_of(judged.reason);
+  verdict.reason = judged.reason;
   verdict.limit = answer::limit_name(ruleset, judged);
   verdict.decision = judged.decision;
   verdict.retry_after = judged.retry_after;
@@ -133,7 +106,7 @@ void VerdictAccess::fill_descriptors(Verdict& verdict, const engine::EvaluationB
     if (!judged.admitted) verdict.reason = Reason::too_many_limits;
     return;
   }
-  verdict.reason = judged.admitted ? Reason::within : reason_of(answer::reason_of(*tightest));
+  verdict.reason = judged.admitted ? Reason::within : answer::reason_of(*tightest);
   verdict.limit = judged.limit_name(*tightest);
   verdict.decision = tightest->decision;
   if (!judged.admitted) verdict.retry_after = tightest->decision.retry_after;
@@ -171,12 +144,8 @@ HeaderFields::HeaderFields(const Verdict& verdict, const FieldChoice& choice) no
     answer.until_more = verdict.decision.more_after;
     answer.reset_after = verdict.decision.reset_after;
   }
-  if (!verdict.admitted && verdict.retry_after) answer.retry_after = *verdict.retry_after + choice.more_retry_after;
-  const wire::FieldChoice fields{.current = choice.rate_limit,
-                                 .x_rate_limit = choice.x_rate_limit,
-                                 .x_reset = choice.x_reset_as_epoch ? wire::ResetForm::epoch : wire::ResetForm::delta,
-                                 .older_triple = choice.older_triple};
-  wire::for_each_field(answer, fields, verdict.at,
+  if (!verdict.admitted) answer.retry_after = verdict.retry_after;
+  wire::for_each_field(answer, choice, verdict.at,
                        [this](std::string_view name, std::string_view value) { add(name, value); });
   if (verdict.reason == Reason::warned) add(answer::warning_field, verdict.limit);
 }

@@ -29,8 +29,8 @@
 #include "engine/verdict.h"
 #include "match/descriptors.h"
 #include "match/named.h"
-#include "match/query.h"
 #include "store/store.h"
+#include "weir/query.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -39,11 +39,11 @@ namespace weir::engine {
 class Evaluator;
 
 // What may be asked.
-using match::DescriptorEntry;
 using match::DescriptorName;
 using match::DescriptorQuery;
 using match::NamedQuery;
-using match::Query;
+using weir::DescriptorEntry;
+using weir::Query;
 
 class EvaluationBatch final : private EvaluationOwner, private store::Callback {
  public:

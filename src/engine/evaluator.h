@@ -21,11 +21,11 @@
 #include "match/descriptors.h"
 #include "match/matcher.h"
 #include "match/named.h"
-#include "match/query.h"
 #include "store/local/local_store.h"
 #include "store/local/throttle_table.h"
 #include "store/store.h"
 #include "weir/clock.h"
+#include "weir/query.h"
 #include "weir/result.h"
 #include "weir/time.h"
 

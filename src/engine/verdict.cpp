@@ -4,10 +4,12 @@
 
 #include "core/arithmetic.h"
 
-namespace weir::engine {
+namespace weir {
 
 std::string_view name_of(Reason reason) noexcept {
   switch (reason) {
+    case Reason::not_judged:
+      return "not_judged";
     case Reason::uncovered:
       return "uncovered";
     case Reason::within:
@@ -28,9 +30,13 @@ std::string_view name_of(Reason reason) noexcept {
       return "needs_receipt";
     case Reason::store_away:
       return "store_away";
+    case Reason::no_memory:
+      return "no_memory";
   }
   return "unknown";
 }
+
+namespace engine {
 
 namespace {
 
@@ -109,4 +115,5 @@ Verdict denied_verdict(const LiveOutcomes& outcomes, Reason reason, std::uint32_
   return verdict;
 }
 
-}  // namespace weir::engine
+}  // namespace engine
+}  // namespace weir

@@ -15,24 +15,12 @@
 #include "weir/cost.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
+#include "weir/reason.h"
 #include "weir/time.h"
 
 namespace weir::engine {
 
-enum class Reason : std::uint8_t {
-  uncovered,        // no limit covers the request, or only tiers without limits
-  within,           // all limits admit
-  warned,           // one limit would deny, but lets the first few pass with a warning
-  exceeded,         // a limit denies
-  blocked,          // a limit denied this consumer too often: denied outright for a while
-  key_missing,      // a limit does not let requests pass that lack its key
-  banned,           // a limit lets nothing pass, or nothing of this tier
-  too_many_limits,  // more limits cover the request than are judged together
-  needs_receipt,    // a limit on holds was asked in a way that has no receipt: such a hold could not be released
-  store_away,       // the shared store is away, and the limit says what holds then: all pass, or nobody
-};
-
-[[nodiscard]] std::string_view name_of(Reason reason) noexcept;
+using weir::Reason;
 
 // Denied whatever is left: no number has a part in it, and waiting never helps.
 [[nodiscard]] constexpr bool is_outright(Reason reason) noexcept {

@@ -22,7 +22,7 @@ namespace weir::frontend {
 
 // How answers are written, in every protocol. May change while the server runs.
 struct Settings {
-  wire::FieldChoice fields;
+  FieldChoice fields;
   Duration retry_jitter{};  // at most so much is added to Retry-After, at random, to spread the clients that come back
 };
 

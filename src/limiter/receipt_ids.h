@@ -39,30 +39,13 @@ class ReceiptIds {
   return held != nullptr ? Duration{held->limit.window} : Receipt::usual;
 }
 
-[[nodiscard]] constexpr ReceiptResult result_of(core::ReceiptResult result) noexcept {
-  switch (result) {
-    case core::ReceiptResult::done:
-      return ReceiptResult::done;
-    case core::ReceiptResult::repeated:
-      return ReceiptResult::repeated;
-    case core::ReceiptResult::not_kept:
-      return ReceiptResult::not_kept;
-    case core::ReceiptResult::ended:
-      return ReceiptResult::ended;
-    case core::ReceiptResult::none:
-    case core::ReceiptResult::unknown:  // is for those who have many limits
-      break;
-  }
-  return ReceiptResult::none;
-}
-
 [[nodiscard]] inline ReceiptAnswer answer_of(const core::ReceiptUse& use) noexcept {
-  return {.result = result_of(use.result), .cost = use.cost, .ends = use.ends, .lost = use.lost};
+  return {.result = use.result, .cost = use.cost, .ends = use.ends, .lost = use.lost};
 }
 
 // Without the receipt.
 [[nodiscard]] inline Reservation reservation_of(const Decision& decision, const core::ReceiptUse& use) noexcept {
-  return {.decision = decision, .result = result_of(use.result), .receipt = {}, .cost = use.cost, .ends = use.ends};
+  return {.decision = decision, .result = use.result, .receipt = {}, .cost = use.cost, .ends = use.ends};
 }
 
 [[nodiscard]] constexpr bool is_kept(core::ReceiptResult result) noexcept {

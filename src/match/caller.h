@@ -15,9 +15,9 @@
 #include <optional>
 #include <string_view>
 
-#include "match/query.h"
 #include "policy/ruleset.h"
 #include "text/address.h"
+#include "weir/query.h"
 
 namespace weir::match {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "match/caller.h"
-#include "match/query.h"
 #include "policy/ruleset.h"
+#include "weir/query.h"
 
 namespace weir::match {
 

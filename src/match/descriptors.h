@@ -14,14 +14,10 @@
 #include "policy/ruleset.h"
 #include "weir/cost.h"
 #include "weir/limit.h"
+#include "weir/query.h"
 #include "weir/result.h"
 
 namespace weir::match {
-
-struct DescriptorEntry {
-  std::string_view key;
-  std::string_view value;
-};
 
 // One descriptor of a request.
 struct DescriptorQuery {

@@ -9,11 +9,11 @@
 
 #include "match/caller.h"
 #include "match/matcher.h"
-#include "match/query.h"
 #include "policy/ruleset.h"
 #include "text/json_writer.h"
 #include "weir/cost.h"
 #include "weir/limit.h"
+#include "weir/query.h"
 
 namespace weir::match {
 

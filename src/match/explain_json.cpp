@@ -89,7 +89,7 @@ std::string explanation_json(const ExplainedRequest& explained, JsonWriter::Layo
   json.field_or_null("limit", outcome.limit == no_limit ? "" : explained.ruleset.limits[outcome.limit].name);
   json.field("text", outcome.text);
   json.end_object();
-  json.object("request", "method", explained.query.method, "target", explained.query.target, "route",
+  json.object("request", "method", explained.query.method, "target", explained.query.path, "route",
               explained.explanation.route);
   write_caller(json, explained);
   json.list("limits", explained.explanation.limits,

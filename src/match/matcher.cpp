@@ -192,7 +192,7 @@ void Matcher::find_candidates(const Query& query, MatchScratch& scratch, Matched
     costs.back().second = std::max(costs.back().second, cost);
   };
   // Without routes nothing is found, whatever the path is.
-  if (routes_->routes() > 0) routes_->match(query.method, paths.read(query.target), matches);
+  if (routes_->routes() > 0) routes_->match(query.method, paths.read(query.path), matches);
   matched.label = matches.label() == no_route ? other_label() : meanings_[matches.label()].label;
   for (const RouteMatch& match : matches.all()) {
     const std::uint32_t limit = match.limit / 2;

@@ -19,10 +19,10 @@
 
 #include "match/caller.h"
 #include "match/path.h"
-#include "match/query.h"
 #include "match/route_tree.h"
 #include "policy/ruleset.h"
 #include "weir/cost.h"
+#include "weir/query.h"
 #include "weir/result.h"
 
 namespace weir::match {

@@ -101,9 +101,9 @@ void ConsumerNames::append(std::string& out, std::string_view consumer) const {
   });
 }
 
-void ConsumerNames::append(std::string& out, std::span<const match::DescriptorEntry> entries) const {
+void ConsumerNames::append(std::string& out, std::span<const DescriptorEntry> entries) const {
   const std::size_t begin = out.size();
-  for (const match::DescriptorEntry& entry : entries) {
+  for (const DescriptorEntry& entry : entries) {
     if (out.size() > begin) out.push_back('+');
     out += entry.key;
     if (entry.value.empty()) continue;

@@ -32,7 +32,7 @@ class ConsumerNames {
   void append(std::string& out, std::string_view consumer) const;
 
   // Of a descriptor: `remote_address:0b77...+path:5c1e...`.
-  void append(std::string& out, std::span<const match::DescriptorEntry> entries) const;
+  void append(std::string& out, std::span<const DescriptorEntry> entries) const;
 
  private:
   void append_hash(std::string& out, std::string_view value) const;

@@ -117,7 +117,7 @@ void append_denial(std::string& out, const Denial& denial) {
   end_line(out);
 }
 
-TraceIds trace_ids(const match::Query& query) noexcept {
+TraceIds trace_ids(const Query& query) noexcept {
   const std::string_view request_id = match::sole_header(query, "x-request-id");
   return {trace_id_in(match::sole_header(query, "traceparent")),
           is_request_id(request_id) ? request_id : std::string_view{}};

@@ -13,10 +13,10 @@
 #include <string_view>
 
 #include "engine/verdict.h"
-#include "match/query.h"
 #include "text/address.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
+#include "weir/query.h"
 #include "weir/time.h"
 
 namespace weir::observe {
@@ -55,7 +55,7 @@ struct TraceIds {
 };
 
 // Views into the query's headers; what is malformed or there twice is left out.
-[[nodiscard]] TraceIds trace_ids(const match::Query& query) noexcept;
+[[nodiscard]] TraceIds trace_ids(const Query& query) noexcept;
 
 // What an operator did by hand.
 struct MadeChange {

@@ -77,7 +77,7 @@ struct StateConfig {
 };
 
 struct FieldsConfig {
-  wire::FieldChoice choice;
+  FieldChoice choice;
   Duration retry_jitter{};
 };
 

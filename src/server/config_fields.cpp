@@ -61,9 +61,9 @@ std::string say_auth_headers(const Parts& parts) {
 }
 
 std::string say_x_rate_limit(const Parts& parts) {
-  const wire::FieldChoice& choice = parts.config.fields.choice;
+  const FieldChoice& choice = parts.config.fields.choice;
   if (!choice.x_rate_limit) return "";
-  return choice.x_reset == wire::ResetForm::delta ? "X-RateLimit-* (delta)" : "X-RateLimit-* (epoch)";
+  return choice.x_reset_as_epoch ? "X-RateLimit-* (epoch)" : "X-RateLimit-* (delta)";
 }
 
 std::string say_retry(const Parts& parts) {
@@ -201,12 +201,11 @@ std::vector<Field> make_fields() {  // NOLINT(readability-function-size): it is 
        "Default: 1min."},
 
       {"fields", section(), "Which header fields an answer carries."},
-      {"fields.current", truth(&wire::FieldChoice::current), "RateLimit and RateLimit-Policy. Default: true.",
-       [](P p) { return p.config.fields.choice.current ? "RateLimit" : ""; }},
+      {"fields.current", truth(&FieldChoice::rate_limit), "RateLimit and RateLimit-Policy. Default: true.",
+       [](P p) { return p.config.fields.choice.rate_limit ? "RateLimit" : ""; }},
       {"fields.x_rate_limit", x_rate_limit(), "X-RateLimit-*, and what its reset is. Default: delta.",
        say_x_rate_limit},
-      {"fields.older", truth(&wire::FieldChoice::older_triple),
-       "RateLimit-Limit, -Remaining and -Reset. Default: false.",
+      {"fields.older", truth(&FieldChoice::older_triple), "RateLimit-Limit, -Remaining and -Reset. Default: false.",
        [](P p) { return p.config.fields.choice.older_triple ? "RateLimit-*" : ""; }},
       {"fields.retry_jitter", time(&FieldsConfig::retry_jitter, {.least = none, .most = hours(1)}),
        "At most so much is added to Retry-After, at random. Default: 0s.", say_retry},

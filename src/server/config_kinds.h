@@ -42,7 +42,7 @@ T* part(const Parts& parts) {
   if constexpr (std::is_same_v<T, net::TlsFiles>) return listener == nullptr ? nullptr : pointer_to(listener->tls);
   if constexpr (std::is_same_v<T, StateConfig>) return &config.state;
   if constexpr (std::is_same_v<T, FieldsConfig>) return &config.fields;
-  if constexpr (std::is_same_v<T, wire::FieldChoice>) return &config.fields.choice;
+  if constexpr (std::is_same_v<T, FieldChoice>) return &config.fields.choice;
   if constexpr (std::is_same_v<T, LogConfig>) return &config.log;
   if constexpr (std::is_same_v<T, DenialLogConfig>) return pointer_to(config.log.denials);
   if constexpr (std::is_same_v<T, StoreConfig>) return &config.store;
@@ -243,7 +243,7 @@ inline Kind x_rate_limit() {
     const auto form = at.map.one_of(at.name(), {"delta", "epoch", "off"});
     if (!form) return;
     at.parts.config.fields.choice.x_rate_limit = form->value < 2;
-    at.parts.config.fields.choice.x_reset = form->value == 1 ? wire::ResetForm::epoch : wire::ResetForm::delta;
+    at.parts.config.fields.choice.x_reset_as_epoch = form->value == 1;
   };
   return kind;
 }

@@ -8,8 +8,8 @@
 
 #include "base/percent.h"
 #include "match/matcher.h"
-#include "match/query.h"
 #include "text/json.h"
+#include "weir/query.h"
 
 namespace weir::server {
 namespace {
@@ -43,10 +43,10 @@ std::vector<Example> examples_of(const policy::Ruleset& ruleset) {
   return examples;
 }
 
-std::string check_body(const match::Query& query) {
+std::string check_body(const Query& query) {
   std::string body = "{";
   if (query.method != "GET") body += "\"method\": " + text::json_text(query.method) + ", ";
-  body += "\"path\": " + text::json_text(query.target);
+  body += "\"path\": " + text::json_text(query.path);
   if (!query.ip.empty()) body += ", \"ip\": " + text::json_text(query.ip);
   if (!query.user.empty()) body += ", \"user\": " + text::json_text(query.user);
   if (!query.api_key.empty()) body += ", \"api_key\": " + text::json_text(query.api_key);
@@ -58,13 +58,13 @@ std::optional<std::string> covered_check(const match::Matcher& matcher) {
   match::MatchScratch scratch(matcher);
   match::Matched matched;
   for (const Example& example : examples_of(matcher.ruleset())) {
-    const match::Query user{.method = example.method, .target = example.path, .user = "alice"};
-    const match::Query key{.method = example.method, .target = example.path, .api_key = "key-1"};
-    const match::Query anonymous{.method = example.method, .target = example.path};
-    const match::Query address{.method = example.method, .target = example.path, .ip = client};
-    match::Query both = user;
+    const Query user{.method = example.method, .path = example.path, .user = "alice"};
+    const Query key{.method = example.method, .path = example.path, .api_key = "key-1"};
+    const Query anonymous{.method = example.method, .path = example.path};
+    const Query address{.method = example.method, .path = example.path, .ip = client};
+    Query both = user;
     both.ip = client;
-    for (const match::Query& query : {user, key, anonymous, address, both}) {
+    for (const Query& query : {user, key, anonymous, address, both}) {
       matcher.match(query, scratch, matched);
       if (!matched.limits.empty()) return check_body(query);
     }
@@ -105,7 +105,7 @@ std::optional<std::string> descriptors_body(const policy::Ruleset& ruleset) {
 ExampleRequest example_request(const match::Matcher& matcher) {
   if (auto body = covered_check(matcher)) return {"/v1/check", *std::move(body)};
   if (auto body = descriptors_body(matcher.ruleset())) return {"/json", *std::move(body)};
-  return {"/v1/check", check_body({.target = "/hello", .user = "alice"})};
+  return {"/v1/check", check_body({.path = "/hello", .user = "alice"})};
 }
 
 }  // namespace weir::server

@@ -211,7 +211,7 @@ std::string Server::consumer_name(std::string_view key) {
   return name;
 }
 
-std::string Server::consumer_name(std::span<const match::DescriptorEntry> entries) {
+std::string Server::consumer_name(std::span<const DescriptorEntry> entries) {
   std::string name;
   names_->append(name, entries);
   return name;

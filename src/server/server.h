@@ -143,7 +143,7 @@ class Server final : private frontend::AdminBackend {
   void limits(const frontend::LimitsAsked& asked, LimitsRead done) override;
   [[nodiscard]] std::optional<frontend::StoreReport> store_report() override;
   [[nodiscard]] std::string consumer_name(std::string_view key) override;
-  [[nodiscard]] std::string consumer_name(std::span<const match::DescriptorEntry> entries) override;
+  [[nodiscard]] std::string consumer_name(std::span<const DescriptorEntry> entries) override;
   void changed(const observe::MadeChange& change) override { live_->changed(clock_.now(), change); }
 
   // Once a second, on a thread of its own: what the counters say, for the page.

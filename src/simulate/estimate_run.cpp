@@ -49,11 +49,10 @@ EstimateRun::EstimateRun(std::unique_ptr<engine::Engine> engine, const Estimate&
   }
 }
 
-void EstimateRun::add(const match::Query& query, Instant at, std::optional<Duration> duration,
-                      const engine::Verdict& known) {
+void EstimateRun::add(const Query& query, Instant at, std::optional<Duration> duration, const engine::Verdict& known) {
   settle_until(at);
   const Cost estimate = estimator_.of(known.label);
-  match::Query asked = query;
+  Query asked = query;
   asked.cost = estimate;
   // The receipt is open when the request ends; zero: as long as each limit says.
   const Duration lasts = duration ? *duration + Duration{1} : Duration::zero();

@@ -20,11 +20,11 @@
 #include "engine/evaluation_batch.h"
 #include "engine/receipt.h"
 #include "engine/verdict.h"
-#include "match/query.h"
 #include "policy/ruleset.h"
 #include "simulate/estimate.h"
 #include "simulate/estimates_report.h"
 #include "table/hash_key.h"
+#include "weir/query.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -42,7 +42,7 @@ class EstimateRun {
                                                      table::HashKey hash_key);
 
   // In the order of time. The query has the actual cost; `known` is the verdict by it.
-  void add(const match::Query& query, Instant at, std::optional<Duration> duration, const engine::Verdict& known);
+  void add(const Query& query, Instant at, std::optional<Duration> duration, const engine::Verdict& known);
 
   // More requests at a time than may be kept. They were kept all the same.
   [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }

@@ -125,7 +125,7 @@ Nodes::Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset>
 
 // --- requests
 
-void Nodes::add(const match::Query& query, Instant at, const Verdict& exact) {
+void Nodes::add(const Query& query, Instant at, const Verdict& exact) {
   run_until(at);
   Request& request = *requests_.emplace_back(&request_pool_.acquire());
   request.at = at;
@@ -146,7 +146,7 @@ void Nodes::add(const match::Query& query, Instant at, const Verdict& exact) {
 }
 
 // A hash that is the same in every run.
-std::size_t Nodes::node_for(const match::Query& query) noexcept {
+std::size_t Nodes::node_for(const Query& query) noexcept {
   const std::string_view client = !query.ip.empty() ? query.ip : query.user;
   if (options_.spread == Spread::client && !client.empty()) {
     return std::hash<std::string_view>{}(client) % nodes_.size();

@@ -19,7 +19,6 @@
 #include "base/object_pool.h"
 #include "engine/evaluation_batch.h"
 #include "engine/verdict.h"
-#include "match/query.h"
 #include "policy/ruleset.h"
 #include "simulate/demand.h"
 #include "simulate/nodes_report.h"
@@ -27,6 +26,7 @@
 #include "simulate/shared_states.h"
 #include "simulate/simulated_node.h"
 #include "store/store.h"
+#include "weir/query.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -50,7 +50,7 @@ class Nodes {
                                                std::size_t most_consumers);
 
   // In the order of time, each with the verdict of one exact store.
-  void add(const match::Query& query, Instant at, const engine::Verdict& exact);
+  void add(const Query& query, Instant at, const engine::Verdict& exact);
 
   // More consumers at a time than the memory budget has room for.
   [[nodiscard]] bool has_too_many() const noexcept { return store_.states.has_too_many(); }
@@ -104,7 +104,7 @@ class Nodes {
         std::size_t most_consumers);
 
   [[nodiscard]] static Fate fate_of(const engine::Outcome& outcome, const engine::Verdict& verdict) noexcept;
-  [[nodiscard]] std::size_t node_for(const match::Query& query) noexcept;
+  [[nodiscard]] std::size_t node_for(const Query& query) noexcept;
   void run_until(Instant until);
   void tick();
   void wake(std::size_t node);

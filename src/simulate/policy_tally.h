@@ -17,11 +17,11 @@
 #include "engine/bindings.h"
 #include "engine/engine.h"
 #include "engine/verdict.h"
-#include "match/query.h"
 #include "simulate/demand.h"
 #include "simulate/ranking.h"
 #include "simulate/rates.h"
 #include "simulate/report.h"
+#include "weir/query.h"
 #include "weir/time.h"
 
 namespace weir::simulate {

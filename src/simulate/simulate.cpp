@@ -10,10 +10,10 @@
 #include "engine/evaluation_batch.h"
 #include "engine/receipt.h"
 #include "engine/verdict.h"
-#include "match/query.h"
 #include "simulate/estimate_run.h"
 #include "simulate/report_words.h"
 #include "text/address.h"
+#include "weir/query.h"
 
 namespace weir::simulate {
 namespace {
@@ -156,13 +156,14 @@ void Replay::add(const LogEntry& entry) {
   // The log holds what the server knew, so all of it is believed, as from a trusted program.
   Query& query = queries_[count_];
   query.method = entry.method;
-  query.target = entry.target;
+  query.path = entry.target;
   query.ip = text::Address::parse_endpoint(entry.ip) ? entry.ip : std::string_view();  // a log may have host names
   query.headers = headers;
   query.user = entry.user;
   query.api_key = entry.api_key;
   query.tier = entry.tier;
   query.cost = entry.cost;
+  query.wants_more_after = false;
   times_[count_] = entry.at;
   lengths_[count_] = entry.duration;
   if (!entry.cost) ++without_cost_;

@@ -58,13 +58,8 @@ const std::vector<Case>& cases() {
 match::ExplainedOutcome outcome_of(const Query& query) {
   const auto loaded = policy::load_text(every_outcome, "p");
   EXPECT_NE(loaded.ruleset, nullptr);
-  match::Query asked;
-  asked.method = "GET";
-  asked.target = query.path;
+  Query asked = query;
   asked.ip = "203.0.113.7";
-  asked.user = query.user;
-  asked.tier = query.tier;
-  asked.cost = query.cost;
   return match::explain(**match::Matcher::create(loaded.ruleset), asked).outcome;
 }
 

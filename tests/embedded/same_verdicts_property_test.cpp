@@ -32,7 +32,7 @@ Fields fields_in_order(const Verdict& verdict) {
 
 void expect_same(const Verdict& verdict, const engine::Verdict& inner, const policy::Ruleset& ruleset) {
   RC_ASSERT(verdict.admitted == inner.admitted);
-  RC_ASSERT(name_of(verdict.reason) == engine::name_of(inner.reason));
+  RC_ASSERT(verdict.reason == inner.reason);
   RC_ASSERT(verdict.status() == answer::status_of(inner));
   RC_ASSERT(verdict.limit == answer::limit_name(ruleset, inner));
   RC_ASSERT(verdict.decision == inner.decision);

@@ -22,7 +22,7 @@ class GiveBackTest : public StoreTest {
   Verdict ask(std::string_view path, std::uint64_t cost, ReceiptAsk::What what) {
     set_clocks();
     const EvaluationBatchPtr batch = evaluator_->new_batch();
-    Query query{.target = path, .user = "alice", .cost = Cost{cost}};
+    Query query{.path = path, .user = "alice", .cost = Cost{cost}};
     batch->add(query, ReceiptAsk{.what = what});
     EXPECT_TRUE(batch->submit(now_));
     Verdict verdict = batch->verdict(0);

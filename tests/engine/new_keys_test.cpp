@@ -94,7 +94,7 @@ descriptors:
                       10);
   for (int i = 0; i < 2'000; ++i) {
     const std::string user = "made-up-" + std::to_string(i);
-    const std::vector<match::DescriptorEntry> entries{{"user", user}};
+    const std::vector<DescriptorEntry> entries{{"user", user}};
     DescriptorQuery ask;
     ask.entries = entries;
     static_cast<void>(shared.send("shop", {&ask, 1}));

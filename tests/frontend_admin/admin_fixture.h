@@ -49,7 +49,7 @@ struct FakeBackend : AdminBackend {
   }
   std::optional<StoreReport> store_report() override { return store_now; }
   std::string consumer_name(std::string_view key) override { return "named:" + match::describe_consumer(key); }
-  std::string consumer_name(std::span<const match::DescriptorEntry> entries) override {
+  std::string consumer_name(std::span<const DescriptorEntry> entries) override {
     return "named:" + match::describe_descriptor(entries);
   }
   void changed(const observe::MadeChange& change) override { changes.push_back(change); }
@@ -173,7 +173,7 @@ limits:
   // A request of alice's that the limit `api` covers.
   void use(int times) {
     for (int i = 0; i < times; ++i) {
-      const engine::Query query{.method = "GET", .target = "/api/x", .ip = "203.0.113.1", .user = "alice"};
+      const engine::Query query{.method = "GET", .path = "/api/x", .ip = "203.0.113.1", .user = "alice"};
       (void)context_->evaluator().evaluate(query, clock_.now());
     }
   }

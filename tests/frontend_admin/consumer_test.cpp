@@ -38,7 +38,7 @@ limits:
   - { name: api, consumer_key: user, algorithm: fixed_window, rate: 5/h, penalty: { after: 1, within: 1h, block: 1h } }
 )");
   ASSERT_TRUE(engine_->reload(ruleset, clock_));
-  const engine::Query query{.method = "GET", .target = "/", .user = "alice", .cost = Cost{3}};
+  const engine::Query query{.method = "GET", .path = "/", .user = "alice", .cost = Cost{3}};
   for (int i = 0; i < 2; ++i) (void)context_->evaluator().evaluate(query, clock_.now());
   const std::string body = ask("GET /v1/limits/api/consumers/user=alice").body;
   EXPECT_NE(body.find(R"("reason":"blocked",)"), std::string::npos) << body;
@@ -65,7 +65,7 @@ TEST_F(AdminFrontendTest, ConsumerIsInspectedInItsTier) {
 }
 
 TEST_F(AdminFrontendTest, LimitInShadowTellsWhatItWouldSay) {
-  const engine::Query query{.method = "POST", .target = "/login", .ip = "203.0.113.9"};
+  const engine::Query query{.method = "POST", .path = "/login", .ip = "203.0.113.9"};
   for (int i = 0; i < 2; ++i) (void)context_->evaluator().evaluate(query, clock_.now());
   const Reply reply = ask("GET /v1/limits/login/consumers/203.0.113.9");
   EXPECT_NE(reply.body.find(R"("admitted":false,"reason":"exceeded","retry_after":3600,"algorithm":"fixed_window",)"

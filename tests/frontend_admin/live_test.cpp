@@ -241,7 +241,7 @@ limits:
            Row{2h, false, {nothing, nothing, nothing}},
        }) {
     clock_.advance(row.later);
-    const engine::Query query{.method = "GET", .target = "/", .user = "alice"};
+    const engine::Query query{.method = "GET", .path = "/", .user = "alice"};
     if (row.uses) (void)context_->evaluator().evaluate(query, clock_.now());
     EXPECT_EQ(since("fixed_window"), row.since[0]);
     EXPECT_EQ(since("sliding_window_log"), row.since[1]);
@@ -258,7 +258,7 @@ limits:
   - { name: api, consumer_key: user, algorithm: sliding_window_log, rate: 1/h, penalty: { after: 1, within: 1h, block: 2h } }
 )"),
                               clock_));
-  const engine::Query query{.method = "GET", .target = "/", .user = "alice"};
+  const engine::Query query{.method = "GET", .path = "/", .user = "alice"};
   for (int i = 0; i < 2; ++i) {
     clock_.advance(1min);
     (void)context_->evaluator().evaluate(query, clock_.now());

@@ -64,7 +64,7 @@ class PlainReceipts {
 };
 
 void expect_same(const ReceiptAnswer& answer, const ReceiptUse& use) {
-  RC_ASSERT(answer.result == limiter::result_of(use.result));
+  RC_ASSERT(answer.result == use.result);
   RC_ASSERT(answer.cost == use.cost);
   RC_ASSERT(answer.ends == use.ends);
   RC_ASSERT(answer.lost == use.lost);
@@ -72,7 +72,7 @@ void expect_same(const ReceiptAnswer& answer, const ReceiptUse& use) {
 
 void expect_same(const Reservation& reservation, const Decision& decision, const ReceiptUse& use) {
   RC_ASSERT(reservation.decision == decision);
-  RC_ASSERT(reservation.result == limiter::result_of(use.result));
+  RC_ASSERT(reservation.result == use.result);
   RC_ASSERT(static_cast<bool>(reservation.receipt) == decision.admitted);
   RC_ASSERT(reservation.cost == use.cost);
   RC_ASSERT(reservation.ends == use.ends);

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "match/query.h"
 #include "policy/load.h"
 #include "policy/ruleset.h"
 #include "weir/cost.h"
+#include "weir/query.h"
 #include "weir/time.h"
 
 namespace weir::match {
@@ -67,7 +67,7 @@ class Asked {
   explicit Asked(Request request) : request_(std::move(request)) {
     for (const auto& [name, value] : request_.headers) headers_.push_back({name, value});
     query_ = Query{.method = request_.method,
-                   .target = request_.target,
+                   .path = request_.target,
                    .ip = request_.ip,
                    .headers = headers_,
                    .user = request_.user,

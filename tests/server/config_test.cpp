@@ -109,9 +109,9 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_EQ(config->state.directory, "/var/lib/weir");
   EXPECT_EQ(config->state.memory, std::size_t{2} << 30);
   EXPECT_EQ(config->state.snapshot_every, 30s);
-  EXPECT_FALSE(config->fields.choice.current);
+  EXPECT_FALSE(config->fields.choice.rate_limit);
   EXPECT_TRUE(config->fields.choice.x_rate_limit);
-  EXPECT_EQ(config->fields.choice.x_reset, wire::ResetForm::epoch);
+  EXPECT_TRUE(config->fields.choice.x_reset_as_epoch);
   EXPECT_TRUE(config->fields.choice.older_triple);
   EXPECT_EQ(config->fields.retry_jitter, 1500ms);
   EXPECT_EQ(config->log.level, LogLevel::warning);

@@ -43,7 +43,7 @@ TEST(AnswerFields, AdmittedAnswerSaysWhatIsLeft) {
 }
 
 TEST(AnswerFields, DenialSaysWhenToComeBack) {
-  EXPECT_EQ(lines_of(denied(), {.current = false, .x_rate_limit = false}), (Lines{{"Retry-After", "2"}}));
+  EXPECT_EQ(lines_of(denied(), {.rate_limit = false, .x_rate_limit = false}), (Lines{{"Retry-After", "2"}}));
 }
 
 // Nobody can know when a request that is held will end.
@@ -58,16 +58,16 @@ TEST(AnswerFields, OfWhatIsHeldAtOnceNoTimeIsTold) {
                    {"RateLimit-Remaining", "2"}}));
   answer.remaining = 0;
   answer.retry_after = 41200ms;
-  EXPECT_EQ(lines_of(answer, {.current = false, .x_rate_limit = false}), (Lines{{"Retry-After", "42"}}));
+  EXPECT_EQ(lines_of(answer, {.rate_limit = false, .x_rate_limit = false}), (Lines{{"Retry-After", "42"}}));
 }
 
 TEST(AnswerFields, OlderTripleIsSentOnRequest) {
-  EXPECT_EQ(lines_of(admitted(), {.current = false, .x_rate_limit = false, .older_triple = true}),
+  EXPECT_EQ(lines_of(admitted(), {.rate_limit = false, .x_rate_limit = false, .older_triple = true}),
             (Lines{{"RateLimit-Limit", "100"}, {"RateLimit-Remaining", "50"}, {"RateLimit-Reset", "30"}}));
 }
 
 TEST(AnswerFields, ResetIsADeltaOrAnEpoch) {
-  EXPECT_EQ(lines_of(admitted(), {.current = false, .x_reset = ResetForm::epoch, .older_triple = true}),
+  EXPECT_EQ(lines_of(admitted(), {.rate_limit = false, .x_reset_as_epoch = true, .older_triple = true}),
             (Lines{{"X-RateLimit-Limit", "100"},
                    {"X-RateLimit-Remaining", "50"},
                    {"X-RateLimit-Reset", "1763164831"},

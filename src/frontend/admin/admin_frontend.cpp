@@ -70,13 +70,13 @@ constexpr std::string_view unknown_path =
 std::string explain_by(const engine::Bindings& bindings, const ExplainBody& asked) {
   std::vector<Header> headers;
   for (const auto& [name, value] : asked.headers) headers.push_back({name, value});
-  match::Query query{.method = asked.method,
-                     .target = asked.path,
-                     .ip = asked.ip,
-                     .headers = headers,
-                     .user = asked.user,
-                     .api_key = asked.api_key,
-                     .tier = asked.tier};
+  Query query{.method = asked.method,
+              .path = asked.path,
+              .ip = asked.ip,
+              .headers = headers,
+              .user = asked.user,
+              .api_key = asked.api_key,
+              .tier = asked.tier};
   if (asked.cost) query.cost = Cost{*asked.cost};
   const store::SliceHolder* const holder = bindings.slice_holder();
   const std::uint64_t nodes = holder == nullptr ? policy::default_nodes : holder->nodes.load(std::memory_order_relaxed);
@@ -409,7 +409,7 @@ void AdminFrontend::Session::tell_reset(const Pending& pending, std::optional<un
   observe::MadeChange change{.what = "reset", .outcome = !status ? "unanswered" : is_done ? "done" : "failed"};
   if (status != 404U) change.limit = *pending.resets;
   if (!pending.entries.empty()) {
-    std::vector<match::DescriptorEntry> entries;
+    std::vector<DescriptorEntry> entries;
     for (const auto& [key, value] : pending.entries) entries.push_back({key, value});
     change.consumer = frontend_.backend_.consumer_name(entries);
   } else if (has_key) {

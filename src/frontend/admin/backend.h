@@ -152,7 +152,7 @@ class AdminBackend {
 
   // What the log calls a consumer, by its key, or a descriptor.
   [[nodiscard]] virtual std::string consumer_name(std::string_view key) = 0;
-  [[nodiscard]] virtual std::string consumer_name(std::span<const match::DescriptorEntry> entries) = 0;
+  [[nodiscard]] virtual std::string consumer_name(std::span<const DescriptorEntry> entries) = 0;
   // An operator changed something, or tried to: for the log and the events.
   virtual void changed(const observe::MadeChange& change) = 0;
 };

@@ -258,7 +258,7 @@ class DescriptorRequest final : public CounterRequest {
   const Kind kind_;
   const std::string domain_;
   const std::vector<std::pair<std::string, std::string>> texts_;
-  std::vector<match::DescriptorEntry> entries_;
+  std::vector<DescriptorEntry> entries_;
   match::DescriptorQuery look_;
 };
 

@@ -19,7 +19,6 @@ namespace weir::frontend {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
-using match::Query;
 
 enum class Field {
   method,
@@ -252,8 +251,8 @@ Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value
     case Field::method:
       return read_text(name, value, ask.query.method);
     case Field::path: {
-      auto done = read_text(name, value, ask.query.target);
-      return done ? check_path(ask.query.target) : done;
+      auto done = read_text(name, value, ask.query.path);
+      return done ? check_path(ask.query.path) : done;
     }
     case Field::ip: {
       auto done = read_text(name, value, ask.query.ip);

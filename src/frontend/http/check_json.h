@@ -27,9 +27,9 @@
 
 #include "engine/verdict.h"
 #include "frontend/batch_memory.h"
-#include "match/query.h"
 #include "policy/ruleset.h"
 #include "weir/cost.h"
+#include "weir/query.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -38,7 +38,7 @@ namespace weir::frontend {
 enum class CheckKind : std::uint8_t { check, report, settle, release, extend };
 
 struct CheckAsk {
-  match::Query query;
+  Query query;
   bool reserves = false;
   std::string_view id{};  // of a reserve or a report; empty: none
   Duration lease{};       // of a reserve or an extension; zero: as long as the limit says

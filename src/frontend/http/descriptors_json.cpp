@@ -155,15 +155,15 @@ class DescriptorsReader::Parsing {
   dom::parser parser_;
   std::string_view domain_;
   std::vector<match::DescriptorQuery> asks_;
-  std::vector<match::DescriptorEntry> entries_;
+  std::vector<DescriptorEntry> entries_;
   std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each descriptor's entries
   std::vector<bool> has_hits_;
 };
 
 Result<DescriptorRequest> DescriptorsReader::Parsing::read(std::string_view body, BatchMemory& memory) {
   if (const auto done = read_request(body); !done) return tl::unexpected(done.error());
-  for (match::DescriptorEntry& entry : entries_) entry = {memory.keep(entry.key), memory.keep(entry.value)};
-  const std::span<match::DescriptorEntry> entries = memory.keep(std::span<const match::DescriptorEntry>(entries_));
+  for (DescriptorEntry& entry : entries_) entry = {memory.keep(entry.key), memory.keep(entry.value)};
+  const std::span<DescriptorEntry> entries = memory.keep(std::span<const DescriptorEntry>(entries_));
   for (std::size_t i = 0; i < asks_.size(); ++i) {
     asks_[i].entries = entries.subspan(places_[i].first, places_[i].second);
   }
@@ -221,7 +221,7 @@ Result<void> DescriptorsReader::Parsing::read_descriptor(dom::element element) {
 }
 
 Result<void> DescriptorsReader::Parsing::read_entry(dom::element element) {
-  match::DescriptorEntry& entry = entries_.emplace_back();
+  DescriptorEntry& entry = entries_.emplace_back();
   return each_field(element, "an entry", entry_fields,
                     [&](std::size_t field, std::string_view name, dom::element value) {
                       return read_text(value, name, field == 0 ? entry.key : entry.value);

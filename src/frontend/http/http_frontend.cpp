@@ -16,7 +16,6 @@ namespace {
 
 using engine::ReceiptAsk;
 using engine::Verdict;
-using match::Query;
 using wire::http1::Request;
 using wire::http1::ResponseWriter;
 
@@ -246,7 +245,7 @@ HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, const Row
   }
   const std::size_t number = batch_->evaluation->size();
   const Query query{.method = original->method,
-                    .target = original->target,
+                    .path = original->target,
                     .ip = ip_,
                     .headers = batch_->memory.keep(request.headers),
                     .max_wait = can_hold ? frontend_.options_.hold_max : Duration::zero(),

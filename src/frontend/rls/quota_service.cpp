@@ -152,7 +152,7 @@ QuotaTerms QuotaService::terms_of(std::string_view domain, std::string_view id) 
 
 QuotaTerms QuotaService::query_terms() {
   const match::Matcher& matcher = context_.evaluator().bindings().matcher();
-  match::Query query;
+  Query query;
   std::ignore = read_query(entries_, query, headers_);
   match::MatchScratch scratch(matcher);
   match::Matched matched;

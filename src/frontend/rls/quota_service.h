@@ -88,7 +88,7 @@ class QuotaService {
   wire::rlqs::UsageReports reports_;
   std::vector<wire::rlqs::Entry> entries_;  // of a bucket
   std::vector<Header> headers_;             // of a query
-  std::vector<match::DescriptorEntry> descriptor_;
+  std::vector<DescriptorEntry> descriptor_;
 };
 
 }  // namespace weir::frontend

@@ -83,9 +83,9 @@ bool is_tighter(const Verdict& one, const Verdict& other) noexcept {
 }
 
 // Where a key's value goes; null for a header field.
-std::string_view* place_of(match::Query& query, std::string_view key) noexcept {
+std::string_view* place_of(Query& query, std::string_view key) noexcept {
   if (key == "method") return &query.method;
-  if (key == "path") return &query.target;
+  if (key == "path") return &query.path;
   if (key == "user") return &query.user;
   if (key == "api_key") return &query.api_key;
   if (key == "ip" || key == "remote_address") return &query.ip;  // the second is what Envoy itself calls it
@@ -106,7 +106,7 @@ std::string_view fault_of(const wire::rls::RateLimitRequest& request) noexcept {
 
 }  // namespace
 
-bool read_query(std::span<const wire::rls::Entry> entries, match::Query& query, std::vector<Header>& headers) {
+bool read_query(std::span<const wire::rls::Entry> entries, Query& query, std::vector<Header>& headers) {
   bool is_report = false;
   headers.clear();
   for (const wire::rls::Entry& entry : entries) {
@@ -154,7 +154,7 @@ void RateLimitService::add_queries(CallBatch& batch, RateLimitMethod method) {
   using What = engine::ReceiptAsk::What;
   for (const auto& descriptor : request_.descriptors()) {
     const std::uint64_t hits = method == RateLimitMethod::check ? 1 : request_.hits_of(descriptor);
-    match::Query query{.max_wait = Duration::zero(), .wants_more_after = true};
+    Query query{.max_wait = Duration::zero(), .wants_more_after = true};
     query.peek = hits == 0 || method == RateLimitMethod::check;
     if (hits != 1) query.cost = Cost{hits};
     const bool says_report = read_query(request_.entries_of(descriptor), query, headers_);
@@ -175,7 +175,7 @@ void RateLimitService::add_descriptors(CallBatch& batch, RateLimitMethod method)
   for (const auto& descriptor : request_.descriptors()) {
     for (const auto& entry : request_.entries_of(descriptor)) entries_.push_back({entry.key, entry.value});
   }
-  const auto entries = batch.memory.keep(std::span<const match::DescriptorEntry>(entries_));
+  const auto entries = batch.memory.keep(std::span<const DescriptorEntry>(entries_));
   const auto kept = batch.memory.keep(asks(entries, method));
   switch (method) {
     case RateLimitMethod::decide:
@@ -191,7 +191,7 @@ void RateLimitService::add_descriptors(CallBatch& batch, RateLimitMethod method)
   batch.never_over.push_back(false);
 }
 
-std::span<const match::DescriptorQuery> RateLimitService::asks(std::span<const match::DescriptorEntry> entries,
+std::span<const match::DescriptorQuery> RateLimitService::asks(std::span<const DescriptorEntry> entries,
                                                                RateLimitMethod method) {
   const bool only_checks = method == RateLimitMethod::check;
   std::size_t count = 0;

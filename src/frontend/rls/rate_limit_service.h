@@ -40,8 +40,7 @@ enum class RateLimitMethod : std::uint8_t {
 };
 
 // Fills a query from the entries of a descriptor; `headers` keeps what it views. True: it is a report.
-[[nodiscard]] bool read_query(std::span<const wire::rls::Entry> entries, match::Query& query,
-                              std::vector<Header>& headers);
+[[nodiscard]] bool read_query(std::span<const wire::rls::Entry> entries, Query& query, std::vector<Header>& headers);
 
 // Calls of one read, and the exchanges that they are answered to.
 struct CallBatch {
@@ -87,14 +86,14 @@ class RateLimitService {
   void fail(wire::http2::Server& server, Exchange& exchange, Status status, std::string_view why);
   void add_queries(CallBatch& batch, RateLimitMethod method);
   void add_descriptors(CallBatch& batch, RateLimitMethod method);
-  [[nodiscard]] std::span<const match::DescriptorQuery> asks(std::span<const match::DescriptorEntry> entries,
+  [[nodiscard]] std::span<const match::DescriptorQuery> asks(std::span<const DescriptorEntry> entries,
                                                              RateLimitMethod method);
   void write_queries(const CallBatch& batch, const CallBatch::Call& call, std::string& out);
   void write_descriptors(const answer::DescriptorVerdict& verdict, std::string& out);
 
   LoopContext& context_;
   wire::rls::RateLimitRequest request_;
-  std::vector<match::DescriptorEntry> entries_;                      // of the request
+  std::vector<DescriptorEntry> entries_;                             // of the request
   std::array<match::DescriptorQuery, table::most_together> asks_{};  // of the request
   std::vector<Header> headers_;                                      // of a query
   Pool<CallBatch> batches_;

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "text/decimal.h"
+#include "weir/field_choice.h"
 #include "weir/time.h"
 
 namespace weir::wire {
@@ -69,14 +70,6 @@ struct AnswerFields {
 // X-RateLimit-Reset as seconds from now, or as seconds since the epoch.
 enum class ResetForm : std::uint8_t { delta, epoch };
 
-// Which fields to send. Retry-After is always among them if there is one.
-struct FieldChoice {
-  bool current = true;  // RateLimit-Policy, RateLimit
-  bool x_rate_limit = true;
-  ResetForm x_reset = ResetForm::delta;
-  bool older_triple = false;  // RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset
-};
-
 // Their values. No name is longer than max_policy_name, and bytes that a Structured Field String cannot hold are
 // percent-encoded.
 inline constexpr std::size_t max_policy_name = 128;
@@ -103,7 +96,7 @@ template <class Send>
 void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Instant now, Send&& send) {
   const FieldText quota = count_field(answer.quota);
   const FieldText remaining = count_field(answer.remaining);
-  if (choice.current) {
+  if (choice.rate_limit) {
     send(std::string_view{"RateLimit-Policy"}, rate_limit_policy_field(answer, quota.view()).view());
     send(std::string_view{"RateLimit"}, rate_limit_field(answer, remaining.view()).view());
   }
@@ -113,13 +106,15 @@ void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Insta
     if (!answer.at_once) send(names[2], reset_field(answer.reset_after, form, now).view());
   };
   if (choice.x_rate_limit) {
-    send_three({"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}, choice.x_reset);
+    send_three({"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+               choice.x_reset_as_epoch ? ResetForm::epoch : ResetForm::delta);
   }
   if (choice.older_triple) {
     send_three({"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}, ResetForm::delta);
   }
   if (answer.retry_after) {
-    send(std::string_view{"Retry-After"}, retry_after_field(*answer.retry_after, answer.until_more).view());
+    send(std::string_view{"Retry-After"},
+         retry_after_field(*answer.retry_after + choice.more_retry_after, answer.until_more).view());
   }
 }
 
