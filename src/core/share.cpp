@@ -58,8 +58,7 @@ Result<Limit> shared_bucket(const Limit& limit, Fraction share, std::uint64_t ca
 
 Limit share_of(const Limit& limit, Fraction share, Cost largest_cost) noexcept {
   const std::uint64_t least = std::max<std::uint64_t>(1, std::min(largest_cost.units(), limit.capacity()));
-  const std::uint64_t capacity =
-      std::max(multiply_divide_floor(limit.capacity(), share.part, share.whole), least);
+  const std::uint64_t capacity = std::max(multiply_divide_floor(limit.capacity(), share.part, share.whole), least);
   if (limit.calendar() != nullptr) return Limit::fixed_window(capacity, *limit.calendar()).value_or(limit);
   const bool is_window = limit.algorithm() >= Algorithm::fixed_window;
   const auto scaled =

@@ -213,10 +213,8 @@ store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, st
   // Whether an approximate limit is too small for the number of nodes is found out as they are counted.
   const auto effective = policy::effective_consistency(limit, numbers, 1);
   if (effective.kind == policy::Consistency::exact) return terms;
-  store::SliceTable::Options options{.rule = live.rule,
-                                     .capacity = numbers.capacity(),
-                                     .lease = limit.consistency.lease,
-                                     .holder = slice_holder_};
+  store::SliceTable::Options options{
+      .rule = live.rule, .capacity = numbers.capacity(), .lease = limit.consistency.lease, .holder = slice_holder_};
   if (effective.kind == policy::Consistency::approximate) {
     options.approximate = {numbers, limit.consistency.sync};
     options.most_keys = most_approximate_keys;

@@ -1,5 +1,5 @@
-// The group that a store around another submits to it in the place of one that it was given: a copy of all checks, or of
-// some. The caller's group stays as it is, callback included, until it is told the answer.
+// The group that a store around another submits to it in the place of one that it was given: a copy of all checks, or
+// of some. The caller's group stays as it is, callback included, until it is told the answer.
 //
 // Keeps its memory between uses: a copy allocates nothing once the largest group has been seen.
 #pragma once

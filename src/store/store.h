@@ -127,7 +127,9 @@ struct Check {
   Decision decision;
 
   [[nodiscard]] std::uint64_t charge_back() const noexcept { return extension == nullptr ? 0 : extension->charge_back; }
-  [[nodiscard]] SliceExchange* exchange() const noexcept { return extension == nullptr ? nullptr : extension->exchange; }
+  [[nodiscard]] SliceExchange* exchange() const noexcept {
+    return extension == nullptr ? nullptr : extension->exchange;
+  }
   // The message about a slice that goes with it; null: none.
   [[nodiscard]] SliceExchange* message() const noexcept {
     SliceExchange* const its_exchange = exchange();

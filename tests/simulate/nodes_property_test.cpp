@@ -140,11 +140,11 @@ RC_GTEST_PROP(NodesProperties, SharedStatesDecideAsTheCore, ()) {
       if (group.operation == store::Operation::decide && core::is_leasable(rules[rule]) &&
           *rc::gen::arbitrary<bool>()) {
         const core::SliceMessage message{.holder = *rc::gen::inRange<std::uint64_t>(1, 4),
-                                .number = ++number - *rc::gen::inRange<std::uint64_t>(0, 2),
-                                .keep = *rc::gen::inRange<std::uint64_t>(0, 8),
-                                .back = *rc::gen::inRange<std::uint64_t>(0, 8),
-                                .want = *rc::gen::inRange<std::uint64_t>(0, 20),
-                                .hold = std::chrono::milliseconds{*rc::gen::element(100, 1'000)}};
+                                         .number = ++number - *rc::gen::inRange<std::uint64_t>(0, 2),
+                                         .keep = *rc::gen::inRange<std::uint64_t>(0, 8),
+                                         .back = *rc::gen::inRange<std::uint64_t>(0, 8),
+                                         .want = *rc::gen::inRange<std::uint64_t>(0, 20),
+                                         .hold = std::chrono::milliseconds{*rc::gen::element(100, 1'000)}};
         extensions.emplace_back().send(message);
         check.extension = &extensions.back();
       }

@@ -132,10 +132,10 @@ class CoreStates {
     const auto found = states_.find(check.key);
     if (found == states_.end()) return;
     SharedState& state = found->second;
-    const bool is_over = core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-      return A::forget_at(of.limit, state.of<A>()) <= now;
-    });
-    const bool is_same = numbers_of(state) == numbers_of(before) && (is_log(check) || state.receipts == before.receipts);
+    const bool is_over = core::visit_rule(
+        *check.rule, [&]<class A>(const core::RuleOf<A>& of) { return A::forget_at(of.limit, state.of<A>()) <= now; });
+    const bool is_same =
+        numbers_of(state) == numbers_of(before) && (is_log(check) || state.receipts == before.receipts);
     if (!is_over || is_same) return;
     state.numbers = {};
     if (is_log(check)) return;

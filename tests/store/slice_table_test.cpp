@@ -29,7 +29,8 @@ class SliceTableTest : public testing::Test {
     EXPECT_EQ(table_.take(alice, Cost{4}, 0).answer, SliceTable::Answer::ask);
     const auto message = table_.ask(alice, "alice", 0);
     ASSERT_TRUE(message);
-    table_.answered(alice, message->number, {.taken = true, .units = units, .lasts = 1s, .left = 100 - units}, {}, 0, 0);
+    table_.answered(alice, message->number, {.taken = true, .units = units, .lasts = 1s, .left = 100 - units}, {}, 0,
+                    0);
   }
 
   std::shared_ptr<SliceHolder> holder_ = std::make_shared<SliceHolder>(std::uint64_t{7});

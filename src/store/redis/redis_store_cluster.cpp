@@ -45,7 +45,9 @@ bool RedisStore::ask_split(Group& group) {
   free_splits_.pop_back();
   counts_.split_groups.raise();
   split.begin(group, slots_);
-  for (SplitGroup::Part& part : split.parts()) routes_.queue_of(part.slot)->enqueue(part.forwarded.group, deadline, part.slot);
+  for (SplitGroup::Part& part : split.parts()) {
+    routes_.queue_of(part.slot)->enqueue(part.forwarded.group, deadline, part.slot);
+  }
   return true;
 }
 

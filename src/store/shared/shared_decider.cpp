@@ -41,9 +41,8 @@ struct SharedCheck {
   // Calls `work` with the rule and the numbers of its algorithm.
   template <class Work>
   decltype(auto) visit(const Work& work) const {
-    return core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) -> decltype(auto) {
-      return work(of, state.of<A>());
-    });
+    return core::visit_rule(
+        *check.rule, [&]<class A>(const core::RuleOf<A>& of) -> decltype(auto) { return work(of, state.of<A>()); });
   }
 
   void lapse() const {

@@ -26,8 +26,9 @@ class SharedDecider {
   static constexpr std::uint64_t impossible = UINT64_MAX;
 
   // Fills in the decisions, `admitted`, and what was asked for beside them. `states` are those of the checks, in order;
-  // one may occur several times. Returns what decide.lua answers for the group: 0 where it is denied, otherwise one more
-  // than the number of receipts that it opened; for an operation on receipts, on how many of them something was done.
+  // one may occur several times. Returns what decide.lua answers for the group: 0 where it is denied, otherwise one
+  // more than the number of receipts that it opened; for an operation on receipts, on how many of them something was
+  // done.
   //
   // `log_charges` is for a caller that has logs only as they are after the group: what each check charged to its log.
   std::uint64_t decide(Group& group, std::span<SharedState* const> states, Instant now,

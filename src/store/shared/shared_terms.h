@@ -1,5 +1,5 @@
-// What is declared for the states of a limit on a shared store. Each store around that one reads its part. Made by whoever
-// knows the policy; immutable, and kept for as long as a check names the states.
+// What is declared for the states of a limit on a shared store. Each store around that one reads its part. Made by
+// whoever knows the policy; immutable, and kept for as long as a check names the states.
 #pragma once
 
 #include <variant>
