@@ -7,25 +7,19 @@
 #include <chrono>
 #include <utility>
 
+#include "base/hex.h"
+#include "base/percent.h"
+
 namespace weir::store {
 namespace {
 
 constexpr std::size_t longest_readable = 64;
 constexpr char hashed_mark = '#';
-constexpr std::string_view hexadecimal = "0123456789abcdef";
 
 // What has a meaning in a key is written as a code.
 std::string escaped(std::string_view name) {
-  std::string text;
-  for (const char letter : name) {
-    if (letter == '{' || letter == '}' || letter == ':' || letter == '%') {
-      const auto code = static_cast<unsigned char>(letter);
-      text += {'%', hexadecimal[code >> 4], hexadecimal[code & 15]};
-    } else {
-      text += letter;
-    }
-  }
-  return text;
+  const auto is_plain = [](char c) { return c != '{' && c != '}' && c != ':' && c != '%'; };
+  return base::percent_encoded(name, is_plain, base::lower_hex_digits);
 }
 
 std::string_view word_of(Purpose purpose) noexcept {

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace weir::store {
 namespace {
 
@@ -44,9 +46,8 @@ std::shared_ptr<SliceHolder> SliceHolder::random() {
 }
 
 std::string SliceHolder::text_of(std::uint64_t holder) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
-  for (int bits = 64 - 4; bits >= table_bits; bits -= 4) text += digits[holder >> bits & 0xf];
+  base::append_hex(text, holder >> table_bits, (64 - table_bits) / 4);
   return text;
 }
 

@@ -3,43 +3,31 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
+#include "base/hex.h"
+#include "base/percent.h"
 #include "table/siphash.h"
 
 namespace weir::store {
 namespace {
 
-constexpr std::string_view digits = "0123456789abcdef";
-
 bool is_window(Algorithm algorithm) noexcept {
   return algorithm >= Algorithm::fixed_window && algorithm != Algorithm::concurrency;
 }
 
-bool is_plain(char letter) noexcept {
-  return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
-}
-
 // Capitals are written as codes too: some file systems do not tell them from small letters.
 std::string plain(std::string_view name) {
-  std::string text;
-  for (const char letter : name) {
-    if (is_plain(letter)) {
-      text += letter;
-    } else {
-      const auto code = static_cast<unsigned char>(letter);
-      text += {'%', digits[code >> 4], digits[code & 15]};
-    }
-  }
-  return text;
+  const auto is_plain = [](char c) { return base::is_lower(c) || base::is_digit(c) || c == '-' || c == '_'; };
+  return base::percent_encoded(name, is_plain, base::lower_hex_digits);
 }
 
 // File names end at 255 bytes: a long one ends in a hash of all of it.
 std::string shortened(const std::string& text) {
   constexpr std::size_t longest = 120;
   if (text.size() <= longest) return text;
-  std::string hash;
-  const std::uint64_t value = table::siphash13({0, 0}, text);
-  for (unsigned shift = 64; shift > 0; shift -= 4) hash += digits[(value >> (shift - 4)) & 15];
-  return text.substr(0, longest - 17) + "~" + hash;
+  std::string cut = text.substr(0, longest - 17) + "~";
+  base::append_hex(cut, table::siphash13({0, 0}, text), 16);
+  return cut;
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "store/redis/url.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
+
+#include "base/number.h"
+#include "base/percent.h"
 
 namespace weir::store::redis {
 namespace {
@@ -25,34 +27,13 @@ std::string shown(std::string_view text) {
 
 template <class Number>
 std::optional<Number> parse_number(std::string_view text, Number most) {
-  Number number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc{} || stop != end || number < 0 || number > most) return {};
-  return number;
+  const auto number = base::parse_number<Number>(text);
+  return number && *number >= 0 && *number <= most ? number : std::nullopt;
 }
 
-std::optional<char> parse_hex(std::string_view two) {
-  unsigned value = 0;
-  const auto [stop, error] = std::from_chars(two.data(), two.data() + two.size(), value, 16);
-  if (two.size() != 2 || error != std::errc{} || stop != two.data() + 2 || value == 0) return {};
-  return static_cast<char>(value);
-}
-
+// A NUL would end the text for the system.
 std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string plain;
-  while (!text.empty()) {
-    if (text.front() != '%') {
-      plain += text.front();
-      text.remove_prefix(1);
-      continue;
-    }
-    const auto decoded = parse_hex(text.substr(1, 2));
-    if (!decoded) return {};
-    plain += *decoded;
-    text.remove_prefix(3);
-  }
-  return plain;
+  return text.find("%00") == std::string_view::npos ? base::percent_decoded(text) : std::nullopt;
 }
 
 // Reads one url, part by part; the first mistake ends it.
