@@ -42,10 +42,10 @@ class ObjectPool {
 };
 
 // Keeps at most `max_idle` objects between uses. In use, an object belongs to its user, who may also destroy it.
-template <class T>
+template <class T, std::size_t max_idle>
 class IdleObjects {
  public:
-  explicit IdleObjects(std::size_t max_idle) : max_idle_(max_idle) { idle_.reserve(max_idle); }
+  IdleObjects() { idle_.reserve(max_idle); }
 
   // An idle object, in the state in which it was put back; if there is none, a new one made of `arguments`.
   template <class... Arguments>
@@ -58,13 +58,12 @@ class IdleObjects {
 
   // Destroys `object` if enough others are idle.
   void put_back(std::unique_ptr<T> object) noexcept {
-    if (idle_.size() < max_idle_) idle_.push_back(std::move(object));
+    if (idle_.size() < max_idle) idle_.push_back(std::move(object));
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return idle_.size(); }
 
  private:
-  std::size_t max_idle_;
   std::vector<std::unique_ptr<T>> idle_;
 };
 

@@ -60,7 +60,7 @@ TEST(ObjectPool, DestroysAlsoWhatIsInUse) {
 TEST(IdleObjects, KeepsNoMoreThanItMay) {
   int count = 0;
   {
-    IdleObjects<Counted> idle(2);
+    IdleObjects<Counted, 2> idle;
     std::vector<std::unique_ptr<Counted>> used;
     for (int i = 0; i < 3; ++i) used.push_back(idle.take(count, i));
     for (auto& object : used) idle.put_back(std::move(object));
