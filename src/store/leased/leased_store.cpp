@@ -177,12 +177,7 @@ void LeasedStore::put_back(Group& group, std::vector<Spent>& spent, Ticks now) {
 
 // What is not spent goes to the store: the whole group, or, where something was spent, the rest of it.
 Group& LeasedStore::forward(Group& group, Ticks now) {
-  if (free_forwarded_.empty()) {
-    all_forwarded_.push_back(std::make_unique<Forwarded>(*this));
-    free_forwarded_.push_back(all_forwarded_.back().get());
-  }
-  Forwarded& request = *free_forwarded_.back();
-  free_forwarded_.pop_back();
+  Forwarded& request = forwarded_pool_.acquire(*this);
   ++in_flight_;
   request.sent_at = now;
   for (Spent& one : spent_) {
@@ -236,7 +231,7 @@ void LeasedStore::conclude(Forwarded& request) {
   const bool tells_what_is_left = whole.operation == Operation::look || whole.operation == Operation::settle;
   if (tells_what_is_left && whole.failure == Failure::none) add_rest(whole, now);
   --in_flight_;
-  free_forwarded_.push_back(&request);
+  forwarded_pool_.release(request);
   whole.callback->answered(whole);
 }
 
@@ -286,12 +281,7 @@ void LeasedStore::add_rest(Group& told, Ticks now) {
 
 LeasedStore::Background& LeasedStore::background(SliceTable& table, table::KeyHash key, std::string_view shared_key,
                                                  Ticks now) {
-  if (free_background_.empty()) {
-    all_background_.push_back(std::make_unique<Background>(*this));
-    free_background_.push_back(all_background_.back().get());
-  }
-  Background& message = *free_background_.back();
-  free_background_.pop_back();
+  Background& message = background_pool_.acquire(*this);
   ++in_flight_;
   message.table = table.shared_from_this();
   message.sent_at = now;
@@ -348,7 +338,7 @@ void LeasedStore::conclude(Background& message) {
   }
   message.table.reset();
   --in_flight_;
-  free_background_.push_back(&message);
+  background_pool_.release(message);
 }
 
 void LeasedStore::send_renewals(Ticks now) {

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "store/leased/slice_table.h"
 #include "store/store.h"
 
@@ -89,10 +90,8 @@ class LeasedStore final : public Store {
   std::size_t in_flight_ = 0;
 
   std::vector<std::shared_ptr<SliceTable>> tables_;  // of which there are slices
-  std::vector<std::unique_ptr<Forwarded>> all_forwarded_;
-  std::vector<Forwarded*> free_forwarded_;
-  std::vector<std::unique_ptr<Background>> all_background_;
-  std::vector<Background*> free_background_;
+  base::ObjectPool<Forwarded> forwarded_pool_;
+  base::ObjectPool<Background> background_pool_;
 
   // Kept for their memory.
   std::vector<Group*> forwarded_;

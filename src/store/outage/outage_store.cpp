@@ -146,12 +146,7 @@ void OutageStore::submit(Batch batch) {
 }
 
 OutageStore::Forwarded& OutageStore::forward(Group& group) {
-  if (free_.empty()) {
-    all_.push_back(std::make_unique<Forwarded>(*this));
-    free_.push_back(all_.back().get());
-  }
-  Forwarded& request = *free_.back();
-  free_.pop_back();
+  Forwarded& request = pool_.acquire(*this);
   request.copy.take_all(group, request);
   return request;
 }
@@ -159,7 +154,7 @@ OutageStore::Forwarded& OutageStore::forward(Group& group) {
 void OutageStore::answer(Forwarded& request) {
   request.copy.tell();
   Group& whole = *request.copy.whole;
-  free_.push_back(&request);
+  pool_.release(request);
   whole.callback->answered(whole);
 }
 

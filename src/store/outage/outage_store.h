@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "core/share.h"
 #include "store/local/local_store.h"
 #include "store/store.h"
@@ -77,8 +78,7 @@ class OutageStore final : public Store {
   const std::atomic<std::uint32_t>* const nodes_;
   std::optional<Deadline> unsteady_until_;  // none: the inner store has not failed lately
   std::function<Hold()> hold_;              // empty: nothing moves states
-  std::vector<std::unique_ptr<Forwarded>> all_;
-  std::vector<Forwarded*> free_;
+  base::ObjectPool<Forwarded> pool_;
   TableDecider decider_;
 
   // Kept for their memory.

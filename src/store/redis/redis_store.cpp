@@ -201,22 +201,17 @@ void RedisStore::refund(const store::Check& check, const core::Charged& charged,
   counts_.refunds.raise();
   ServerQueue* const queue = closing_ ? nullptr : routes_.queue_of(slot);
   if (queue == nullptr || queue->state() != BreakerState::closed) return counts_.lost_refunds.raise();
-  if (free_refunds_.empty()) {
-    refunds_.push_back(std::make_unique<RefundGroup>(static_cast<RefundGroup::Owner&>(*this)));
-    free_refunds_.push_back(refunds_.back().get());
-  }
-  RefundGroup& refund = *free_refunds_.back();
-  free_refunds_.pop_back();
+  RefundGroup& refund = refunds_.acquire(static_cast<RefundGroup::Owner&>(*this));
   queue->enqueue(refund.prepare(check, charged), Moment::clock::now() + refund_patience, slot);
 }
 
 void RedisStore::on_refunded(RefundGroup& refund) {
   if (!refund.done()) counts_.lost_refunds.raise();
-  free_refunds_.push_back(&refund);
+  refunds_.release(refund);
 }
 
 void RedisStore::on_done(SplitGroup& split) {
-  free_splits_.push_back(&split);
+  splits_.release(split);
 }
 
 }  // namespace weir::store::redis

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "net/address.h"
 #include "net/loop.h"
 #include "net/timer.h"
@@ -148,10 +149,8 @@ class RedisStore final : public Store,
   std::vector<Slot> slots_;  // of the checks of one group
   std::vector<Deferred> deferred_;
   net::Timer deferral_;
-  std::vector<std::unique_ptr<SplitGroup>> splits_;
-  std::vector<SplitGroup*> free_splits_;
-  std::vector<std::unique_ptr<RefundGroup>> refunds_;
-  std::vector<RefundGroup*> free_refunds_;
+  base::ObjectPool<SplitGroup> splits_;
+  base::ObjectPool<RefundGroup> refunds_;
 
   std::shared_ptr<RedisStore*> self_;  // null inside: the loop's ticks find it gone
 };

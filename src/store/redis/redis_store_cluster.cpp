@@ -37,12 +37,7 @@ bool RedisStore::ask_split(Group& group) {
     counts_.turned_away.raise();
     return false;
   }
-  if (free_splits_.empty()) {
-    splits_.push_back(std::make_unique<SplitGroup>(static_cast<SplitGroup::Owner&>(*this)));
-    free_splits_.push_back(splits_.back().get());
-  }
-  SplitGroup& split = *free_splits_.back();
-  free_splits_.pop_back();
+  SplitGroup& split = splits_.acquire(static_cast<SplitGroup::Owner&>(*this));
   counts_.split_groups.raise();
   split.begin(group, slots_);
   for (SplitGroup::Part& part : split.parts()) {

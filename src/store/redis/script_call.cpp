@@ -6,7 +6,6 @@
 namespace weir::store::redis {
 namespace {
 
-constexpr std::size_t most_spare = 256;
 constexpr std::size_t most_placed = 60'000;  // calls at once that a place can name
 
 }  // namespace
@@ -47,14 +46,12 @@ void PendingCalls::take(std::vector<std::unique_ptr<ScriptCall>>& calls) noexcep
 
 void PendingCalls::put_down(std::unique_ptr<ScriptCall> call) noexcept {
   call->clear(0);
-  if (spare_.size() < most_spare) spare_.push_back(std::move(call));
+  spare_.put_back(std::move(call));
 }
 
 ScriptCall& PendingCalls::open(Slot slot) {
-  if (spare_.empty()) spare_.push_back(std::make_unique<ScriptCall>());
   static_cast<void>(place_of(slot));
-  calls_.push_back(std::move(spare_.back()));
-  spare_.pop_back();
+  calls_.push_back(spare_.take());
   calls_.back()->clear(slot);
   return *calls_.back();
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "store/redis/script_batch.h"
 #include "store/store.h"
 #include "store/store_counts.h"
@@ -92,7 +93,7 @@ class PendingCalls {
 
   std::vector<std::unique_ptr<ScriptCall>> calls_;
   std::vector<std::uint16_t> places_;  // by slot: 1 + the call that is open to its groups; grows with the slots seen
-  std::vector<std::unique_ptr<ScriptCall>> spare_;
+  base::IdleObjects<ScriptCall, 256> spare_;
   std::size_t asks_ = 0;
 };
 
