@@ -3,7 +3,6 @@
 #include <date/tz.h>
 
 #include <algorithm>
-#include <cctype>
 #include <exception>
 #include <fstream>
 #include <map>
@@ -14,6 +13,7 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "core/instant.h"
 #include "policy/compile/compile.h"
 #include "text/yaml/problem.h"
@@ -155,10 +155,6 @@ bool names_a_zone(std::string_view name) noexcept {
   return name != "localtime" && name != "posixrules" && name != "Factory";
 }
 
-bool is_same_word(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 // `, did you mean 'Europe/Berlin'?`: in another case, without its area, or with another letter.
 std::string near_zone(std::string_view name) {
   std::vector<std::string> known;
@@ -167,7 +163,8 @@ std::string near_zone(std::string_view name) {
   }
   for (const std::string& zone : known) {
     const std::string_view city = std::string_view(zone).substr(zone.rfind('/') + 1);
-    if (is_same_word(zone, name) || is_same_word(city, name)) return fmt::format(", did you mean '{}'?", zone);
+    if (base::equals_ignoring_case(zone, name) || base::equals_ignoring_case(city, name))
+      return fmt::format(", did you mean '{}'?", zone);
   }
   return text::did_you_mean(name, known);
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/characters.h"
+#include "base/ascii.h"
+#include "base/hex.h"
+#include "base/percent.h"
 
 namespace weir::policy {
 namespace {
@@ -27,12 +29,12 @@ What take_method(std::string_view& rest, RouteTemplate& route) {
     return "the path must begin with '/': write " + as_written("/" + std::string(rest)) + " or 'METHOD /path'";
   }
   const std::string_view method = rest.substr(0, space);
-  if (!text::is_token(method))
+  if (!base::is_token(method))
     return as_written(method) + " is not a method: write one like GET or POST, then the path";
   if (method.size() > max_method_length) {
     return "the method is too long: at most " + std::to_string(max_method_length) + " characters";
   }
-  route.method = text::upper(method);
+  route.method = base::upper(method);
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t", space), rest.size()));
   if (!rest.starts_with('/')) return "the path after the method must begin with '/'";
   return {};
@@ -40,7 +42,7 @@ What take_method(std::string_view& rest, RouteTemplate& route) {
 
 // What cannot stand anywhere in the path of a template.
 What wrong_in_path(std::string_view path) {
-  if (std::ranges::any_of(path, text::is_control)) return "control characters cannot be in a route";
+  if (std::ranges::any_of(path, base::is_control)) return "control characters cannot be in a route";
   if (contains_any(path, " ")) return "there is a space in the path: encode it as %20, and write the method in front";
   if (contains_any(path, "?#")) return "a route is a path only: leave out the query and the fragment ('?', '#')";
   if (contains_any(path, "\\")) return "'\\' separates nothing in a route: write '/'";
@@ -128,18 +130,17 @@ What parse_path(std::string_view path, RouteTemplate& route) {
 
 // Percent-encodes all but what RFC 3986 lets stand in a segment, and what has a meaning here.
 std::string encoded(std::string_view literal) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string text;
   for (const char c : literal) {
     // Policies do not take `:id` and `.+` as they are: whoever writes one means something else.
     const bool is_odd = (c == ':' && text.empty()) || (c == '+' && text.ends_with('.'));
     if (is_odd) {
       text += c == ':' ? "%3A" : "%2B";
-    } else if (text::is_letter_or_digit(c) || std::string_view{"-._~!$&'()+,=:@"}.find(c) != std::string_view::npos) {
+    } else if (base::is_letter_or_digit(c) || std::string_view{"-._~!$&'()+,=:@"}.find(c) != std::string_view::npos) {
       text += c;
     } else {
-      const auto byte = static_cast<unsigned char>(c);
-      text += {'%', digits[byte >> 4U], digits[byte & 15U]};
+      const auto code = base::percent_encoded(c);
+      text.append(code.data(), code.size());
     }
   }
   return text;
@@ -155,9 +156,7 @@ bool covers_method(const RouteTemplate& a, const RouteTemplate& b) noexcept {
 
 // The byte that two digits stand for; negative if they are not digits.
 constexpr int octet(const char* digits) noexcept {
-  const int high = text::hex_value(digits[0]);
-  const int low = text::hex_value(digits[1]);
-  return high < 0 || low < 0 ? -1 : high * 16 + low;
+  return base::hex_byte(digits[0], digits[1]);
 }
 
 struct Encoded {
@@ -175,15 +174,15 @@ Encoded encoded_at_end(std::string_view text) noexcept {
       return {2, static_cast<char>((lead & 1U) << 6 | (last & 0x3FU))};
     }
   }
-  if (size < 3 || text::hex_value(*from_end(1)) < 0) return {};
+  if (size < 3 || base::hex_value(*from_end(1)) < 0) return {};
   if (const int value = octet(from_end(2)); *from_end(3) == '%' && value >= 0) return {3, static_cast<char>(value)};
-  if (size < 6 || *from_end(6) != '%' || text::to_lower(*from_end(5)) != 'u') return {};
+  if (size < 6 || *from_end(6) != '%' || base::to_lower(*from_end(5)) != 'u') return {};
   const int value = octet(from_end(2));
   return octet(from_end(4)) == 0 && value >= 0 && value < 0x80 ? Encoded{6, static_cast<char>(value)} : Encoded{};
 }
 
 constexpr bool cuts(char c) noexcept {
-  return c == ';' || c == '?' || c == '#' || text::is_control(c);
+  return c == ';' || c == '?' || c == '#' || base::is_control(c);
 }
 
 bool methods_overlap(const RouteTemplate& a, const RouteTemplate& b) noexcept {
@@ -265,13 +264,13 @@ std::size_t decode(std::string_view raw, char* to) noexcept {
 SegmentText segment_text(std::span<char> decoded) noexcept {
   SegmentText result;
   for (char& c : decoded) {
-    c = text::to_lower(c);
+    c = base::to_lower(c);
     result.has_parameters |= c == ';';
     result.may_end_path |= c != ';' && cuts(c);
   }
-  const auto begin = std::ranges::find_if(decoded, [](char c) { return c != ' ' && !text::is_control(c); });
+  const auto begin = std::ranges::find_if(decoded, [](char c) { return c != ' ' && !base::is_control(c); });
   auto end = std::find_if(begin, decoded.end(), cuts);
-  result.may_be_empty = std::any_of(decoded.begin(), begin, text::is_control);
+  result.may_be_empty = std::any_of(decoded.begin(), begin, base::is_control);
   while (end != begin && *(end - 1) == ' ') --end;
   const std::string_view text(begin, end);
   if (text == "." || text == "..") {

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
+#include "base/hex.h"
 #include "core/calendar.h"
 
 namespace weir::policy {
@@ -202,10 +204,8 @@ class Canonical {
 std::string sha256(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned length = 0;
-  std::string hex;
-  if (EVP_Digest(bytes.data(), bytes.size(), hash.data(), &length, EVP_sha256(), nullptr) != 1) return hex;
-  for (unsigned i = 0; i < length; ++i) hex += fmt::format("{:02x}", hash.at(i));
-  return hex;
+  if (EVP_Digest(bytes.data(), bytes.size(), hash.data(), &length, EVP_sha256(), nullptr) != 1) return {};
+  return base::hex_text(std::span(hash).first(length));
 }
 
 std::string digest(const Ruleset& ruleset) {

@@ -13,9 +13,10 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
+#include "base/number.h"
 #include "policy/route_template.h"
 #include "policy/rules.h"
-#include "text/characters.h"
 #include "text/yaml/map_reader.h"
 #include "text/yaml/problem.h"
 #include "text/yaml/scalar.h"
@@ -44,7 +45,7 @@ std::string name_of(const DescriptorSpec& descriptor) {
 using Kind = MetadataValue::Kind;
 
 std::optional<bool> truth_of(const std::string& written) {
-  const std::string text = text::lower(written);
+  const std::string text = base::lower(written);
   constexpr std::array<std::string_view, 4> yes{"true", "yes", "on", "y"};
   constexpr std::array<std::string_view, 4> no{"false", "no", "off", "n"};
   if (std::ranges::find(yes, text) != yes.end()) return true;
@@ -56,11 +57,9 @@ std::optional<double> number_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   // Not `inf` and `nan`, which from_chars would read.
-  if (digits.empty() || (digits.front() != '.' && !text::is_digit(digits.front()))) return {};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return {};
-  return number;
+  if (digits.empty() || (digits.front() != '.' && !base::is_digit(digits.front()))) return {};
+  const auto number = base::parse_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 MetadataValue scalar(const text::Node& node) {
@@ -211,7 +210,7 @@ class Reader {
   }
 
   std::optional<Duration> read_unit(const text::Node& node) {
-    const std::string unit = text::lower(text(node, "unit"));
+    const std::string unit = base::lower(text(node, "unit"));
     const auto* found = std::ranges::find_if(rls_units, [&](const auto& known) { return known.first == unit; });
     if (found != rls_units.end()) return found->second;
     if (node.is_scalar()) problems_.error(node.at, "unknown unit {}: {}", in_quotes(node.text), unit_names);
@@ -275,7 +274,7 @@ class Reader {
   bool flag(const text::Node& map, std::string_view field) {
     const text::Node* node = find(map, field);
     if (node == nullptr) return false;
-    const std::string word = text::lower(node->text);
+    const std::string word = base::lower(node->text);
     if (word == "true" || word == "yes" || word == "on") return true;
     if (word != "false" && word != "no" && word != "off") {
       problems_.error(node->at, "{} has to be true or false", field);

@@ -5,9 +5,9 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "policy/read/policy_reader.h"
 #include "policy/route_template.h"
-#include "text/characters.h"
 #include "text/yaml/map_reader.h"
 #include "text/yaml/problem.h"
 #include "text/yaml/scalar.h"
@@ -22,7 +22,7 @@ constexpr std::size_t most_ranges = 10'000;
 // A word that has the form of a header's name and of no other word: `X-Tenant`, `Authorization`.
 bool is_like_header(std::string_view text) {
   if (!text::parse_header_name(text)) return false;
-  return text.find('-') != std::string_view::npos || (text::is_upper(text.front()));
+  return text.find('-') != std::string_view::npos || (base::is_upper(text.front()));
 }
 
 Result<KeyPart> parse_part(std::string_view text) {
@@ -137,14 +137,14 @@ bool is_regular_expression(std::string_view path) {
                                                    "[\\", "\\d", "\\w", "\\.", "\\/",  "\\s",  "|"};
   const std::size_t brace = path.find('{');
   const bool named =
-      brace != std::string_view::npos && brace + 1 < path.size() && text::to_lower(path[brace + 1]) >= 'a';
+      brace != std::string_view::npos && brace + 1 < path.size() && base::to_lower(path[brace + 1]) >= 'a';
   if (named) return false;
   return path.starts_with('^') || path.starts_with('~') ||
          std::ranges::any_of(signs, [&](auto sign) { return path.find(sign) != std::string_view::npos; });
 }
 
 bool is_name_character(char c) noexcept {
-  return text::is_letter_or_digit(c) || c == '_' || c == '-';
+  return base::is_letter_or_digit(c) || c == '_' || c == '-';
 }
 
 // The name of a segment like `:id`; empty if there is none.

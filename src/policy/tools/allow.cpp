@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "policy/rules.h"
-#include "text/characters.h"
 #include "text/yaml/comments.h"
 
 namespace weir::policy {
@@ -15,9 +15,9 @@ namespace {
 
 // Takes the first word off `text`, and the blanks around it.
 std::string_view take_word(std::string_view& text) noexcept {
-  text = text::trimmed(text);
+  text = base::trimmed(text);
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));
-  text = text::trimmed(text.substr(word.size()));
+  text = base::trimmed(text.substr(word.size()));
   return word;
 }
 

@@ -10,8 +10,8 @@
 
 #include "policy/tools/diff_parts.h"
 #include "policy/words.h"
-#include "text/characters.h"
 #include "text/json.h"
+#include "text/utf8.h"
 
 namespace weir::policy {
 namespace {

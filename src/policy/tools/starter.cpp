@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "policy/read/openapi/operations.h"
 #include "policy/read/openapi/reader.h"
 #include "policy/route_template.h"
-#include "text/characters.h"
 #include "text/yaml/document.h"
 
 namespace weir::policy {
@@ -113,7 +113,7 @@ struct Found {
 // A name from the document could end a comment or a quote: without what is not printable it cannot.
 std::string plain(std::string_view text) {
   std::string safe(text.substr(0, 80));
-  std::ranges::replace_if(safe, [](char c) { return !text::is_printable(c); }, '?');
+  std::ranges::replace_if(safe, [](char c) { return !base::is_printable(c); }, '?');
   return safe;
 }
 
@@ -121,10 +121,10 @@ std::string plain(std::string_view text) {
 void add_words(std::string_view text, std::string& words) {
   bool after_small = false;
   for (const char c : text) {
-    const bool capital = text::is_upper(c);
-    const bool small = text::is_lower(c) || text::is_digit(c);
+    const bool capital = base::is_upper(c);
+    const bool small = base::is_lower(c) || base::is_digit(c);
     if ((capital && after_small) || (!capital && !small)) words += ' ';
-    if (capital || small) words += text::to_lower(c);
+    if (capital || small) words += base::to_lower(c);
     after_small = small;
   }
   words += ' ';
@@ -136,7 +136,7 @@ Found found(RouteTemplate route, const openapi::Operation& operation) {
   for (Segment& segment : route.segments) {
     if (segment.is_literal()) {
       add_words(segment.text, result.words);
-    } else if (!std::ranges::all_of(segment.text, text::is_printable)) {
+    } else if (!std::ranges::all_of(segment.text, base::is_printable)) {
       segment.text.clear();
     }
   }

@@ -1,12 +1,13 @@
 #include "policy/read/openapi/document.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include <fmt/core.h>
 
+#include "base/number.h"
+#include "base/percent.h"
 #include "policy/route_template.h"
 #include "policy/rules.h"
 #include "text/yaml/scalar.h"
@@ -16,23 +17,6 @@ namespace {
 
 constexpr std::size_t large_map = 32;
 constexpr std::string_view form = "write it like '#/components/pathItems/pet'";
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    unsigned char byte = 0;
-    const std::string_view digits = text.substr(i + 1, 2);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-    if (digits.size() != 2 || error != std::errc{} || end != digits.data() + 2) return std::nullopt;
-    plain += static_cast<char>(byte);
-    i += 2;
-  }
-  return plain;
-}
 
 std::optional<std::string> unescaped(std::string_view step) {
   std::string plain;
@@ -63,11 +47,9 @@ std::optional<std::vector<std::string>> pointer_steps(std::string_view pointer) 
 }
 
 const text::Node* item(const text::Node& list, std::string_view step) {
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-  const bool number = error == std::errc{} && end == step.data() + step.size();
-  if (!number || (step.size() > 1 && step.front() == '0') || index >= list.items.size()) return nullptr;
-  return &list.items[index];
+  const auto index = base::parse_number<std::size_t>(step);
+  if (!index || (step.size() > 1 && step.front() == '0') || *index >= list.items.size()) return nullptr;
+  return &list.items[*index];
 }
 
 // The parts of a URL between its variables: each can be one of several texts.
@@ -263,7 +245,7 @@ const text::Node* References::target(const text::Node& reference) {
     problems_.error(reference.at, "$ref {}: other documents are not read, copy it into this one", in_quotes(text));
     return nullptr;
   }
-  const auto pointer = percent_decoded(std::string_view(text).substr(1));
+  const auto pointer = base::percent_decoded(std::string_view(text).substr(1));
   const auto steps = pointer ? pointer_steps(*pointer) : std::nullopt;
   if (!steps) {
     problems_.error(reference.at, "$ref {} is not a JSON pointer: {}", in_quotes(text), form);

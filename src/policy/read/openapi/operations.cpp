@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "policy/route_template.h"
-#include "text/characters.h"
 #include "text/yaml/scalar.h"
 
 namespace weir::policy::openapi {
@@ -28,7 +28,7 @@ void check_field(const text::Member& member, Problems& problems) {
   const std::string& field = member.key.value;
   if (is_method(field) || field.starts_with("x-")) return;
   if (std::ranges::find(other_fields, field) != other_fields.end()) return;
-  const std::string hint = is_method(text::lower(field)) ? fmt::format(", did you mean '{}'?", text::lower(field)) : "";
+  const std::string hint = is_method(base::lower(field)) ? fmt::format(", did you mean '{}'?", base::lower(field)) : "";
   problems.error(member.key.at, "unknown field {} in a path item{}", in_quotes(field), hint);
 }
 
@@ -47,7 +47,7 @@ std::string route_segment(std::string_view segment, bool last) {
   if (whole) return name;
   name.clear();
   for (const char c : segment) {
-    if (c != '{' && c != '}') name += text::is_letter_or_digit(c) || c == '_' || c == '-' || c == '.' ? c : '_';
+    if (c != '{' && c != '}') name += base::is_letter_or_digit(c) || c == '_' || c == '-' || c == '.' ? c : '_';
   }
   return "{" + (name.empty() ? "_" : name) + "}";
 }
@@ -69,7 +69,7 @@ class PathReader {
         problems_.error(node->at, "{} has to be a map, not {}", field, text::name_of(node->kind));
         continue;
       }
-      add_operation(item, text::upper(field), *node, bases);
+      add_operation(item, base::upper(field), *node, bases);
     }
     return item;
   }

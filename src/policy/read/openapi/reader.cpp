@@ -13,11 +13,11 @@
 
 #include <fmt/core.h>
 
+#include "base/ascii.h"
 #include "policy/read/openapi/document.h"
 #include "policy/read/openapi/operations.h"
 #include "policy/read/policy_reader.h"
 #include "policy/rules.h"
-#include "text/characters.h"
 #include "text/yaml/scalar.h"
 
 namespace weir::policy::openapi {
@@ -35,7 +35,7 @@ std::string folded(std::string_view name) {
   std::string text;
   for (const char c : name) {
     if (c == '-' || c == '_' || c == '.' || c == ' ') continue;
-    text += text::to_lower(c);
+    text += base::to_lower(c);
   }
   return text;
 }
@@ -178,7 +178,7 @@ void warn_of_unread(const std::vector<HeaderScheme>& schemes, const Identity& id
 
 // Into header fields, metrics and logs.
 bool can_be_name(std::string_view text) noexcept {
-  return text.size() <= text::longest_name && std::ranges::all_of(text, text::is_printable);
+  return text.size() <= text::longest_name && std::ranges::all_of(text, base::is_printable);
 }
 
 // `POST /exports` below `/v1`: `POST /v1/exports`.
@@ -291,7 +291,7 @@ class Limits {
 std::string printable(std::string_view path) {
   std::string name;
   for (const char c : path) {
-    if (text::is_printable(c)) {
+    if (base::is_printable(c)) {
       name += c;
     } else {
       name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
