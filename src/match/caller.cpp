@@ -3,25 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/ascii.h"
+
 namespace weir::match {
 namespace {
 
 // --- the entries of X-Forwarded-For and Forwarded (RFC 7239), read from the right
 
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view blank = " \t";
-  const std::size_t from = text.find_first_not_of(blank);
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(blank) - from + 1);
-}
-
 std::string_view unquoted(std::string_view text) noexcept {
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
   return text;
-}
-
-bool is_for(std::string_view name) noexcept {
-  return name.size() == 3 && (name[0] | 0x20) == 'f' && (name[1] | 0x20) == 'o' && (name[2] | 0x20) == 'r';
 }
 
 // Past the next `separator` outside quotes.
@@ -63,7 +54,7 @@ std::optional<std::string_view> ListFromRight::next() noexcept {
     --i;
     if (rest_[i] == '"') quoted = !quoted;
   }
-  const std::string_view element = trimmed(rest_.substr(i));
+  const std::string_view element = base::trimmed(rest_.substr(i));
   done_ = i == 0;
   rest_ = rest_.substr(0, done_ ? 0 : i - 1);
   return element;
@@ -72,10 +63,10 @@ std::optional<std::string_view> ListFromRight::next() noexcept {
 // The value of `for=` in one element of Forwarded, without its quotes; empty if there is none.
 std::string_view for_parameter(std::string_view element) noexcept {
   while (!element.empty()) {
-    const std::string_view pair = trimmed(cut(element, ';'));
+    const std::string_view pair = base::trimmed(cut(element, ';'));
     const std::size_t equals = pair.find('=');
-    if (equals != std::string_view::npos && is_for(trimmed(pair.substr(0, equals)))) {
-      return unquoted(trimmed(pair.substr(equals + 1)));
+    if (equals != std::string_view::npos && base::equals_name(base::trimmed(pair.substr(0, equals)), "for")) {
+      return unquoted(base::trimmed(pair.substr(equals + 1)));
     }
   }
   return {};
@@ -83,17 +74,9 @@ std::string_view for_parameter(std::string_view element) noexcept {
 
 // --- whom to believe
 
-char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 // Most names differ in length.
 inline bool is_named(const Header& header, std::string_view lower_case_name) noexcept {
-  if (header.name.size() != lower_case_name.size()) return false;
-  for (std::size_t i = 0; i < lower_case_name.size(); ++i) {
-    if (lower(header.name[i]) != lower_case_name[i]) return false;
-  }
-  return true;
+  return base::equals_lower(header.name, lower_case_name);
 }
 
 bool is_trusted(const policy::Identity& identity, const policy::Address& address) noexcept {
@@ -158,7 +141,7 @@ std::string_view sole_header(const Query& query, std::string_view name) noexcept
     if (!is_named(header, name)) continue;
     if (seen) return {};
     seen = true;
-    found = trimmed(header.value);
+    found = base::trimmed(header.value);
   }
   return found;
 }

@@ -10,7 +10,7 @@
 
 #include "policy/vocabulary.h"
 #include "text/address.h"
-#include "text/characters.h"
+#include "text/append_written.h"
 
 namespace weir::match {
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/ascii.h"
 #include "match/consumer_key.h"
 
 namespace weir::match {
@@ -19,7 +20,7 @@ bool take(std::string_view& text, std::string_view word) noexcept {
 
 // The name of a header, which the policy has in lower case.
 bool take_header(std::string_view& text, std::string_view name) noexcept {
-  if (!std::ranges::equal(text.substr(0, name.size()), name, {}, text::to_lower)) return false;
+  if (!base::equals_lower(text.substr(0, name.size()), name)) return false;
   text.remove_prefix(name.size());
   return true;
 }
@@ -44,7 +45,7 @@ std::optional<KeyPart> take_any_name(std::string_view& text) {
   if (!take(rest, name_of(Kind::header))) return {};
   const std::size_t end = rest.find_first_of("= ");
   if (end == 0 || end == std::string_view::npos || rest[end] != '=') return {};
-  KeyPart part{.kind = Kind::header, .header = text::lower(rest.substr(0, end))};
+  KeyPart part{.kind = Kind::header, .header = base::lower(rest.substr(0, end))};
   text = rest.substr(end + 1);
   return part;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "match/consumer_key.h"
+#include "text/append_written.h"
 
 namespace weir::match {
 namespace {

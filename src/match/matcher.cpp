@@ -1,8 +1,8 @@
 #include "match/matcher.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "match/consumer.h"
 
 namespace weir::match {
@@ -32,10 +32,8 @@ bool applies(const policy::When& when, const Caller& caller) noexcept {
 // Absent: one. Unreadable or too large: the most, so that nobody pays less by writing nonsense.
 Cost header_cost(std::string_view text, Cost most) noexcept {
   if (text.empty()) return Cost{1};
-  std::uint64_t units = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), units);
-  if (error != std::errc{} || end != text.data() + text.size()) return most;
-  return std::min(Cost{units}, most);
+  const auto units = base::parse_number<std::uint64_t>(text);
+  return units ? std::min(Cost{*units}, most) : most;
 }
 
 bool is_keyed_by_route(const policy::ConsumerKey& key) {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <climits>
 
+#include "base/ascii.h"
 #include "policy/route_template.h"
-#include "text/characters.h"
 
 namespace weir::match {
 namespace {
 
-using text::is_control;
-using text::to_lower;
+using base::is_control;
+using base::to_lower;
 
 enum class Class : std::uint8_t { ordinary, separator, end, odd };
 
@@ -43,7 +43,7 @@ constexpr bool separates(char c) noexcept {
 }
 
 constexpr bool is_scheme_char(char c) noexcept {
-  return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  return base::is_letter_or_digit(c) || c == '+' || c == '-' || c == '.';
 }
 
 // The path of an absolute form, anything else as it is.

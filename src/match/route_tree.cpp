@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "text/characters.h"
+#include "base/ascii.h"
 
 namespace weir::match {
 
@@ -112,15 +112,14 @@ void RouteTree::match(std::string_view method, const PathReading& path, Matches&
 
 RouteTree::MethodFilter RouteTree::filter_for(std::string_view method) const noexcept {
   if (method.empty()) return {.all = true};
-  if (method.size() > policy::max_method_length) return {.all = !text::is_token(method)};
+  if (method.size() > policy::max_method_length) return {.all = !base::is_token(method)};
   std::array<char, policy::max_method_length> upper{};
-  std::transform(method.begin(), method.end(), upper.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c; });
+  std::transform(method.begin(), method.end(), upper.begin(), base::to_upper);
   const std::string_view name(upper.data(), method.size());
   const std::uint16_t own = number_of(name);
   return {.own = own,
           .get = name == "HEAD" ? number_of("GET") : unknown_method,
-          .all = own == unknown_method && !text::is_token(method)};
+          .all = own == unknown_method && !base::is_token(method)};
 }
 
 std::uint16_t RouteTree::number_of(std::string_view method) const noexcept {

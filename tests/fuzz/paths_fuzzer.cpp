@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "match/path.h"
 #include "match/route_tree.h"
 #include "policy/route_template.h"
 #include "tests/match/path_readers.h"
 #include "tests/match/route_oracle.h"
-#include "text/characters.h"
 
 namespace {
 
@@ -59,7 +59,7 @@ void check_pieces(const PathReading& reading) {
   for (const Piece& piece : reading.pieces) {
     require(piece.hash == segment_hash(piece.text));
     require(piece.text.find_first_of("/\\;?#") == std::string_view::npos);
-    require(std::none_of(piece.text.begin(), piece.text.end(), text::is_control));
+    require(std::none_of(piece.text.begin(), piece.text.end(), base::is_control));
     require(!piece.text.empty() || piece.has(Piece::may_vanish) || piece.has(Piece::may_go_up));
     has_flags |= piece.flags != 0;
   }

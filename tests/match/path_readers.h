@@ -9,16 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "policy/route_template.h"
 #include "tests/match/route_oracle.h"
-#include "text/characters.h"
 
 namespace weir::match {
 
 using Strings = std::vector<std::string>;
 
 inline std::string decoded_once(std::string_view text) {
-  const auto hex = [](char c) { return std::string_view("0123456789abcdef").find(text::to_lower(c)); };
+  const auto hex = [](char c) { return std::string_view("0123456789abcdef").find(base::to_lower(c)); };
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size() && hex(text[i + 1]) < 16 && hex(text[i + 2]) < 16) {
@@ -130,7 +130,7 @@ inline const std::vector<Server>& servers() {
 inline std::vector<SeenSegment> seen_by(const Server& server, const std::string& path) {
   std::vector<SeenSegment> seen;
   for (std::string& segment : server.read(path)) {
-    std::transform(segment.begin(), segment.end(), segment.begin(), text::to_lower);
+    std::transform(segment.begin(), segment.end(), segment.begin(), base::to_lower);
     seen.push_back({std::move(segment)});
   }
   return seen;
