@@ -32,9 +32,7 @@ enum class Event : std::uint8_t {
 
 inline constexpr std::size_t event_kinds = 13;
 
-using Count = base::Counter;
-
-using EventCounts = std::array<Count, event_kinds>;
+using EventCounts = std::array<base::Counter, event_kinds>;
 using EventTotals = std::array<std::uint64_t, event_kinds>;
 
 // Rows are (limit, route) pairs, numbered by the plan.
@@ -49,9 +47,9 @@ class Counters {
     }
   }
 
-  Count ignored_headers;  // requests that claimed what only a trusted proxy may
-  Count unknown_tiers;
-  Count uncovered;
+  base::Counter ignored_headers;  // requests that claimed what only a trusted proxy may
+  base::Counter unknown_tiers;
+  base::Counter uncovered;
 
  private:
   std::unique_ptr<EventCounts[]> rows_;
@@ -73,7 +71,7 @@ class StorePaths {
   }
 
  private:
-  std::array<Count, store_path_kinds> counts_;
+  std::array<base::Counter, store_path_kinds> counts_;
 };
 
 using StorePathTotals = std::array<std::uint64_t, store_path_kinds>;

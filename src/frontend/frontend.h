@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/counters.h"
+#include "base/counter.h"
 #include "net/listener.h"
 #include "net/session.h"
 
@@ -56,16 +56,16 @@ inline constexpr std::array<std::string_view, 4> unread_names{"message_too_long"
 
 // Requests that were answered without an evaluation. One thread counts, any thread reads.
 struct UnevaluatedCounts {
-  engine::Count failed;  // answered by an error that a proxy takes for a failure, or given up without an answer
-  std::array<engine::Count, unread_names.size()> denied;
+  base::Counter failed;  // answered by an error that a proxy takes for a failure, or given up without an answer
+  std::array<base::Counter, unread_names.size()> denied;
 
-  [[nodiscard]] engine::Count& of(Unread why) noexcept { return denied[static_cast<std::size_t>(why)]; }
+  [[nodiscard]] base::Counter& of(Unread why) noexcept { return denied[static_cast<std::size_t>(why)]; }
 };
 
 // What CL.THROTTLE has answered. One thread counts, any thread reads.
 struct ThrottleCounts {
-  engine::Count allowed;
-  engine::Count limited;
+  base::Counter allowed;
+  base::Counter limited;
 };
 
 class Frontend {

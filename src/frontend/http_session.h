@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/counters.h"
+#include "base/counter.h"
 #include "frontend/frontend.h"
 #include "net/session.h"
 #include "text/date.h"
@@ -52,7 +52,7 @@ struct HttpLoopState {
   std::vector<wire::http1::Request> requests;
   DateText date;
   std::size_t held = 0;    // answers that wait, of all sessions
-  engine::Count received;  // requests
+  base::Counter received;  // requests
   UnevaluatedCounts unevaluated;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counter.h"
 #include "frontend/access.h"
 #include "frontend/batch_memory.h"
 #include "frontend/frontend.h"
@@ -60,7 +61,7 @@ class RespFrontend final : public FrontendWith<RespOptions> {
   ThrottleLimits throttle_limits_;
   ThrottleCounts throttle_counts_;
   Pool<CommandBatch> batches_;
-  engine::Count commands_;
+  base::Counter commands_;
 };
 
 }  // namespace weir::frontend

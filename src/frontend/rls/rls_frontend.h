@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counter.h"
 #include "frontend/access.h"
 #include "frontend/frontend.h"
 #include "frontend/loop_context.h"
@@ -52,7 +53,7 @@ class RlsFrontend final : public FrontendWith<RlsOptions> {
   const Health& health_;
   RateLimitService rate_limits_;
   QuotaService quotas_;
-  engine::Count calls_;
+  base::Counter calls_;
 };
 
 }  // namespace weir::frontend
