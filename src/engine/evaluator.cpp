@@ -9,7 +9,6 @@ namespace weir::engine {
 namespace {
 
 constexpr std::size_t usual_requests = 64;  // a batch that was larger is not kept for what is small
-constexpr std::size_t most_spare = 64;
 
 Event event_of(const Outcome& outcome, const Verdict& verdict) noexcept {
   if (outcome.standing == Standing::shadow) {
@@ -59,18 +58,15 @@ void Evaluator::enter(std::shared_ptr<const Bindings> bindings) {
 }
 
 EvaluationBatchPtr Evaluator::new_batch() {
-  if (spare_.empty()) return EvaluationBatchPtr(new EvaluationBatch(*this));
-  EvaluationBatch* const batch = spare_.back().release();
-  spare_.pop_back();
-  return EvaluationBatchPtr(batch);
+  return EvaluationBatchPtr(spare_.take(*this).release());
 }
 
 void Evaluator::put_back(EvaluationBatch* batch) noexcept {
   // One is kept whatever its size: on a store of this process's own it is the only one.
-  const bool is_kept = spare_.empty() || (batch->items_.size() <= usual_requests && spare_.size() < most_spare);
+  const bool is_kept = spare_.size() == 0 || batch->items_.size() <= usual_requests;
   batch->clear();
   std::unique_ptr<EvaluationBatch> owned(batch);
-  if (is_kept) spare_.push_back(std::move(owned));
+  if (is_kept) spare_.put_back(std::move(owned));
 }
 
 Verdict Evaluator::evaluate(const Query& query, Instant now) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "engine/bindings.h"
 #include "engine/counters.h"
 #include "engine/evaluation_batch.h"
@@ -108,7 +109,7 @@ class Evaluator {
   std::unique_ptr<Counters> counters_;
   StorePaths paths_;
   std::optional<match::MatchScratch> scratch_;
-  std::vector<std::unique_ptr<EvaluationBatch>> spare_;
+  base::IdleObjects<EvaluationBatch, 64> spare_;
   EvaluationBatchPtr own_;  // of evaluate()
 };
 
