@@ -70,29 +70,7 @@ class BatchMemory {
   std::size_t used_ = 0;     // and how much of it is
 };
 
-// Batches that the sessions use in turn, each from a read until it is answered.
-template <class Batch>
-class Pool {
- public:
-  static constexpr std::size_t most_idle = 64;
-
-  Pool() { idle_.reserve(most_idle); }
-
-  // One that was given back, as it was then; else a new one, of these arguments.
-  template <class... Arguments>
-  [[nodiscard]] std::unique_ptr<Batch> take(Arguments&&... arguments) {
-    if (idle_.empty()) return std::make_unique<Batch>(std::forward<Arguments>(arguments)...);
-    std::unique_ptr<Batch> batch = std::move(idle_.back());
-    idle_.pop_back();
-    return batch;
-  }
-
-  void give_back(std::unique_ptr<Batch> batch) noexcept {
-    if (idle_.size() < most_idle) idle_.push_back(std::move(batch));
-  }
-
- private:
-  std::vector<std::unique_ptr<Batch>> idle_;
-};
+// Of the batches that the sessions of a loop use in turn, each from a read until it is answered.
+inline constexpr std::size_t max_idle_batches = 64;
 
 }  // namespace weir::frontend

@@ -195,7 +195,7 @@ void HttpFrontend::Session::let_go() noexcept {
   batch_->tasks.clear();
   batch_->receipts.clear();
   batch_->memory.clear();
-  frontend_.batches_.give_back(std::move(batch_));
+  frontend_.batches_.put_back(std::move(batch_));
 }
 
 HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {

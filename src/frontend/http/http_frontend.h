@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "frontend/access.h"
 #include "frontend/batch_memory.h"
 #include "frontend/frontend.h"
@@ -61,7 +62,7 @@ class HttpFrontend final : public FrontendWith<HttpOptions> {
   std::vector<CheckAsk> asks_;  // of one request, while it is read
   DescriptorsReader descriptors_reader_;
   std::string body_;  // of one answer, while it is written
-  Pool<Batch> batches_;
+  base::IdleObjects<Batch, max_idle_batches> batches_;
   std::size_t may_hold_ = 0;  // queries that are not answered, and whose answers may be held
 };
 

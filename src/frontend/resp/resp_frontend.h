@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/counter.h"
+#include "base/object_pool.h"
 #include "frontend/access.h"
 #include "frontend/batch_memory.h"
 #include "frontend/frontend.h"
@@ -60,7 +61,7 @@ class RespFrontend final : public FrontendWith<RespOptions> {
   const std::shared_ptr<TransactionBudget> transaction_budget_;
   ThrottleLimits throttle_limits_;
   ThrottleCounts throttle_counts_;
-  Pool<CommandBatch> batches_;
+  base::IdleObjects<CommandBatch, max_idle_batches> batches_;
   base::Counter commands_;
 };
 

@@ -94,7 +94,7 @@ void RespFrontend::Session::forget_batch() {
   if (!batch_) return;
   batch_->tell_resets(frontend_.on_reset_);
   batch_->clear();
-  frontend_.batches_.give_back(std::move(batch_));
+  frontend_.batches_.put_back(std::move(batch_));
 }
 
 // After an error nobody knows where the next command begins.

@@ -133,7 +133,7 @@ void RateLimitService::give_back(std::unique_ptr<CallBatch> batch) noexcept {
   batch->calls.clear();
   batch->never_over.clear();
   batch->memory.clear();
-  batches_.give_back(std::move(batch));
+  batches_.put_back(std::move(batch));
 }
 
 void RateLimitService::add(CallBatch& batch, wire::http2::Server& server, Exchange& exchange, RateLimitMethod method,

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "answer/answer.h"
+#include "base/object_pool.h"
 #include "frontend/batch_memory.h"
 #include "frontend/frontend.h"
 #include "frontend/loop_context.h"
@@ -96,7 +97,7 @@ class RateLimitService {
   std::vector<DescriptorEntry> entries_;                             // of the request
   std::array<match::DescriptorQuery, table::most_together> asks_{};  // of the request
   std::vector<Header> headers_;                                      // of a query
-  Pool<CallBatch> batches_;
+  base::IdleObjects<CallBatch, max_idle_batches> batches_;
   std::string body_;  // of a denial
   UnevaluatedCounts counts_;
 };
