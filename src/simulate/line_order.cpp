@@ -82,23 +82,17 @@ void EntryStore::release(Kept kept) noexcept {
 // An empty chunk: for later, or, if it was made for one large entry, away.
 void EntryStore::retire(Chunk* chunk) noexcept {
   if (chunk->capacity == chunk_size) {
-    free_.push_back(chunk);
+    chunks_.release(*chunk);
   } else {
-    std::erase_if(chunks_, [chunk](const auto& owned) { return owned.get() == chunk; });
+    std::erase_if(large_, [chunk](const auto& owned) { return owned.get() == chunk; });
   }
 }
 
 EntryStore::Chunk* EntryStore::chunk_with_room(std::size_t size) {
   if (filling_ != nullptr && filling_->capacity - filling_->used >= size) return filling_;
   if (filling_ != nullptr && filling_->kept == 0) retire(filling_);
-  if (size <= chunk_size && !free_.empty()) {
-    filling_ = free_.back();
-    free_.pop_back();
-  } else {
-    chunks_.push_back(std::make_unique<Chunk>(std::max(size, chunk_size)));
-    free_.reserve(chunks_.size());  // so that retiring one cannot fail
-    filling_ = chunks_.back().get();
-  }
+  filling_ =
+      size <= chunk_size ? &chunks_.acquire(chunk_size) : large_.emplace_back(std::make_unique<Chunk>(size)).get();
   return filling_;
 }
 

@@ -34,6 +34,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/object_pool.h"
 #include "simulate/log_entry.h"
 
 namespace weir::simulate {
@@ -70,8 +71,8 @@ class EntryStore {
   [[nodiscard]] Chunk* chunk_with_room(std::size_t size);
   void retire(Chunk* chunk) noexcept;
 
-  std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::vector<Chunk*> free_;
+  base::ObjectPool<Chunk> chunks_;             // of one size
+  std::vector<std::unique_ptr<Chunk>> large_;  // each for an entry that does not fit into one of those
   Chunk* filling_ = nullptr;
   std::size_t bytes_in_use_ = 0;
 };
