@@ -4,29 +4,17 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "text/address.h"
-#include "wire/ascii.h"
 
 namespace weir::frontend {
 namespace {
 
-char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-// `text` in any letter case, `low` in lower case.
-bool equals(std::string_view text, std::string_view low) noexcept {
-  return std::ranges::equal(text, low, {}, lower);
-}
-
-bool is_digits(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // Without `:port`, and without the brackets of an IPv6 address.
 std::string_view without_port(std::string_view host) noexcept {
   const std::size_t colon = host.rfind(':');
-  if (colon != std::string_view::npos && is_digits(host.substr(colon + 1))) host = host.substr(0, colon);
+  if (colon != std::string_view::npos && std::ranges::all_of(host.substr(colon + 1), base::is_digit))
+    host = host.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   return host;
 }
@@ -39,21 +27,22 @@ bool Token::matches(std::string_view shown) const noexcept {
 
 std::string_view bearer(std::string_view authorization) noexcept {
   constexpr std::string_view scheme = "bearer ";
-  if (authorization.size() <= scheme.size() || !equals(authorization.substr(0, scheme.size()), scheme)) return {};
+  if (authorization.size() <= scheme.size() || !base::equals_lower(authorization.substr(0, scheme.size()), scheme))
+    return {};
   authorization.remove_prefix(scheme.size());
   return authorization;
 }
 
 const Header* find_header(std::span<const Header> headers, std::string_view name) noexcept {
-  const auto found = std::ranges::find_if(
-      headers, [&](const Header& header) { return wire::equals_ignoring_case(header.name, name); });
+  const auto found =
+      std::ranges::find_if(headers, [&](const Header& header) { return base::equals_name(header.name, name); });
   return found == headers.end() ? nullptr : &*found;
 }
 
 bool shows_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept {
   return std::ranges::any_of(headers, [&](const Header& header) {
-    if (equals(header.name, "x-weir-token") && token.matches(header.value)) return true;
-    return fields == TokenFields::or_bearer && equals(header.name, "authorization") &&
+    if (base::equals_lower(header.name, "x-weir-token") && token.matches(header.value)) return true;
+    return fields == TokenFields::or_bearer && base::equals_lower(header.name, "authorization") &&
            token.matches(bearer(header.value));
   });
 }
@@ -61,27 +50,28 @@ bool shows_token(std::span<const Header> headers, const Token& token, TokenField
 HostNames::HostNames(std::vector<std::string> names) : names_(std::move(names)) {
   for (std::string& name : names_) {
     any_ = any_ || name == "*";
-    std::ranges::transform(name, name.begin(), lower);
+    name = base::lower(name);
   }
 }
 
 bool HostNames::lists(std::string_view host) const noexcept {
   const std::string_view name = without_port(host);
-  return std::ranges::any_of(names_, [&](const std::string& known) { return equals(name, known); });
+  return std::ranges::any_of(names_, [&](const std::string& known) { return base::equals_lower(name, known); });
 }
 
 bool HostNames::accept(std::string_view host) const noexcept {
   if (any_ || host.empty()) return true;  // no browser leaves it out
   const std::string_view name = without_port(host);
-  if (equals(name, "localhost") || text::Address::parse(name)) return true;
+  if (base::equals_lower(name, "localhost") || text::Address::parse(name)) return true;
   return lists(host);
 }
 
 bool is_from_other_origin(std::span<const Header> headers, std::string_view host, const HostNames& names) noexcept {
   const Header* const site = find_header(headers, "sec-fetch-site");
-  if (site != nullptr) return !equals(site->value, "same-origin") && !equals(site->value, "none");
+  if (site != nullptr)
+    return !base::equals_lower(site->value, "same-origin") && !base::equals_lower(site->value, "none");
   return std::ranges::any_of(headers, [&](const Header& header) {
-    if (!equals(header.name, "origin")) return false;
+    if (!base::equals_lower(header.name, "origin")) return false;
     const std::size_t scheme = header.value.find("://");
     if (scheme == std::string_view::npos) return true;  // null, for one
     const std::string_view authority = header.value.substr(scheme + 3);

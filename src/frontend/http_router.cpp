@@ -1,31 +1,9 @@
 #include "frontend/http_router.h"
 
+#include "base/percent.h"
+
 namespace weir::frontend {
 namespace {
-
-std::optional<unsigned> hexadecimal(char c) noexcept {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return {};
-}
-
-std::optional<std::string> decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size()) return {};
-    const auto high = hexadecimal(text[i + 1]);
-    const auto low = hexadecimal(text[i + 2]);
-    if (!high || !low) return {};
-    plain += static_cast<char>(*high << 4U | *low);
-    i += 2;
-  }
-  return plain;
-}
 
 // Takes off what comes before the next `separator`, and the separator with it.
 std::string_view take_until(char separator, std::string_view& text) noexcept {
@@ -48,7 +26,7 @@ bool read_path(std::string_view path, Target& read) {
   bool more = true;
   while (more) {
     more = path.find('/') != std::string_view::npos;
-    auto segment = decoded(take_until('/', path));
+    auto segment = base::percent_decoded(take_until('/', path));
     if (!segment) return false;
     read.segments.push_back(std::move(*segment));
   }
@@ -58,8 +36,8 @@ bool read_path(std::string_view path, Target& read) {
 bool read_parameters(std::string_view query, Target& read) {
   while (!query.empty()) {
     std::string_view value = take_until('&', query);
-    auto name = decoded(take_until('=', value));
-    auto text = decoded(value);
+    auto name = base::percent_decoded(take_until('=', value));
+    auto text = base::percent_decoded(value);
     if (!name || !text) return false;
     if (!name->empty()) read.parameters.emplace_back(std::move(*name), std::move(*text));
   }

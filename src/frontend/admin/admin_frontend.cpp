@@ -1,12 +1,13 @@
 #include "frontend/admin/admin_frontend.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "answer/problem.h"
+#include "base/ascii.h"
+#include "base/number.h"
 #include "frontend/admin/admin_json.h"
 #include "frontend/admin/consumer_lookup.h"
 #include "frontend/admin/counter_request.h"
@@ -20,7 +21,6 @@
 #include "policy/consistency.h"
 #include "store/leased/slice_table.h"
 #include "text/json_writer.h"
-#include "wire/ascii.h"
 #include "wire/http1/response_writer.h"
 
 namespace weir::frontend {
@@ -38,13 +38,11 @@ Result<std::size_t> count_parameter(const Target& target, std::size_t usual, std
   const auto text = sole_parameter(target, "count");
   if (!text) return tl::unexpected(text.error());
   if (target.parameters.empty()) return usual;
-  std::size_t count = 0;
-  const char* const end = text->data() + text->size();
-  const auto read = std::from_chars(text->data(), end, count);
-  if (read.ec != std::errc{} || read.ptr != end || count == 0 || count > most) {
+  const auto count = base::parse_number<std::size_t>(*text);
+  if (!count || *count == 0 || *count > most) {
     return failure("count", "is not a whole number from 1 to " + std::to_string(most));
   }
-  return count;
+  return *count;
 }
 
 HttpAnswer no_such_limit() {
@@ -513,7 +511,7 @@ void AdminFrontend::Session::write_page(const Asked& asked) {
   if (file == nullptr) return say(asked, http_problem(404, unknown_path));
   const RequestTraits& traits = asked.traits;
   const bool is_known = std::ranges::any_of(asked.request.headers, [&](const Header& header) {
-    return wire::equals_ignoring_case(header.name, "if-none-match") && has_etag(header.value, file->etag);
+    return base::equals_name(header.name, "if-none-match") && has_etag(header.value, file->etag);
   });
   ResponseWriter response(reply(asked.out), head(is_known ? 304 : 200, traits));
   response.header("ETag", file->etag);

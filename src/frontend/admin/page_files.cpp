@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "frontend/admin/page_files.h"
-#include "wire/ascii.h"
 
 namespace weir::frontend {
 
@@ -14,11 +14,8 @@ const PageFile* find_page_file(std::string_view name) noexcept {
 bool has_etag(std::string_view field, std::string_view etag) noexcept {
   while (!field.empty()) {
     const std::size_t comma = field.find(',');
-    std::string_view tag = field.substr(0, comma);
+    std::string_view tag = base::trimmed(field.substr(0, comma));
     field = comma == std::string_view::npos ? std::string_view{} : field.substr(comma + 1);
-    const std::size_t first = tag.find_first_not_of(" \t");
-    if (first == std::string_view::npos) continue;
-    tag = tag.substr(first, tag.find_last_not_of(" \t") - first + 1);
     if (tag.starts_with("W/")) tag.remove_prefix(2);
     if (tag == "*" || tag == etag) return true;
   }

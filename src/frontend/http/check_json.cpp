@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -10,6 +9,8 @@
 #include <simdjson.h>
 
 #include "answer/answer.h"
+#include "base/ascii.h"
+#include "base/number.h"
 #include "core/receipts.h"
 #include "frontend/query_fields.h"
 #include "text/decimal.h"
@@ -117,18 +118,17 @@ std::optional<Duration> parse_seconds(std::string_view text) noexcept {
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   std::string_view decimals = point == std::string_view::npos ? "" : text.substr(point + 1);
-  std::uint32_t seconds = 0;
-  const auto [stop, error] = std::from_chars(whole.data(), whole.data() + whole.size(), seconds);
-  if (error != std::errc{} || stop != whole.data() + whole.size()) return {};
+  const auto seconds = base::parse_number<std::uint32_t>(whole);
+  if (!seconds) return {};
   if (point != std::string_view::npos && (decimals.empty() || decimals.size() > 6)) return {};
   Duration fraction{};
   Duration unit = std::chrono::milliseconds(100);
   for (const char c : decimals) {
-    if (c < '0' || c > '9') return {};
+    if (!base::is_digit(c)) return {};
     fraction += unit * (c - '0');
     unit /= 10;
   }
-  return std::chrono::seconds(seconds) + fraction;
+  return std::chrono::seconds(*seconds) + fraction;
 }
 
 Result<void> read_cost(std::string_view name, ondemand::value value, std::optional<Cost>& cost) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include <simdjson.h>
 
+#include "base/number.h"
 #include "table/together.h"
 #include "text/json.h"
 #include "weir/result.h"
@@ -42,14 +42,6 @@ std::optional<std::uint64_t> whole(double value) noexcept {
   return static_cast<std::uint64_t>(value);
 }
 
-template <class Number>
-std::optional<Number> parsed(std::string_view text) noexcept {
-  Number value{};
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<std::uint64_t> read_number(dom::element element) noexcept {
   std::uint64_t number = 0;
   if (element.get_uint64().get(number) == simdjson::SUCCESS) return number;
@@ -57,8 +49,8 @@ std::optional<std::uint64_t> read_number(dom::element element) noexcept {
   if (element.get_double().get(decimal) == simdjson::SUCCESS) return whole(decimal);
   std::string_view text;
   if (element.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
-  if (const auto read = parsed<std::uint64_t>(text)) return read;
-  const auto read = parsed<double>(text);
+  if (const auto read = base::parse_number<std::uint64_t>(text)) return read;
+  const auto read = base::parse_number<double>(text);
   return read ? whole(*read) : std::nullopt;
 }
 

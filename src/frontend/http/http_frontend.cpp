@@ -6,10 +6,10 @@
 
 #include "answer/answer.h"
 #include "answer/problem.h"
+#include "base/ascii.h"
 #include "frontend/http/receipts_json.h"
 #include "frontend/http_router.h"
 #include "frontend/openapi.h"
-#include "wire/ascii.h"
 
 namespace weir::frontend {
 namespace {
@@ -50,8 +50,8 @@ constexpr std::string_view auth_path = "/v1/auth";
 // Whether the body has a content coding other than `identity`, which is none.
 bool is_encoded(const Request& request) noexcept {
   return std::ranges::any_of(request.headers, [](const Header& header) {
-    return wire::equals_ignoring_case(header.name, "content-encoding") && !header.value.empty() &&
-           !wire::equals_ignoring_case(header.value, "identity");
+    return base::equals_name(header.name, "content-encoding") && !header.value.empty() &&
+           !base::equals_name(header.value, "identity");
   });
 }
 

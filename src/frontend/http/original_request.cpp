@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "wire/ascii.h"
+#include "base/ascii.h"
 
 namespace weir::frontend {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::array kinds{
 Result<std::optional<std::string_view>> sole(const Request& request, std::string_view name) {
   std::optional<std::string_view> value;
   for (const Header& header : request.headers) {
-    if (!wire::equals_ignoring_case(header.name, name)) continue;
+    if (!base::equals_name(header.name, name)) continue;
     if (value) return failure(std::string(name), "is there twice; the proxy should set it, not add to it");
     value = header.value;
   }

@@ -1,4 +1,4 @@
-// What commands have in common: words in any letter case, errors in Redis's words, and the versions that clients are
+// What commands have in common: errors in Redis's words, and the versions that clients are
 // told.
 #pragma once
 
@@ -9,20 +9,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace weir::frontend {
-
-[[nodiscard]] constexpr char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-// `low` is in lower case.
-[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view word, std::string_view low) noexcept {
-  if (word.size() != low.size()) return false;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if (lower(word[i]) != low[i]) return false;
-  }
-  return true;
-}
 
 // The name of a command, in lower case. Compared eight bytes at a time: every command of a client is looked up by it.
 class CommandName {
@@ -41,7 +30,7 @@ class CommandName {
   // In any letter case.
   [[nodiscard]] bool is(std::string_view word) const noexcept {
     if (word.size() != text_.size()) return false;
-    if (word.size() < 8) return equals_ignoring_case(word, text_);
+    if (word.size() < 8) return base::equals_lower(word, text_);
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     std::memcpy(&first, word.data(), sizeof first);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/ascii.h"
 #include "frontend/resp/receipt_commands.h"
 #include "frontend/resp/session.h"
 #include "wire/resp/throttle.h"
@@ -19,13 +20,6 @@ std::string quoted(std::span<const std::string_view> arguments) {
     text += argument.substr(0, longest_quoted - (text.size() - 1));
     text += "' ";
   }
-  return text;
-}
-
-std::string upper(std::string_view low) {
-  std::string text(low);
-  std::ranges::transform(text, text.begin(),
-                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
   return text;
 }
 
@@ -192,13 +186,13 @@ void RespFrontend::Session::dispatch(const Command* command, Arguments arguments
 void RespFrontend::Session::dispatch_within(const Command& container, Arguments arguments, Writer& reply) {
   const std::span<const Command> among = container.subcommands();
   const std::string_view name = arguments[1];
-  const std::string title = upper(container.name.text());
+  const std::string title = base::upper(container.name.text());
   if (const Command* const found = find(among, name)) {
     if (found->takes(arguments.size())) return run(*found, arguments, reply);
     return refuse(found, wrong_count(std::string(container.name.text()) + '|' + std::string(found->name.text())),
                   reply);
   }
-  if (!equals_ignoring_case(name, "help")) {
+  if (!base::equals_lower(name, "help")) {
     return refuse(
         nullptr,
         "ERR unknown subcommand '" + std::string(name.substr(0, longest_quoted)) + "'. Try " + title + " HELP.", reply);
@@ -207,7 +201,7 @@ void RespFrontend::Session::dispatch_within(const Command& container, Arguments 
   reply.array(1 + 2 * among.size());
   reply.simple_string(title + " <subcommand> [<arg> ...]. Subcommands are:");
   for (const Command& each : among) {
-    reply.simple_string(upper(each.name.text()) + (each.syntax.empty() ? "" : " ") + std::string(each.syntax));
+    reply.simple_string(base::upper(each.name.text()) + (each.syntax.empty() ? "" : " ") + std::string(each.syntax));
     reply.simple_string("    " + std::string(each.summary) + '.');
   }
 }

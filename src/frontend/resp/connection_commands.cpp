@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "base/ascii.h"
 #include "frontend/resp/argument.h"
 #include "frontend/resp/session.h"
 #include "wire/resp/integer_text.h"
@@ -34,10 +35,10 @@ struct HelloOptions {
 HelloOptions hello_options(std::span<const std::string_view> words) noexcept {
   HelloOptions options;
   while (!words.empty()) {
-    if (equals_ignoring_case(words[0], "auth") && words.size() >= 3) {
+    if (base::equals_lower(words[0], "auth") && words.size() >= 3) {
       options.token = words[2];
       words = words.subspan(3);
-    } else if (equals_ignoring_case(words[0], "setname") && words.size() >= 2) {
+    } else if (base::equals_lower(words[0], "setname") && words.size() >= 2) {
       options.name = words[1];
       words = words.subspan(2);
     } else {
@@ -157,8 +158,8 @@ void RespFrontend::Session::client_set_name(Arguments arguments, Writer& reply) 
 }
 
 void RespFrontend::Session::client_set_info(Arguments arguments, Writer& reply) {
-  const bool is_name = equals_ignoring_case(arguments[2], "lib-name");
-  if (!is_name && !equals_ignoring_case(arguments[2], "lib-ver")) {
+  const bool is_name = base::equals_lower(arguments[2], "lib-name");
+  if (!is_name && !base::equals_lower(arguments[2], "lib-ver")) {
     return reply.error("ERR Unrecognized option '" + std::string(arguments[2]) + '\'');
   }
   if (!is_client_name(arguments[3])) {
@@ -170,19 +171,19 @@ void RespFrontend::Session::client_set_info(Arguments arguments, Writer& reply) 
 }
 
 void RespFrontend::Session::client_switch(Arguments arguments, Writer& reply) {
-  const bool is_known = equals_ignoring_case(arguments[2], "on") || equals_ignoring_case(arguments[2], "off");
+  const bool is_known = base::equals_lower(arguments[2], "on") || base::equals_lower(arguments[2], "off");
   if (!is_known) return reply.error(syntax_error);
   reply.simple_string("OK");
 }
 
 // Only ON is answered.
 void RespFrontend::Session::client_reply(Arguments arguments, Writer& reply) {
-  if (equals_ignoring_case(arguments[2], "on")) {
+  if (base::equals_lower(arguments[2], "on")) {
     replies_ = Replies::on;
     reply.simple_string("OK");
-  } else if (equals_ignoring_case(arguments[2], "off")) {
+  } else if (base::equals_lower(arguments[2], "off")) {
     replies_ = Replies::off;
-  } else if (equals_ignoring_case(arguments[2], "skip")) {
+  } else if (base::equals_lower(arguments[2], "skip")) {
     if (replies_ != Replies::off) replies_ = Replies::skip_next;
   } else {
     reply.error(syntax_error);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/ascii.h"
 #include "frontend/resp/argument.h"
 #include "frontend/resp/receipt_commands.h"
 #include "wire/resp/integer_text.h"
@@ -89,12 +90,12 @@ std::string_view read_options(std::span<const std::string_view> words, match::Na
   constexpr std::int64_t longest_wait = std::chrono::floor<std::chrono::milliseconds>(Duration::max()).count();
   for (; !words.empty(); words = words.subspan(2)) {
     if (words.size() < 2) return syntax_error;
-    if (equals_ignoring_case(words[0], "tier")) {
+    if (base::equals_lower(words[0], "tier")) {
       ask.tier = words[1];
       continue;
     }
-    const bool is_cost = equals_ignoring_case(words[0], "cost");
-    if (!is_cost && !equals_ignoring_case(words[0], "maxwait")) return syntax_error;
+    const bool is_cost = base::equals_lower(words[0], "cost");
+    if (!is_cost && !base::equals_lower(words[0], "maxwait")) return syntax_error;
     const auto number = wire::resp::parse_integer(words[1]);
     if (!number || *number < 0) return not_an_integer;
     if (is_cost) {

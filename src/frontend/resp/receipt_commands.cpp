@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answer/answer.h"
+#include "base/ascii.h"
 #include "frontend/resp/argument.h"
 #include "frontend/resp/limit_commands.h"
 #include "policy/ruleset.h"
@@ -45,18 +46,18 @@ std::string read_receipt_options(Words words, ReceiptQuestion& question) {
   const bool reserves = question.ask.what == What::reserve;
   for (; !words.empty(); words = words.subspan(2)) {
     if (words.size() < 2) return std::string(syntax_error);
-    if (equals_ignoring_case(words[0], "id")) {
+    if (base::equals_lower(words[0], "id")) {
       if (words[1].empty()) return "ERR ID is empty: leave it out, or name what is not to count twice";
       question.ask.id = engine::receipt_id_of(words[1]);
-    } else if (reserves && equals_ignoring_case(words[0], "lease")) {
+    } else if (reserves && base::equals_lower(words[0], "lease")) {
       const auto lasts = read_lease(words[1]);
       if (!lasts) return std::string(not_an_integer);
       question.ask.lasts = *lasts;
-    } else if (reserves && equals_ignoring_case(words[0], "cost")) {
+    } else if (reserves && base::equals_lower(words[0], "cost")) {
       const auto cost = read_cost(words[1]);
       if (!cost) return std::string(not_an_integer);
       question.named.cost = *cost;
-    } else if (!reserves && !equals_ignoring_case(words[0], "tier")) {
+    } else if (!reserves && !base::equals_lower(words[0], "tier")) {
       return std::string(syntax_error);
     } else if (const std::string_view wrong = read_options(words.first(2), question.named); !wrong.empty()) {
       return std::string(wrong);

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "frontend/resp/argument.h"
 #include "frontend/resp/session.h"
 
@@ -47,7 +48,8 @@ bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
     if (at < pattern.size() && pattern[at] == '*') {
       star = at++;
       taken_at_star = taken;
-    } else if (at < pattern.size() && (pattern[at] == '?' || lower(pattern[at]) == lower(text[taken]))) {
+    } else if (at < pattern.size() &&
+               (pattern[at] == '?' || base::to_lower(pattern[at]) == base::to_lower(text[taken]))) {
       ++at;
       ++taken;
     } else if (star != std::string_view::npos) {  // the last star takes one more
@@ -62,7 +64,7 @@ bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
 
 bool means_all(std::string_view section) noexcept {
   return std::ranges::any_of(std::array{"all", "default", "everything"},
-                             [&](std::string_view word) { return equals_ignoring_case(section, word); });
+                             [&](std::string_view word) { return base::equals_lower(section, word); });
 }
 
 }  // namespace
@@ -143,7 +145,7 @@ void RespFrontend::Session::info(Arguments arguments, Writer& reply) {
   const bool wants_all = names.empty() || std::ranges::any_of(names, means_all);
   std::string text;
   for (const Section& section : sections()) {
-    const auto is_named = [&](std::string_view name) { return equals_ignoring_case(name, section.name); };
+    const auto is_named = [&](std::string_view name) { return base::equals_lower(name, section.name); };
     if (!wants_all && std::ranges::none_of(names, is_named)) continue;
     if (!text.empty()) text += "\r\n";
     text += section.text;
