@@ -75,7 +75,7 @@ bool is_from_other_origin(std::span<const Header> headers, std::string_view host
     const std::size_t scheme = header.value.find("://");
     if (scheme == std::string_view::npos) return true;  // null, for one
     const std::string_view authority = header.value.substr(scheme + 3);
-    const bool is_own = !host.empty() && std::ranges::equal(authority, host, {}, lower, lower);
+    const bool is_own = !host.empty() && base::equals_ignoring_case(authority, host);
     return !is_own && !names.lists(authority);
   });
 }
