@@ -149,7 +149,7 @@ class StoreVisitor final : private Callback {
   [[nodiscard]] std::uint64_t errors(StoreError kind) { return counts_.of(kind).value(); }
   [[nodiscard]] std::uint64_t all_errors() const {
     std::uint64_t all = 0;
-    for (const StoreCount& count : counts_.errors) all += count.value();
+    for (const base::Counter& count : counts_.errors) all += count.value();
     return all;
   }
   [[nodiscard]] std::vector<std::string> log() const {
