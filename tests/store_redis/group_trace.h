@@ -303,9 +303,12 @@ class GroupTrace {
     check.wants_more_after = operation != store::Operation::forget && !one_in(4);
     OwnExtension& extension = extensions_.emplace_back();
     if (operation == store::Operation::decide && one_in(12)) extension.charge_back = 1 + below(20);
-    if (leases_ && operation == store::Operation::decide && core::is_leasable(*check.rule)) {
-      extension.send(next_message(family, *check.rule));
-      extension.own_exchange.is_sent = one_in(2);
+    const bool is_leased = leases_ && operation == store::Operation::decide && core::is_leasable(*check.rule);
+    if (is_leased && one_in(2)) extension.send(next_message(family, *check.rule));
+    const std::uint64_t holder = leases_ ? next_holder() : 0;
+    if (is_leased && extension.exchange == nullptr) {
+      extension.send({.holder = holder});
+      extension.own_exchange.is_sent = false;
     }
     if (extension.charge_back > 0 || extension.exchange != nullptr) check.extension = &extension;
     const bool can_tell = operation == store::Operation::look || operation == store::Operation::forget;
