@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/object_pool.h"
 #include "store/forwarded_group.h"
 #include "table/hash_key.h"
 
@@ -30,9 +31,7 @@ class SimulatedNode::Watched final : public store::Store {
   void submit(store::Batch batch) override {
     std::vector<Group*> forwarded;
     for (Group* const group : batch) {
-      if (free_.empty()) free_.push_back(all_.emplace_back(std::make_unique<Forwarded>(*this)).get());
-      Forwarded& request = *free_.back();
-      free_.pop_back();
+      Forwarded& request = pool_.acquire(*this);
       request.copy.take_all(*group, request);
       forwarded.push_back(&request.copy.group);
     }
@@ -54,7 +53,7 @@ class SimulatedNode::Watched final : public store::Store {
   void conclude(Forwarded& request) {
     request.copy.tell();
     Group& whole = *request.copy.whole;
-    free_.push_back(&request);
+    pool_.release(request);
     if (whole.operation == store::Operation::decide) {
       for (const Check& check : whole.checks) count(check);
     }
@@ -72,8 +71,7 @@ class SimulatedNode::Watched final : public store::Store {
   store::Store& inner_;
   LimitsOfStates limits_;
   std::vector<LimitPaths> paths_;
-  std::vector<std::unique_ptr<Forwarded>> all_;
-  std::vector<Forwarded*> free_;
+  base::ObjectPool<Forwarded> pool_;
 };
 
 Result<std::unique_ptr<SimulatedNode>> SimulatedNode::create(const NodeContext& context, std::uint64_t number) {

@@ -4,14 +4,6 @@
 
 namespace weir::store::redis {
 
-namespace {
-
-bool may_have_charged(Failure failure) noexcept {
-  return failure != Failure::none && failure != Failure::away && failure != Failure::refused;
-}
-
-}  // namespace
-
 void SplitGroup::begin(Group& whole, std::span<const Slot> slots) {
   whole_ = &whole;
   used_ = 0;
@@ -50,10 +42,9 @@ void SplitGroup::merge() {
   for (Part& part : parts()) {
     const Group& group = part.forwarded.group;
     // Of several failures the one that leaves most in doubt counts.
-    if (may_have_charged(group.failure) || whole.failure == Failure::none) {
-      if (group.failure != Failure::none) whole.failure = group.failure;
-    }
-    if (group.failure == Failure::none || may_have_charged(group.failure)) {
+    const bool fails = group.failure != Failure::none;
+    if (fails && (was_sent(group.failure) || whole.failure == Failure::none)) whole.failure = group.failure;
+    if (was_sent(group.failure)) {
       for (const store::Check& check : group.checks) {
         if (check.extension != nullptr) check.extension->charge_back = 0;  // it is charged, or may be
       }
