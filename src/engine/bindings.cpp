@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/outage_share.h"
+#include "engine/receipt.h"
 #include "policy/consistency.h"
 #include "table/together.h"
 
@@ -168,9 +169,15 @@ Result<void> Bindings::open_tables(const Options& options, const Bindings* previ
   return {};
 }
 
+std::optional<std::uint32_t> Bindings::find_limit(std::uint64_t code) const noexcept {
+  const auto found = limits_by_code_.find(code);
+  return found == limits_by_code_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Bindings::bind_limits(const Options& options, const Bindings* previous) {
   const store::SharedTerms* const of_overrides =
       shared_keys_ ? &shared_terms_.emplace_back(store::SharedTerms{.charges_back = true}) : nullptr;
+  for (const std::string& tier : ruleset().tiers.names) tier_codes_.push_back(Receipt::name_code(tier));
   for (const policy::Domain& domain : ruleset().domains) {
     for (const Duration window : override_windows) {
       const Limit widest = widest_override(window);
@@ -188,6 +195,8 @@ void Bindings::bind_limits(const Options& options, const Bindings* previous) {
                            ? before->new_keys
                            : std::make_shared<store::NewKeyBound>(options.known_keys, limit.name, options.max_new_keys);
     }
+    bound.code = Receipt::name_code(limit.name);
+    limits_by_code_.emplace(bound.code, static_cast<std::uint32_t>(limits_.size()));
     bound.first_row = rows_;
     bound.usage = bound.source->usage;
     rows_ += matcher_->routes_of(static_cast<std::uint32_t>(limits_.size())).size();

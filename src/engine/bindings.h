@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/rule.h"
@@ -43,6 +44,7 @@ struct DivergingConsumers {
 
 struct BoundLimit {
   const policy::CompiledLimit* source = nullptr;
+  std::uint64_t code = 0;  // Receipt::name_code of its name
   TierStates live;
   TierStates candidate;  // none: no candidate
   std::optional<store::States> warnings;
@@ -87,6 +89,10 @@ class Bindings {
   [[nodiscard]] const std::shared_ptr<const match::Matcher>& shared_matcher() const noexcept { return matcher_; }
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return matcher_->ruleset(); }
   [[nodiscard]] const std::vector<BoundLimit>& limits() const noexcept { return limits_; }
+  // The limit with this code; none if the policy does not have it.
+  [[nodiscard]] std::optional<std::uint32_t> find_limit(std::uint64_t code) const noexcept;
+  // Receipt::name_code of each tier's name.
+  [[nodiscard]] const std::vector<std::uint64_t>& tier_codes() const noexcept { return tier_codes_; }
   [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }
 
   // Null: all states are this process's own.
@@ -126,6 +132,8 @@ class Bindings {
   std::vector<std::shared_ptr<store::SliceTable>> slices_;
   std::deque<store::SharedTerms> shared_terms_;  // that limits_ and overrides_ point to
   std::vector<BoundLimit> limits_;
+  std::unordered_map<std::uint64_t, std::uint32_t> limits_by_code_;
+  std::vector<std::uint64_t> tier_codes_;
   std::size_t rows_ = 0;
 };
 

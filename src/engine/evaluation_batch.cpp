@@ -7,9 +7,23 @@
 #include "match/consumer.h"
 
 namespace weir::engine {
+namespace {
 
-EvaluationBatch::Item::Item(EvaluationBatch& batch)
-    : evaluation(batch, batch.evaluator_.store_, batch.evaluator_.is_shared_ ? &batch.evaluator_.paths_ : nullptr) {}
+std::optional<Error> error_of(ResetEvaluation::Outcome outcome) {
+  switch (outcome) {
+    case ResetEvaluation::Outcome::done:
+      break;
+    case ResetEvaluation::Outcome::shared:
+      return Error{"consumer",
+                   "shares a state with others for want of memory, and that was not reset: it would let them start "
+                   "afresh too; give state.memory more, and restart"};
+    case ResetEvaluation::Outcome::unanswered:
+      return Error{"store", "is away, and the consumer may not be forgotten there: try again when it is back"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 EvaluationBatch::Throttle::Throttle(EvaluationBatch& batch) {
   store::Check& check = group.checks.emplace_back();
@@ -32,72 +46,32 @@ EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind) {
   order_.push_back({false, static_cast<std::uint32_t>(used_)});
   Item& item = *items_[used_++];
   item.kind = kind;
-  if (item.uses_receipts) item.receipt_ask = {};
-  item.looks = item.wants_holdings = item.uses_receipts = false;
+  if (item.options.receipts != nullptr) item.receipt_ask = {};
+  item.options = {};
   item.error.reset();
   return item;
 }
 
-void EvaluationBatch::add(const Query& query) {
-  new_item(Kind::query).query = query;
-}
-
-void EvaluationBatch::add(const NamedQuery& ask) {
-  new_item(Kind::named).named = ask;
-}
-
-void EvaluationBatch::add(const Query& query, const ReceiptAsk& receipts) {
-  const bool decides = receipts.what == ReceiptAsk::What::reserve || receipts.what == ReceiptAsk::What::hold;
-  Item& item = new_item(decides ? Kind::query : Kind::report);
-  item.query = query;
-  item.receipt_ask = receipts;
-  item.uses_receipts = true;
-}
-
-void EvaluationBatch::add(const NamedQuery& ask, const ReceiptAsk& receipts) {
-  const bool decides = receipts.what == ReceiptAsk::What::reserve || receipts.what == ReceiptAsk::What::hold;
-  Item& item = new_item(decides ? Kind::named : Kind::report_named);
-  item.named = ask;
-  item.receipt_ask = receipts;
-  item.uses_receipts = true;
-}
-
-void EvaluationBatch::add(const Receipt& receipt, const ReceiptAsk& ask) {
-  Item& item = new_item(Kind::receipt);
-  item.receipt = receipt;
+EvaluationBatch::Item& EvaluationBatch::new_item(Kind kind, const ReceiptAsk& ask) {
+  Item& item = new_item(kind);
   item.receipt_ask = ask;
-  item.uses_receipts = true;
+  item.options.receipts = &item.receipt_ask;
+  return item;
 }
 
-void EvaluationBatch::add(std::string_view domain, std::span<const DescriptorQuery> asks) {
-  Item& item = new_item(Kind::descriptors);
-  item.domain = domain;
-  item.asks = asks;
+void EvaluationBatch::Item::set(const Query& asked) {
+  query = asked;
+  options.max_wait = asked.max_wait;
+  options.peek = asked.peek;
+  options.wants_more_after = asked.wants_more_after;
 }
 
-void EvaluationBatch::add_look(std::string_view domain, const DescriptorQuery& ask) {
-  add_look(domain, {&ask, 1});
-  items_[used_ - 1]->wants_holdings = true;
-}
-
-void EvaluationBatch::add_look(std::string_view domain, std::span<const DescriptorQuery> asks) {
-  add(domain, asks);
-  items_[used_ - 1]->looks = true;
-}
-
-void EvaluationBatch::add_report(std::string_view domain, std::span<const DescriptorQuery> asks) {
-  add(domain, asks);
-  Item& item = *items_[used_ - 1];
-  item.receipt_ask = {.what = ReceiptAsk::What::report};
-  item.uses_receipts = true;
-}
-
-void EvaluationBatch::add_reset(const NamedQuery& ask) {
-  new_item(Kind::reset).named = ask;
-}
-
-void EvaluationBatch::add_reset(const DescriptorName& name) {
-  new_item(Kind::reset_descriptor).descriptor = name;
+void EvaluationBatch::Item::set(const NamedQuery& asked) {
+  named = asked;
+  options.max_wait = asked.max_wait;
+  options.peek = asked.peek;
+  options.wants_more_after = asked.wants_more_after;
+  options.wants_holdings = asked.peek && asked.wants_holdings;
 }
 
 void EvaluationBatch::add_throttle(table::KeyHash hash, std::string_view key, const core::Gcra::Limit& limit,
@@ -114,14 +88,6 @@ void EvaluationBatch::add_throttle(table::KeyHash hash, std::string_view key, co
 
 bool EvaluationBatch::submit() {
   return submit(evaluator_.clock_->now(), {});
-}
-
-bool EvaluationBatch::submit(Instant now) {
-  return submit(now, {});
-}
-
-bool EvaluationBatch::submit(std::span<const Instant> times) {
-  return submit(times.empty() ? Instant{} : times.back(), times);
 }
 
 // CL.THROTTLE in this process's own memory has nothing to do with a policy, nor with a reload of it.
@@ -161,29 +127,31 @@ void EvaluationBatch::begin(Throttle& throttle, Instant now) {
 }
 
 void EvaluationBatch::begin(Item& item, Instant now) {
+  item.evaluation = &item.by_query;
   switch (item.kind) {
     case Kind::query:
     case Kind::report:
-      begin_query(item, now);
+      bindings_->matcher().match(item.query, *evaluator_.scratch_, item.by_query.matched);
+      item.by_query.begin(*bindings_, item.options, now);
       break;
     case Kind::named:
     case Kind::report_named:
       begin_named(item, now);
       break;
     case Kind::receipt:
-      item.evaluation.begin_receipt(*bindings_, item.receipt, item.receipt_ask, now);
+      item.evaluation = &item.by_receipt;
+      item.by_receipt.begin(*bindings_, item.receipt, item.receipt_ask, now);
       break;
     case Kind::descriptors:
-      item.evaluation.begin(*bindings_, item.domain, item.asks,
-                            {.peek = item.looks,
-                             .wants_holdings = item.wants_holdings,
-                             .receipts = item.uses_receipts ? &item.receipt_ask : nullptr},
-                            now);
+      item.evaluation = &item.by_descriptors;
+      item.by_descriptors.begin(*bindings_, item.domain, item.asks, item.options, now);
       break;
     case Kind::reset:
+      item.evaluation = &item.by_reset;
       begin_reset(item, now);
       break;
     case Kind::reset_descriptor:
+      item.evaluation = &item.by_reset;
       begin_descriptor_reset(item, now);
       break;
   }
@@ -191,38 +159,19 @@ void EvaluationBatch::begin(Item& item, Instant now) {
     --open_;
     return;
   }
-  const auto groups = item.evaluation.groups();
+  const auto groups = item.evaluation->prepared();
   for (store::Group& group : groups) to_submit_.push_back(&group);
   if (!groups.empty()) return;
-  if (item.evaluation.needs_store()) flush();  // in the order of the requests
-  item.evaluation.advance();
-}
-
-void EvaluationBatch::begin_query(Item& item, Instant now) {
-  const Query& query = item.query;
-  bindings_->matcher().match(query, *evaluator_.scratch_, item.evaluation.matched);
-  item.evaluation.begin(*bindings_,
-                        {.max_wait = query.max_wait,
-                         .peek = query.peek,
-                         .wants_more_after = query.wants_more_after,
-                         .receipts = item.uses_receipts ? &item.receipt_ask : nullptr},
-                        now);
+  if (item.evaluation->asks_later()) flush();  // in the order of the requests
+  item.evaluation->advance();
 }
 
 void EvaluationBatch::begin_named(Item& item, Instant now) {
-  match::Matched& matched = item.evaluation.matched;
-  if (auto found = match::match_named(bindings_->matcher(), item.named, matched); !found) {
+  if (auto found = match::match_named(bindings_->matcher(), item.named, item.by_query.matched); !found) {
     item.error = std::move(found.error());
     return;
   }
-  const NamedQuery& ask = item.named;
-  item.evaluation.begin(*bindings_,
-                        {.max_wait = ask.max_wait,
-                         .peek = ask.peek,
-                         .wants_more_after = ask.wants_more_after,
-                         .wants_holdings = ask.peek && ask.wants_holdings,
-                         .receipts = item.uses_receipts ? &item.receipt_ask : nullptr},
-                        now);
+  item.by_query.begin(*bindings_, item.options, now);
 }
 
 void EvaluationBatch::begin_reset(Item& item, Instant now) {
@@ -233,7 +182,7 @@ void EvaluationBatch::begin_reset(Item& item, Instant now) {
   }
   std::string text;
   match::append_shared_consumer(text, item.consumer);
-  item.evaluation.begin_reset(*bindings_, bindings_->limits()[found->limit], item.consumer, text, now);
+  item.by_reset.begin(*bindings_, bindings_->limits()[found->limit], item.consumer, text, now);
 }
 
 void EvaluationBatch::begin_descriptor_reset(Item& item, Instant now) {
@@ -247,7 +196,7 @@ void EvaluationBatch::begin_descriptor_reset(Item& item, Instant now) {
   // What is not limited has nothing counted.
   static const BoundLimit unlimited;
   const auto& limit = (*found)->limit;
-  item.evaluation.begin_reset(*bindings_, limit ? bindings_->limits()[*limit] : unlimited, item.consumer, text, now);
+  item.by_reset.begin(*bindings_, limit ? bindings_->limits()[*limit] : unlimited, item.consumer, text, now);
 }
 
 void EvaluationBatch::flush() {
@@ -268,11 +217,6 @@ void EvaluationBatch::on_answered(Evaluation& evaluation) {
   tell();
 }
 
-void EvaluationBatch::on_finished(Evaluation& /*evaluation*/) {
-  --open_;
-}
-
-// Of CL.THROTTLE.
 void EvaluationBatch::answered(store::Group& group) {
   if (evaluator_.is_shared_) evaluator_.paths_.raise(group.checks[0].path);
   --open_;
@@ -298,47 +242,33 @@ void EvaluationBatch::conclude(Instant now) {
 
 void EvaluationBatch::finish(Item& item, bool counts, Instant now) {
   if (item.error) return;
+  const EvaluationResult& result = std::as_const(*item.evaluation).result();
   switch (item.kind) {
     case Kind::query:
     case Kind::named: {
-      const bool peek = item.kind == Kind::query ? item.query.peek : item.named.peek;
-      if (!counts || peek) return;
-      const bool reserves = item.uses_receipts && item.receipt_ask.what == ReceiptAsk::What::reserve;
-      evaluator_.count(item.evaluation.matched, item.evaluation.verdict(), now);
-      evaluator_.count_usage(item.evaluation.verdict(),
-                             reserves ? std::optional(policy::Usage::reserved) : std::nullopt);
+      if (!counts || item.options.peek) return;
+      const bool reserves = item.options.receipts != nullptr && item.receipt_ask.what == ReceiptAsk::What::reserve;
+      evaluator_.count(item.by_query.matched, result.verdict, now);
+      evaluator_.count_usage(result.verdict, reserves ? std::optional(policy::Usage::reserved) : std::nullopt);
       return;
     }
     case Kind::descriptors:
-      if (counts && !item.uses_receipts) evaluator_.count_descriptors(item.evaluation);
+      if (!counts || item.options.receipts != nullptr) return;
+      evaluator_.count_descriptors(result.verdict, item.by_descriptors.statuses());
       return;
     case Kind::report:
     case Kind::report_named:
       if (counts && item.receipt_ask.what == ReceiptAsk::What::report) {
-        evaluator_.count_usage(item.evaluation.verdict(), policy::Usage::reported);
+        evaluator_.count_usage(result.verdict, policy::Usage::reported);
       }
       return;
     case Kind::receipt:
       return;
     case Kind::reset:
     case Kind::reset_descriptor:
-      item.error = error_of(item.evaluation.reset());
+      item.error = error_of(item.by_reset.outcome());
       return;
   }
-}
-
-std::optional<Error> EvaluationBatch::error_of(Evaluation::Reset reset) {
-  switch (reset) {
-    case Evaluation::Reset::done:
-      break;
-    case Evaluation::Reset::shared:
-      return Error{"consumer",
-                   "shares a state with others for want of memory, and that was not reset: it would let them start "
-                   "afresh too; give state.memory more, and restart"};
-    case Evaluation::Reset::unanswered:
-      return Error{"store", "is away, and the consumer may not be forgotten there: try again when it is back"};
-  }
-  return std::nullopt;
 }
 
 void EvaluationBatch::release() noexcept {

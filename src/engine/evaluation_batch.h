@@ -20,12 +20,16 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "core/algorithm/buckets.h"
 #include "engine/bindings.h"
+#include "engine/descriptors_evaluation.h"
 #include "engine/evaluation.h"
+#include "engine/query_evaluation.h"
+#include "engine/receipt_evaluation.h"
+#include "engine/reset_evaluation.h"
 #include "engine/verdict.h"
 #include "match/descriptors.h"
 #include "match/named.h"
@@ -45,7 +49,7 @@ using match::NamedQuery;
 using weir::DescriptorEntry;
 using weir::Query;
 
-class EvaluationBatch final : private EvaluationOwner, private store::Callback {
+class EvaluationBatch final : private store::Callback {
  public:
   explicit EvaluationBatch(Evaluator& evaluator) noexcept : evaluator_(evaluator) {}
   virtual ~EvaluationBatch() = default;
@@ -56,27 +60,45 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   void clear() noexcept;
 
   // Each gets the next number, from nought.
-  void add(const Query& query);
-  void add(const NamedQuery& ask);
+  void add(const Query& query) { new_item(Kind::query).set(query); }
+  void add(const NamedQuery& ask) { new_item(Kind::named).set(ask); }
   // The same with receipts: to reserve, to hold, to report, or to give back.
-  void add(const Query& query, const ReceiptAsk& receipts);
-  void add(const NamedQuery& ask, const ReceiptAsk& receipts);
+  void add(const Query& query, const ReceiptAsk& receipts) {
+    new_item(receipts.decides() ? Kind::query : Kind::report, receipts).set(query);
+  }
+  void add(const NamedQuery& ask, const ReceiptAsk& receipts) {
+    new_item(receipts.decides() ? Kind::named : Kind::report_named, receipts).set(ask);
+  }
   // To settle, release or extend.
-  void add(const Receipt& receipt, const ReceiptAsk& ask);
-  void add(std::string_view domain, std::span<const DescriptorQuery> asks);  // all or nothing
-  void add_look(std::string_view domain, const DescriptorQuery& ask);        // with holdings()
-  void add_look(std::string_view domain, std::span<const DescriptorQuery> asks);
-  void add_report(std::string_view domain, std::span<const DescriptorQuery> asks);  // charges without asking
-  void add_reset(const NamedQuery& ask);
-  void add_reset(const DescriptorName& name);
+  void add(const Receipt& receipt, const ReceiptAsk& ask) { new_item(Kind::receipt, ask).receipt = receipt; }
+  // All or nothing.
+  void add(std::string_view domain, std::span<const DescriptorQuery> asks) {
+    new_item(Kind::descriptors).set(domain, asks);
+  }
+  void add_look(std::string_view domain, std::span<const DescriptorQuery> asks) {
+    new_item(Kind::descriptors).set(domain, asks).peek = true;
+  }
+  // With holdings().
+  void add_look(std::string_view domain, const DescriptorQuery& ask) {
+    AskOptions& options = new_item(Kind::descriptors).set(domain, {&ask, 1});
+    options.peek = options.wants_holdings = true;
+  }
+  // Charges without asking.
+  void add_report(std::string_view domain, std::span<const DescriptorQuery> asks) {
+    new_item(Kind::descriptors, {.what = ReceiptAsk::What::report}).set(domain, asks);
+  }
+  void add_reset(const NamedQuery& ask) { new_item(Kind::reset).named = ask; }
+  void add_reset(const DescriptorName& name) { new_item(Kind::reset_descriptor).descriptor = name; }
   // CL.THROTTLE: `hash` is that of the key, as the throttle's table has it. They are numbered by themselves.
   void add_throttle(table::KeyHash hash, std::string_view key, const core::Gcra::Limit& limit, Cost quantity);
 
   // True if it is done. Otherwise, and only then, who waits is told when it is.
   [[nodiscard]] bool submit();
   // The same at a given time, or at one for each, none before the one before it: for traffic of the past.
-  [[nodiscard]] bool submit(Instant now);
-  [[nodiscard]] bool submit(std::span<const Instant> times);
+  [[nodiscard]] bool submit(Instant now) { return submit(now, {}); }
+  [[nodiscard]] bool submit(std::span<const Instant> times) {
+    return submit(times.empty() ? Instant{} : times.back(), times);
+  }
   void on_done(std::function<void()> told) { told_ = std::move(told); }
   [[nodiscard]] bool in_flight() const noexcept { return open_ > 0; }
 
@@ -104,9 +126,9 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   [[nodiscard]] const Error* error(std::size_t i) const noexcept {
     return items_[i]->error ? &*items_[i]->error : nullptr;
   }
-  [[nodiscard]] const Verdict& verdict(std::size_t i) const noexcept { return items_[i]->evaluation.verdict(); }
+  [[nodiscard]] const Verdict& verdict(std::size_t i) const noexcept { return result(i).verdict; }
   // Of a query or a question by name: the limits that were matched, with the caller and the keys of the consumers.
-  [[nodiscard]] const match::Matched& matched(std::size_t i) const noexcept { return items_[i]->evaluation.matched; }
+  [[nodiscard]] const match::Matched& matched(std::size_t i) const noexcept { return items_[i]->by_query.matched; }
   // The consumer of a question by name or of a reset, as consumer.h writes it.
   [[nodiscard]] std::string_view consumer(std::size_t i) const noexcept {
     const bool is_named = items_[i]->kind == Kind::named || items_[i]->kind == Kind::report_named;
@@ -114,32 +136,42 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
   }
   // Of descriptors: one for each.
   [[nodiscard]] std::span<const DescriptorStatus> statuses(std::size_t i) const noexcept {
-    return items_[i]->evaluation.statuses();
+    return items_[i]->by_descriptors.statuses();
   }
-  // Of a look that wants them: what the store knows beside. Of a reset: what was out.
-  [[nodiscard]] const store::Holdings& holdings(std::size_t i) const noexcept {
-    return items_[i]->evaluation.holdings();
+  // Whether the policy has their domain.
+  [[nodiscard]] bool is_known_domain(std::size_t i) const noexcept {
+    return items_[i]->by_descriptors.is_known_domain();
   }
-  // Of a reserve: what it opened; null: nothing.
-  [[nodiscard]] const Receipt* receipt(std::size_t i) const noexcept { return items_[i]->evaluation.receipt(); }
-  // What came of receipts, for each limit; see Evaluation::receipt_outcomes.
+  // EvaluationResult says what these are. Null: no receipt was opened.
+  [[nodiscard]] const store::Holdings& holdings(std::size_t i) const noexcept { return result(i).holdings; }
+  [[nodiscard]] const Receipt* receipt(std::size_t i) const noexcept {
+    return result(i).receipt.parts.empty() ? nullptr : &result(i).receipt;
+  }
   [[nodiscard]] std::span<const ReceiptOutcome> receipt_outcomes(std::size_t i) const noexcept {
-    return items_[i]->evaluation.receipt_outcomes();
+    return result(i).receipt_outcomes;
   }
   // As it was added; of what has nothing to do with receipts, the default.
   [[nodiscard]] const ReceiptAsk& receipt_ask(std::size_t i) const noexcept { return items_[i]->receipt_ask; }
-  // Whether the policy has their domain.
-  [[nodiscard]] bool is_known_domain(std::size_t i) const noexcept { return items_[i]->evaluation.is_known_domain(); }
   [[nodiscard]] const Decision& throttle(std::size_t i) const noexcept {
     return throttles_[i]->group.checks[0].decision;
   }
 
  private:
+  friend class Evaluation;
   friend class Evaluator;
   friend struct ReleaseEvaluationBatch;
 
   struct Item {
-    explicit Item(EvaluationBatch& batch);
+    explicit Item(EvaluationBatch& batch) noexcept
+        : by_query(batch), by_descriptors(batch), by_receipt(batch), by_reset(batch) {}
+
+    void set(const Query& asked);
+    void set(const NamedQuery& asked);
+    AskOptions& set(std::string_view asked_domain, std::span<const DescriptorQuery> asked) {
+      domain = asked_domain;
+      asks = asked;
+      return options;
+    }
 
     Kind kind = Kind::query;
     Query query;
@@ -147,14 +179,17 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
     DescriptorName descriptor;
     std::string_view domain;
     std::span<const DescriptorQuery> asks;
-    bool looks = false;  // at descriptors
-    bool wants_holdings = false;
-    bool uses_receipts = false;  // as receipt_ask says
+    AskOptions options;
     ReceiptAsk receipt_ask;
     Receipt receipt;  // that is settled, released or extended
     std::optional<Error> error;
     std::string consumer;  // of a reset
-    Evaluation evaluation;
+    // Which of them evaluates it. All keep their memory for the next request.
+    QueryEvaluation by_query;
+    DescriptorsEvaluation by_descriptors;
+    ReceiptEvaluation by_receipt;
+    ResetEvaluation by_reset;
+    Evaluation* evaluation = &by_query;
   };
   struct Throttle {
     explicit Throttle(EvaluationBatch& batch);
@@ -170,22 +205,26 @@ class EvaluationBatch final : private EvaluationOwner, private store::Callback {
     std::uint32_t number;
   };
 
+  [[nodiscard]] const EvaluationResult& result(std::size_t i) const noexcept {
+    return std::as_const(*items_[i]->evaluation).result();
+  }
   [[nodiscard]] Item& new_item(Kind kind);
+  [[nodiscard]] Item& new_item(Kind kind, const ReceiptAsk& ask);
   [[nodiscard]] bool submit(Instant now, std::span<const Instant> times);
   void begin(Throttle& throttle, Instant now);
   void begin(Item& item, Instant now);
-  void begin_query(Item& item, Instant now);
   void begin_named(Item& item, Instant now);
   void begin_reset(Item& item, Instant now);
   void begin_descriptor_reset(Item& item, Instant now);
   void flush();
-  void on_answered(Evaluation& evaluation) override;
-  void on_finished(Evaluation& evaluation) override;
+  // Of an evaluation: all groups of a step are answered.
+  void on_answered(Evaluation& evaluation);
+  void on_finished() noexcept { --open_; }
+  // Of CL.THROTTLE.
   void answered(store::Group& group) override;
   void tell();
   void conclude(Instant now);
   void finish(Item& item, bool counts, Instant now);
-  [[nodiscard]] static std::optional<Error> error_of(Evaluation::Reset reset);
   void release() noexcept;
 
   Evaluator& evaluator_;

@@ -69,6 +69,12 @@ void Evaluator::put_back(EvaluationBatch* batch) noexcept {
   if (is_kept) spare_.put_back(std::move(owned));
 }
 
+EvaluationBatch& Evaluator::own_batch() {
+  if (!own_) own_ = new_batch();
+  own_->clear();
+  return *own_;
+}
+
 Verdict Evaluator::evaluate(const Query& query, Instant now) {
   Verdict verdict;
   evaluate({&query, 1}, now, {&verdict, 1});
@@ -76,68 +82,60 @@ Verdict Evaluator::evaluate(const Query& query, Instant now) {
 }
 
 void Evaluator::evaluate(std::span<const Query> queries, Instant now, std::span<Verdict> verdicts) {
-  if (!own_) own_ = new_batch();
-  own_->clear();
-  for (const Query& query : queries) own_->add(query);
-  (void)own_->submit(now);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] = own_->verdict(i);
+  EvaluationBatch& batch = own_batch();
+  for (const Query& query : queries) batch.add(query);
+  (void)batch.submit(now);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] = batch.verdict(i);
 }
 
 void Evaluator::evaluate(std::span<const Query> queries, std::span<const Instant> times, std::span<Verdict> verdicts) {
-  if (!own_) own_ = new_batch();
-  own_->clear();
-  for (const Query& query : queries) own_->add(query);
-  (void)own_->submit(times);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] = own_->verdict(i);
+  EvaluationBatch& batch = own_batch();
+  for (const Query& query : queries) batch.add(query);
+  (void)batch.submit(times);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] = batch.verdict(i);
 }
 
 Result<Verdict> Evaluator::evaluate(const NamedQuery& ask, Instant now) {
-  if (!own_) own_ = new_batch();
-  own_->clear();
-  own_->add(ask);
-  (void)own_->submit(now);
-  if (const Error* const error = own_->error(0)) return tl::unexpected(*error);
-  return own_->verdict(0);
+  EvaluationBatch& batch = own_batch();
+  batch.add(ask);
+  (void)batch.submit(now);
+  if (const Error* const error = batch.error(0)) return tl::unexpected(*error);
+  return batch.verdict(0);
 }
 
 bool Evaluator::evaluate(std::string_view domain, std::span<const DescriptorQuery> asks, Instant now,
                          std::span<DescriptorStatus> statuses) {
-  if (!own_) own_ = new_batch();
-  own_->clear();
-  own_->add(domain, asks);
-  (void)own_->submit(now);
-  std::ranges::copy(own_->statuses(0), statuses.begin());
-  return own_->verdict(0).admitted;
+  EvaluationBatch& batch = own_batch();
+  batch.add(domain, asks);
+  (void)batch.submit(now);
+  std::ranges::copy(batch.statuses(0), statuses.begin());
+  return batch.verdict(0).admitted;
 }
 
 Result<void> Evaluator::reset(const NamedQuery& ask, Instant now) {
-  if (!own_) own_ = new_batch();
-  own_->clear();
-  own_->add_reset(ask);
-  (void)own_->submit(now);
-  if (const Error* const error = own_->error(0)) return tl::unexpected(*error);
+  EvaluationBatch& batch = own_batch();
+  batch.add_reset(ask);
+  (void)batch.submit(now);
+  if (const Error* const error = batch.error(0)) return tl::unexpected(*error);
   return {};
 }
 
 Result<void> Evaluator::reset(const DescriptorName& name, Instant now) {
-  if (!own_) own_ = new_batch();
-  own_->clear();
-  own_->add_reset(name);
-  (void)own_->submit(now);
-  if (const Error* const error = own_->error(0)) return tl::unexpected(*error);
+  EvaluationBatch& batch = own_batch();
+  batch.add_reset(name);
+  (void)batch.submit(now);
+  if (const Error* const error = batch.error(0)) return tl::unexpected(*error);
   return {};
 }
 
-// A look is not counted.
-// Not by what was asked: a batch that was let go in flight may not read it any more.
-void Evaluator::count_descriptors(const Evaluation& evaluation) noexcept {
-  const bool admitted = evaluation.verdict().admitted;
-  const auto outcomes = evaluation.verdict().outcomes;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const std::uint32_t limit = evaluation.limit_of_descriptor(i);
-    if (limit == Verdict::no_limit || outcomes[i].cost == Cost{0}) continue;
-    const BoundLimit& bound = bindings_->limits()[limit];
-    const bool own = evaluation.statuses()[i].decision.admitted;
+// A look is not counted. Reads nothing of what was asked: it may be gone if the batch was released in flight.
+void Evaluator::count_descriptors(const Verdict& verdict, std::span<const DescriptorStatus> statuses) noexcept {
+  const bool admitted = verdict.admitted;
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    const Outcome& outcome = verdict.outcomes[i];
+    if (outcome.limit == Verdict::no_limit || outcome.cost == Cost{0}) continue;
+    const BoundLimit& bound = bindings_->limits()[outcome.limit];
+    const bool own = statuses[i].decision.admitted;
     const Event event = bound.source->mode == policy::Mode::shadow ? (own ? Event::admitted : Event::shadow_denied)
                         : own                                      ? (admitted ? Event::admitted : Event::uncharged)
                                                                    : Event::denied;

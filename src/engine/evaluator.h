@@ -4,13 +4,11 @@
 // allocated in the steady state.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +16,6 @@
 #include "engine/bindings.h"
 #include "engine/counters.h"
 #include "engine/evaluation_batch.h"
-#include "engine/verdict.h"
-#include "match/descriptors.h"
 #include "match/matcher.h"
 #include "match/named.h"
 #include "store/local/local_store.h"
@@ -80,6 +76,7 @@ class Evaluator {
 
  private:
   friend class Engine;
+  friend class Evaluation;
   friend class EvaluationBatch;
 
   // How many requests are matched before their groups go to the store, so that their states are on the way when they
@@ -92,8 +89,9 @@ class Evaluator {
   void count(const match::Matched& matched, const Verdict& verdict, Instant now) noexcept;
   // `used`: the way in which the call charges, if it is one of them.
   void count_usage(const Verdict& verdict, std::optional<policy::Usage> used) noexcept;
-  void count_descriptors(const Evaluation& evaluation) noexcept;
+  void count_descriptors(const Verdict& verdict, std::span<const DescriptorStatus> statuses) noexcept;
   void put_back(EvaluationBatch* batch) noexcept;
+  [[nodiscard]] EvaluationBatch& own_batch();  // cleared
 
   Engine& engine_;
   store::LocalStore local_;

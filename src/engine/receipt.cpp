@@ -63,11 +63,11 @@ void Receipt::clear() noexcept {
   consumers.clear();
 }
 
-void Receipt::add(std::string_view limit, table::KeyHash consumer, std::string_view text, bool takes_actual) {
+void Receipt::add(std::uint64_t limit, table::KeyHash consumer, std::string_view text, bool takes_actual) {
   const auto known = std::ranges::find(consumers, text);
   const auto number = static_cast<std::size_t>(known - consumers.begin());
   if (known == consumers.end()) consumers.emplace_back(text);
-  parts.push_back({name_code(limit), consumer, static_cast<std::uint8_t>(number), takes_actual});
+  parts.push_back({limit, consumer, static_cast<std::uint8_t>(number), takes_actual});
 }
 
 std::size_t Receipt::bytes() const noexcept {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/receipts.h"
+#include "core/rule.h"
 #include "table/cells.h"
 #include "weir/cost.h"
 #include "weir/decision.h"
@@ -40,7 +41,10 @@ struct Receipt {
   [[nodiscard]] static std::uint64_t name_code(std::string_view name) noexcept;
 
   void clear() noexcept;
-  void add(std::string_view limit, table::KeyHash consumer, std::string_view text, bool takes_actual);
+  void add(std::uint64_t limit, table::KeyHash consumer, std::string_view text, bool takes_actual);
+  void add(std::string_view limit, table::KeyHash consumer, std::string_view text, bool takes_actual) {
+    add(name_code(limit), consumer, text, takes_actual);
+  }
 
   [[nodiscard]] std::size_t bytes() const noexcept;
   void append_to(std::string& out) const;
@@ -72,8 +76,16 @@ struct ReceiptAsk {
 
   What what = What::reserve;
   core::ReceiptId id{};          // of a reserve or a report, as the caller names it; none: a new one, or none
-  Duration lasts{};              // reserve, hold, extend; zero: as long as the limit says
+  Duration lasts{};              // reserve, hold, extend; zero: see lasts_for
   std::optional<Cost> actual{};  // settle
+
+  [[nodiscard]] bool decides() const noexcept { return what == What::reserve || what == What::hold; }
+  // Until a receipt beside a state of this rule ends.
+  [[nodiscard]] Duration lasts_for(const core::Rule& rule) const noexcept {
+    if (lasts > Duration::zero()) return lasts;
+    const auto* const holds = std::get_if<core::RuleOf<core::Concurrency>>(&rule);
+    return holds == nullptr ? usual : Duration{holds->limit.window};
+  }
 };
 
 // What came of it for one limit.

@@ -1,0 +1,69 @@
+// A query, or a question to a limit by name, evaluated: its matched limits together, all or nothing, with what follows.
+//
+//   live limits and their blocks -> warnings -> penalties -> shadow limits, candidates, what is given back
+//
+// Nothing that a shadow limit or a candidate does can change a live decision: their states are their own, and they are
+// asked when the verdict is final.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/asked_limits.h"
+#include "engine/evaluation.h"
+#include "engine/followers.h"
+#include "engine/verdict.h"
+#include "match/matcher.h"
+#include "store/store.h"
+
+namespace weir::engine {
+
+class QueryEvaluation final : public Evaluation {
+ public:
+  explicit QueryEvaluation(EvaluationBatch& batch) noexcept : Evaluation(batch) {}
+
+  // The limits that the query met, filled before begin().
+  match::Matched matched;
+
+  void begin(const Bindings& bindings, const AskOptions& options, Instant now);
+
+ private:
+  void begin_outcome(std::size_t i);
+  void prepare_receipts();
+
+  void ask_live();
+  void read_live();
+  void read_blocks_of_live(const store::Group& group) noexcept;
+  void conclude_live();
+  void ask_warning();
+  void read_warning();
+  void ask_penalties();
+  void read_penalties();
+  void read_blocks();
+  void conclude(bool admits);
+  void ask_followers(bool admits);
+  void read_followers();
+  void read_corrections();
+  void finish();
+  void finish_give_back();
+  template <class Filter>
+  void write_receipt(Filter is_part);
+
+  [[nodiscard]] const BoundLimit& limit_of(std::size_t i) const noexcept {
+    return bindings().limits()[asked_.outcomes[i].limit];
+  }
+  [[nodiscard]] bool is_denied_outright() const noexcept { return matched.denied_by != match::no_limit; }
+  [[nodiscard]] std::optional<std::uint32_t> lacking_receipt() const noexcept;
+  [[nodiscard]] Verdict store_away_verdict() const noexcept;
+
+  AskedLimits asked_{*this};
+  Followers followers_{*this, asked_};
+  std::vector<std::uint32_t> subjects_;  // which outcomes the guards or groups of this step belong to
+  Deniers deniers_;
+  bool blocked_ = false;
+  Reason reason_ = Reason::uncovered;
+};
+
+}  // namespace weir::engine
