@@ -166,16 +166,15 @@ frontend::PolicyReport Server::policy_report() {
     }
   }
   const std::lock_guard guard(mutex_);
-  frontend::PolicyReport report{.running = {.file = reloads_.policy_file,
+  return frontend::PolicyReport{.running = {.file = reloads_.policy_file,
                                             .origin = reloads_.policy_origin,
                                             .digest = running.digest,
                                             .loaded_at = reloads_.loaded_at,
                                             .limits = running.limits.size(),
                                             .warnings = reloads_.problems},
                                 .on_disk = disk_policy_->read,
+                                .last_reload = reloads_.last,
                                 .last_refused = reloads_.last_refused};
-  if (reloads_.last) report.last_reload = {reloads_.last->at, reloads_.last->error};
-  return report;
 }
 
 void Server::on_request(std::function<void()> wake) {

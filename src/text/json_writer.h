@@ -27,6 +27,11 @@
 
 namespace weir::text {
 
+// For a field that is null where the text is empty.
+[[nodiscard]] inline std::optional<std::string_view> or_null(std::string_view text) noexcept {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 class JsonWriter {
  public:
   enum class Layout : std::uint8_t { one_line, indented };
@@ -71,10 +76,7 @@ class JsonWriter {
     field(name, *value);
   }
   // Empty is null.
-  void field_or_null(std::string_view name, std::string_view text) {
-    if (text.empty()) return null(name);
-    field(name, text);
-  }
+  void field_or_null(std::string_view name, std::string_view text) { field(name, or_null(text)); }
   void null(std::string_view name) { write(name, "null"); }
   // Of an array.
   void element(std::string_view text) { field({}, text); }
@@ -94,7 +96,20 @@ class JsonWriter {
     end_object();
   }
 
-  // An array of what `write_element` writes for each.
+  // An object of the fields that `write_fields` writes of a value that is there, otherwise null.
+  template <class Optional, class WriteFields>
+  void object_or_null(std::string_view name, const Optional& value, const WriteFields& write_fields) {
+    if (!value) return null(name);
+    begin_object(name);
+    write_fields(*value);
+    end_object();
+  }
+
+  // An array of what `write_element` writes for each; without it, of the elements themselves.
+  template <class Elements>
+  void list(std::string_view name, const Elements& elements) {
+    list(name, elements, [&](const auto& each) { field({}, each); });
+  }
   template <class Elements, class WriteElement>
   void list(std::string_view name, const Elements& elements, const WriteElement& write_element) {
     begin_array(name);

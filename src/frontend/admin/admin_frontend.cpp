@@ -49,13 +49,14 @@ HttpAnswer no_such_limit() {
   return http_problem(404, "The policy has no limit of that name.");
 }
 
-std::string reload_json(const AdminBackend::Reload& reloaded) {
+// A JSON object of the fields that `write` writes.
+template <class Write>
+HttpAnswer object_of(const Write& write) {
   text::JsonWriter json;
   json.begin_object();
-  json.field("digest", reloaded.digest);
-  json.field_or_null("restart_needed", reloaded.restart_needed);
+  write(json);
   json.end_object();
-  return json.take();
+  return {200, json.take()};
 }
 
 constexpr std::string_view unknown_path =
@@ -128,7 +129,7 @@ class AdminFrontend::Session final : public HttpSession {
   [[nodiscard]] std::optional<HttpAnswer> refuse(const Request& request, const Row& row) const;
   [[nodiscard]] std::optional<HttpAnswer> refuse_change(std::span<const Header> headers) const;
   [[nodiscard]] bool is_from_elsewhere(const Request& request, const Row& row) const noexcept;
-  [[nodiscard]] bool shows(std::span<const Header> headers, const Token& token) const noexcept {
+  [[nodiscard]] static bool shows(std::span<const Header> headers, const Token& token) noexcept {
     return shows_token(headers, token, TokenFields::or_bearer);
   }
 
@@ -389,11 +390,12 @@ Result<AdminFrontend::Session::Pending> AdminFrontend::Session::descriptor(const
 void AdminFrontend::Session::answer_done(net::Output& /*out*/) {
   if (!batch_ || batch_->in_flight()) return;
   for (const Pending& pending : pending_) {
-    auto said = pending.request->answer(*batch_);
-    const unsigned status = said ? 200 : pending.request->status_of_error(*batch_);
+    const auto error = pending.request->error(*batch_);
+    const unsigned status = error ? pending.request->status_of_error(*batch_) : 200;
     if (pending.resets) tell_reset(pending, status);
     fulfil_with(pending.ticket, pending.traits,
-                said ? HttpAnswer{200, std::move(*said)} : http_problem(status, said.error().message()));
+                error ? http_problem(status, error->message())
+                      : object_of([&](text::JsonWriter& json) { pending.request->write(*batch_, json); }));
   }
   batch_.reset();
   pending_.clear();
@@ -495,7 +497,9 @@ void AdminFrontend::Session::start_reload(const Asked& asked) {
         reloading_ = false;
         frontend_.backend_.changed({.what = "reload", .outcome = reloaded ? "done" : reloaded.error().message()});
         if (!reloaded) return http_problem(422, reloaded.error().message());
-        return {200, reload_json(*reloaded)};
+        return object_of([&](text::JsonWriter& json) {
+          json.fields("digest", reloaded->digest, "restart_needed", text::or_null(reloaded->restart_needed));
+        });
       }));
 }
 

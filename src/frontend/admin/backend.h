@@ -30,11 +30,7 @@ struct AdminStatus {
     std::size_t limits = 0;
   };
 
-  // The latest one, whether by signal, by a changed file or by request.
-  struct Reload {
-    Instant at{};
-    std::string error{};  // empty: it took effect
-  };
+  using Reload = LastReload;
 
   struct Listener {
     std::string name{};                 // http, rls, resp, admin

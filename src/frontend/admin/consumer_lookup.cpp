@@ -19,20 +19,6 @@ namespace {
 
 using engine::EvaluationBatch;
 
-// Without the brace that ends it: fields follow.
-std::string_view opened(std::string_view object) {
-  return object.substr(0, object.rfind('}'));
-}
-
-// The fields of an object that has been begun elsewhere.
-std::string closed(text::JsonWriter& json) {
-  json.end_object();
-  std::string text = json.take();
-  text.front() = ',';
-  text.pop_back();  // the end of the line
-  return text;
-}
-
 // Since when there is something counted, as far as the state has it. `at` is by the store's clock. In debt, which only
 // settling makes, it may be a later charge that is told: the one whose end brings something back.
 std::optional<Instant> counted_since(const Limit& numbers, const Decision& present, Instant at) {
@@ -96,51 +82,44 @@ std::optional<Instant> ConsumerLookup::since(const EvaluationBatch& batch, std::
   return counted_since(*numbers, decision, holdings.known ? holdings.at : now_);
 }
 
-// `words`, `since` and `blocked`.
-std::string ConsumerLookup::more_of(const EvaluationBatch& batch, std::size_t place) const {
+// What a counter says, and `words`, `since` and `blocked`.
+void ConsumerLookup::write_counter(const EvaluationBatch& batch, std::size_t place, text::JsonWriter& json) const {
   const policy::CompiledLimit& limit = *limit_named(batch.bindings().ruleset(), limits_[place]);
   const engine::Verdict& next = batch.verdict(counters_[place]->first());
-  text::JsonWriter json;
   json.begin_object();
-  json.field("words", policy::limit_text(limit));
-  json.field("since", since(batch, place));
+  counters_[place]->write(batch, json);
+  json.fields("words", policy::limit_text(limit), "since", since(batch, place));
   if (limit.penalty && next.reason == engine::Reason::blocked && next.retry_after) {
     json.object("blocked", "since", now_ + *next.retry_after - limit.penalty->block, "ends_after", *next.retry_after);
   } else {
     json.null("blocked");
   }
-  return closed(json);
+  json.end_object();
 }
 
 unsigned ConsumerLookup::status_of_error(const EvaluationBatch& batch) const {
   return counters_.empty() ? 404 : counters_.front()->status_of_error(batch);
 }
 
-Result<std::string> ConsumerLookup::answer(const EvaluationBatch& batch) const {
-  if (!body_.limit.empty() && limits_.empty()) return failure("limit", "there is none of that name");
-  std::string found;
-  text::JsonWriter others;
-  std::string hash;
-  others.begin_array();
-  for (const Other& other : others_) others.object({}, "limit", other.limit, "why", other.why);
+std::optional<Error> ConsumerLookup::error(const EvaluationBatch& batch) const {
+  if (body_.limit.empty()) return {};
+  if (limits_.empty()) return Error{"limit", "there is none of that name"};
+  return counters_.front()->error(batch);
+}
+
+void ConsumerLookup::write(const EvaluationBatch& batch, text::JsonWriter& json) const {
+  std::vector<Other> others = others_;
+  std::vector<std::size_t> found;
   for (std::size_t i = 0; i < counters_.size(); ++i) {
-    const auto told = counters_[i]->answer(batch);
-    if (!told && !body_.limit.empty()) return tl::unexpected(told.error());
-    if (!told) {
-      others.object({}, "limit", limits_[i], "why", told.error().message());
-      continue;
+    if (const auto error = counters_[i]->error(batch)) {
+      others.push_back({limits_[i], error->message()});
+    } else {
+      found.push_back(i);
     }
-    if (hash.empty()) hash = name_of_(batch.consumer(counters_[i]->first()));
-    found += (found.empty() ? "" : ",") + std::string(opened(*told)) + more_of(batch, i);
   }
-  others.end_array();
-  text::JsonWriter head;
-  head.begin_object();
-  head.field_or_null("hash", hash);
-  head.end_object();
-  std::string list = others.take();
-  list.pop_back();
-  return std::string(opened(head.take())) + R"(,"limits":[)" + found + R"(],"others":)" + list + "}\n";
+  json.field_or_null("hash", found.empty() ? "" : name_of_(batch.consumer(counters_[found.front()]->first())));
+  json.list("limits", found, [&](std::size_t place) { write_counter(batch, place, json); });
+  json.list("others", others, [&](const Other& of) { json.object({}, "limit", of.limit, "why", of.why); });
 }
 
 }  // namespace weir::frontend

@@ -26,13 +26,14 @@ class ConsumerLookup final : public CounterRequest {
   using NameOf = std::function<std::string(std::string_view key)>;
   ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body, Instant now, NameOf name_of);
 
-  [[nodiscard]] Result<std::string> answer(const engine::EvaluationBatch& batch) const override;
+  [[nodiscard]] std::optional<Error> error(const engine::EvaluationBatch& batch) const override;
+  void write(const engine::EvaluationBatch& batch, text::JsonWriter& json) const override;
   [[nodiscard]] unsigned status_of_error(const engine::EvaluationBatch& batch) const override;
 
  private:
   void add(engine::EvaluationBatch& batch) override;
   [[nodiscard]] std::optional<Instant> since(const engine::EvaluationBatch& batch, std::size_t place) const;
-  [[nodiscard]] std::string more_of(const engine::EvaluationBatch& batch, std::size_t place) const;
+  void write_counter(const engine::EvaluationBatch& batch, std::size_t place, text::JsonWriter& json) const;
 
   const ConsumerBody body_;
   const Instant now_;

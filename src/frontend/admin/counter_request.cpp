@@ -13,7 +13,6 @@
 #include "policy/words.h"
 #include "store/leased/slice_table.h"
 #include "table/siphash.h"
-#include "text/json_writer.h"
 
 namespace weir::frontend {
 namespace {
@@ -29,20 +28,19 @@ unsigned status_of_failed_reset(const EvaluationBatch& batch) noexcept {
   return batch.bindings().shared_keys() != nullptr ? 503 : 409;
 }
 
+std::optional<Error> error_in(const EvaluationBatch& batch, std::size_t number) {
+  const Error* const error = batch.error(number);
+  return error == nullptr ? std::nullopt : std::optional(*error);
+}
+
 void write_next(bool admitted, Reason reason, const std::optional<Duration>& retry_after, text::JsonWriter& json) {
-  json.field("admitted", admitted);
-  json.field("reason", name_of(reason));
-  json.field("retry_after", retry_after);
+  json.fields("admitted", admitted, "reason", name_of(reason), "retry_after", retry_after);
 }
 
 void write_figures(policy::PolicyAlgorithm algorithm, policy::Mode mode, const Decision& decision,
                    const std::optional<Duration>& more_after, text::JsonWriter& json) {
-  json.field("algorithm", name_of(algorithm));
-  json.field("mode", name_of(mode));
-  json.field("quota", decision.limit);
-  json.field("remaining", decision.remaining);
-  json.field("reset_after", decision.reset_after);
-  json.field("more_after", more_after);
+  json.fields("algorithm", name_of(algorithm), "mode", name_of(mode), "quota", decision.limit, "remaining",
+              decision.remaining, "reset_after", decision.reset_after, "more_after", more_after);
 }
 
 // How the numbers of a limit are decided among the nodes.
@@ -55,22 +53,18 @@ policy::Consistency consistency_of(const engine::Bindings& bindings, std::uint32
   return policy::effective_consistency(of, *numbers, nodes).kind;
 }
 
-// Those that end last come first: `most_listed` of them.
+constexpr std::size_t most_listed = 32;  // slices or receipts
+
+// Those that end last come first.
 void write_slices(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
-  constexpr std::size_t most_listed = 32;
   std::vector<core::Slice> slices = holdings.slices;
   std::ranges::stable_sort(slices, std::greater<>(), &core::Slice::until);
   json.field("holders", slices.size());
-  json.begin_array("slices");
-  for (const core::Slice& slice : std::span(slices).first(std::min(slices.size(), most_listed))) {
-    json.begin_object();
-    json.field("holder", store::SliceHolder::text_of(slice.holder));
-    json.field("units", slice.units);
-    json.field("ends_after", Duration{slice.until - core::micros(holdings.at)});
-    json.field("own", bindings.slice_holder() != nullptr && bindings.slice_holder()->owns(slice.holder));
-    json.end_object();
-  }
-  json.end_array();
+  json.list("slices", std::span(slices).first(std::min(slices.size(), most_listed)), [&](const core::Slice& slice) {
+    const bool is_own = bindings.slice_holder() != nullptr && bindings.slice_holder()->owns(slice.holder);
+    json.object({}, "holder", store::SliceHolder::text_of(slice.holder), "units", slice.units, "ends_after",
+                Duration{slice.until - core::micros(holdings.at)}, "own", is_own);
+  });
 }
 
 // What nobody outside can settle by: ids are chosen by callers, and may say more than they should.
@@ -78,24 +72,17 @@ std::string hashed(const core::ReceiptId& id) {
   return fmt::format("{:016x}", table::siphash13({id.high, id.low}, "receipt"));
 }
 
-// Those that end first come first: `most_listed` of them.
+// Those that end first come first.
 void write_receipts(const store::Holdings& holdings, text::JsonWriter& json) {
-  constexpr std::size_t most_listed = 32;
   std::vector<core::Receipt> open = holdings.open;
   std::ranges::stable_sort(open, {}, &core::Receipt::ends);
   std::uint64_t units = 0;
   for (const core::Receipt& receipt : open) units += receipt.cost;
-  json.field("open", open.size());
-  json.field("open_units", units);
-  json.begin_array("receipts");
-  for (const core::Receipt& receipt : std::span(open).first(std::min(open.size(), most_listed))) {
-    json.begin_object();
-    json.field("receipt", hashed(receipt.id));
-    json.field("units", receipt.cost);
-    json.field("ends_after", Duration{receipt.ends - core::micros(holdings.at)});
-    json.end_object();
-  }
-  json.end_array();
+  json.fields("open", open.size(), "open_units", units);
+  json.list("receipts", std::span(open).first(std::min(open.size(), most_listed)), [&](const core::Receipt& receipt) {
+    json.object({}, "receipt", hashed(receipt.id), "units", receipt.cost, "ends_after",
+                Duration{receipt.ends - core::micros(holdings.at)});
+  });
 }
 
 void write_holdings(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
@@ -103,8 +90,7 @@ void write_holdings(const engine::Bindings& bindings, const store::Holdings& hol
     for (const auto* name : {"used", "held", "holders", "slices", "open", "open_units", "receipts"}) json.null(name);
     return;
   }
-  json.field("used", holdings.used);
-  json.field("held", holdings.held());
+  json.fields("used", holdings.used, "held", holdings.held());
   write_slices(bindings, holdings, json);
   write_receipts(holdings, json);
 }
@@ -113,12 +99,8 @@ void write_holdings(const engine::Bindings& bindings, const store::Holdings& hol
 void write_candidate(const std::optional<Decision>& next, const std::optional<Decision>& present,
                      text::JsonWriter& json) {
   if (!next || !present) return json.null("candidate");
-  json.begin_object("candidate");
-  json.field("admitted", next->admitted);
-  json.field("quota", present->limit);
-  json.field("remaining", present->remaining);
-  json.field("consistency", name_of(policy::Consistency::exact));
-  json.end_object();
+  json.object("candidate", "admitted", next->admitted, "quota", present->limit, "remaining", present->remaining,
+              "consistency", name_of(policy::Consistency::exact));
 }
 
 void write_no_figures(text::JsonWriter& json) {
@@ -129,8 +111,8 @@ void write_no_figures(text::JsonWriter& json) {
 }
 
 // What this process held is not spent any more; what others hold runs out.
-std::string reset_json(std::string_view kind, std::string_view name, std::string_view consumer,
-                       const engine::Bindings& bindings, const store::Holdings& holdings) {
+void write_reset(std::string_view kind, std::string_view name, std::string_view consumer,
+                 const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
   std::uint64_t units = 0;
   std::uint64_t holders = 0;
   Duration ends_after{};
@@ -140,18 +122,8 @@ std::string reset_json(std::string_view kind, std::string_view name, std::string
     ++holders;
     ends_after = std::max(ends_after, Duration{slice.until - core::micros(holdings.at)});
   }
-  text::JsonWriter json;
-  json.begin_object();
-  json.field(kind, name);
-  json.field("consumer", consumer);
-  json.field("reset", true);
-  json.begin_object("out");
-  json.field("units", units);
-  json.field("holders", holders);
-  json.field("ends_after", ends_after);
-  json.end_object();
-  json.end_object();
-  return json.take();
+  json.fields(kind, name, "consumer", consumer, "reset", true);
+  json.object("out", "units", units, "holders", holders, "ends_after", ends_after);
 }
 
 // What the limit says of it; null where the tier has no numbers, or only its candidate has.
@@ -166,7 +138,10 @@ class ConsumerRequest final : public CounterRequest {
   ConsumerRequest(Kind kind, std::string_view limit, std::string_view consumer, std::string_view tier)
       : kind_(kind), limit_(limit), consumer_(consumer), tier_(tier) {}
 
-  [[nodiscard]] Result<std::string> answer(const EvaluationBatch& batch) const override;
+  [[nodiscard]] std::optional<Error> error(const EvaluationBatch& batch) const override {
+    return error_in(batch, first());
+  }
+  void write(const EvaluationBatch& batch, text::JsonWriter& json) const override;
   [[nodiscard]] unsigned status_of_error(const EvaluationBatch& batch) const override;
 
  private:
@@ -193,19 +168,15 @@ void ConsumerRequest::add(EvaluationBatch& batch) {
   batch.add(look);
 }
 
-Result<std::string> ConsumerRequest::answer(const EvaluationBatch& batch) const {
-  if (const Error* const error = batch.error(first())) return tl::unexpected(*error);
+void ConsumerRequest::write(const EvaluationBatch& batch, text::JsonWriter& json) const {
   const std::string consumer = match::describe_consumer(batch.consumer(first()));
   if (kind_ == Kind::reset) {
-    return reset_json("limit", limit_, consumer, batch.bindings(), batch.holdings(first()));
+    return write_reset("limit", limit_, consumer, batch.bindings(), batch.holdings(first()), json);
   }
   const policy::Ruleset& ruleset = batch.bindings().ruleset();
   const Verdict& next = batch.verdict(first());
   const Verdict& present = batch.verdict(first() + 1);
-  text::JsonWriter json;
-  json.begin_object();
-  json.field("limit", limit_);
-  json.field("tier", ruleset.tiers.names[next.tier]);
+  json.fields("limit", limit_, "tier", ruleset.tiers.names[next.tier]);
   // A limit in shadow has no part in the verdict: then its own decision is all there is.
   const engine::Outcome* const of_next = outcome_of(ruleset, next);
   if (of_next == nullptr || of_next->standing == engine::Standing::live) {
@@ -227,8 +198,6 @@ Result<std::string> ConsumerRequest::answer(const EvaluationBatch& batch) const 
   };
   write_candidate(candidate_of(next), candidate_of(present), json);
   json.field("consumer", consumer);
-  json.end_object();
-  return json.take();
 }
 
 unsigned ConsumerRequest::status_of_error(const EvaluationBatch& batch) const {
@@ -245,7 +214,8 @@ class DescriptorRequest final : public CounterRequest {
     for (const auto& [key, value] : texts_) entries_.push_back({key, value});
   }
 
-  [[nodiscard]] Result<std::string> answer(const EvaluationBatch& batch) const override;
+  [[nodiscard]] std::optional<Error> error(const EvaluationBatch& batch) const override;
+  void write(const EvaluationBatch& batch, text::JsonWriter& json) const override;
   [[nodiscard]] unsigned status_of_error(const EvaluationBatch& batch) const override;
 
  private:
@@ -270,22 +240,23 @@ void DescriptorRequest::add(EvaluationBatch& batch) {
   batch.add_look(domain_, look_);
 }
 
-Result<std::string> DescriptorRequest::answer(const EvaluationBatch& batch) const {
-  if (const Error* const error = batch.error(first())) return tl::unexpected(*error);
+std::optional<Error> DescriptorRequest::error(const EvaluationBatch& batch) const {
+  if (auto error = error_in(batch, first()); error || kind_ == Kind::reset) return error;
+  const auto found = find(batch);
+  return found ? std::nullopt : std::optional(found.error());
+}
+
+void DescriptorRequest::write(const EvaluationBatch& batch, text::JsonWriter& json) const {
   const std::string consumer = match::describe_descriptor(entries_);
   if (kind_ == Kind::reset) {
-    return reset_json("domain", domain_, consumer, batch.bindings(), batch.holdings(first()));
+    return write_reset("domain", domain_, consumer, batch.bindings(), batch.holdings(first()), json);
   }
   const auto found = find(batch);
-  if (!found) return tl::unexpected(found.error());
   const policy::Ruleset& ruleset = batch.bindings().ruleset();
   const DescriptorStatus& status = batch.statuses(first()).front();
   const Decision& decision = status.decision;
-  text::JsonWriter json;
-  json.begin_object();
-  json.field("domain", domain_);
-  json.field_or_null("limit", (*found)->limit ? std::string_view(ruleset.limits[*(*found)->limit].name) : "");
-  json.field("tier", ruleset.tiers.names.front());
+  const std::string_view limit = (*found)->limit ? std::string_view(ruleset.limits[*(*found)->limit].name) : "";
+  json.fields("domain", domain_, "limit", text::or_null(limit), "tier", ruleset.tiers.names.front());
   // What the next request of one hit would be told. A window has more when it ends, and then all.
   if (status.kind == DescriptorStatus::Kind::limited) {
     const bool admitted = decision.remaining > 0;
@@ -309,8 +280,6 @@ Result<std::string> DescriptorRequest::answer(const EvaluationBatch& batch) cons
   }
   json.null("candidate");
   json.field("consumer", consumer);
-  json.end_object();
-  return json.take();
 }
 
 unsigned DescriptorRequest::status_of_error(const EvaluationBatch& batch) const {

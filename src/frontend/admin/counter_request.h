@@ -1,40 +1,19 @@
-// One counter: that of a consumer of a limit, or of a descriptor of a domain. What it has left, and how it is made to
-// start afresh.
-//
-// To inspect it charges nothing:
-//
-//   {"limit": "api-by-user", "tier": "free", "admitted": true, "reason": "within", "retry_after": 0,
-//    "mode": "enforce", "quota": 20, "remaining": 3, "reset_after": 10.2, "more_after": 0.6,
-//    "consistency": "leased", "used": 9, "held": 8, "holders": 1,
-//    "slices": [{"holder": "5be0cd19137e", "units": 8, "ends_after": 0.71, "own": false}],
-//    "candidate": {"admitted": true, "quota": 30, "remaining": 13, "consistency": "exact"}, "consumer": "user=alice"}
-//
-// `admitted`, `reason` and `retry_after` are what this limit would say to its next request; `retry_after` is null where
-// waiting does not help. `remaining`, `reset_after` and `more_after` are what is there before it; `more_after` is null
-// while nothing is used, and all from `mode` on in a tier without limits. Seconds, exact to the microsecond. That of a
-// descriptor has `domain`, too, and `consumer` is `remote_address=192.0.2.7 + path=/login`.
-//
-// `used` is what is charged, `held` what the slices that are out hold, as the store knows them; `remaining` is what
-// this node could admit: neither used nor held, and what is left of its own slices. `holders` counts all slices, of
-// which at most 32 are listed, those first that end last. All of it is null while a shared store is away.
-//
-// To reset it forgets what was counted for it, warnings and blocks included:
-//
-//   {"limit": "api-by-user", "consumer": "user=alice", "reset": true,
-//    "out": {"units": 8, "holders": 1, "ends_after": 0.71}}
-//
-// `out` is what other nodes may still spend of slices that they hold, and for how long at most.
+// Requests to inspect or to reset one counter: that of a consumer of a limit, or of a descriptor of a domain.
+// docs/protocols.md, "The admin listener", describes the answers. To inspect charges nothing; to reset forgets what was
+// counted, warnings and blocks included.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/evaluation_batch.h"
+#include "text/json_writer.h"
 #include "weir/result.h"
 
 namespace weir::frontend {
@@ -57,9 +36,10 @@ class CounterRequest {
   // Its number in the batch.
   [[nodiscard]] std::size_t first() const noexcept { return first_; }
 
-  // When the batch is done: the answer as JSON. On an error the policy does not know the counter, or it cannot be
-  // forgotten.
-  [[nodiscard]] virtual Result<std::string> answer(const engine::EvaluationBatch& batch) const = 0;
+  // When the batch is done. On an error the policy does not know the counter, or it cannot be forgotten.
+  [[nodiscard]] virtual std::optional<Error> error(const engine::EvaluationBatch& batch) const = 0;
+  // The fields of the answer, into an object that is open. Only without an error.
+  virtual void write(const engine::EvaluationBatch& batch, text::JsonWriter& json) const = 0;
   // The status of an error.
   [[nodiscard]] virtual unsigned status_of_error(const engine::EvaluationBatch& batch) const = 0;
 

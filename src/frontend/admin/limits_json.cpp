@@ -23,10 +23,6 @@ std::uint64_t count_of(const engine::EventTotals& totals, Event event) noexcept 
   return totals[static_cast<std::size_t>(event)];
 }
 
-void write_traffic_counts(const observe::TrafficCounts& counts, JsonWriter& json) {
-  json.fields("decisions", counts.decisions, "denied", counts.denied, "shadow_denied", counts.shadow_denied);
-}
-
 std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) noexcept {
   if (whole == 0) return {};
   return static_cast<double>(part) / static_cast<double>(whole);
@@ -34,7 +30,7 @@ std::optional<double> share_of(std::uint64_t part, std::uint64_t whole) noexcept
 
 void write_last_minute(const LimitFigures& figures, JsonWriter& json) {
   json.begin_object("traffic");
-  write_traffic_counts(figures.traffic, json);
+  write_counts(figures.traffic, json);
   json.end_object();
   json.field("denied_share", share_of(figures.traffic.denied, figures.traffic.decisions));
   json.field("shadow_share", share_of(figures.traffic.shadow_denied, figures.traffic.decisions));
@@ -57,7 +53,7 @@ void write_since_start(const LimitFigures& figures, JsonWriter& json) {
   json.list("by_route", std::span(figures.by_route).first(routes), [&](const LimitFigures::OfRoute& of) {
     json.begin_object();
     json.field("route", of.route);
-    write_traffic_counts(of.counts, json);
+    write_counts(of.counts, json);
     json.end_object();
   });
 }
@@ -68,36 +64,27 @@ void write_headroom(const observe::HeadroomHistogram::Totals& headroom, JsonWrit
   json.begin_object("headroom");
   json.list("bounds", observe::headroom_scale.bounds,
             [&](std::uint64_t bound) { json.field({}, static_cast<double>(bound) * unit); });
-  json.list("counts", std::span(headroom.counts).first(observe::HeadroomHistogram::bounds),
-            [&](std::uint64_t count) { json.field({}, count); });
+  json.list("counts", std::span(headroom.counts).first(observe::HeadroomHistogram::bounds));
   json.end_object();
 }
 
 void write_candidate_figures(const CompiledLimit& limit, const policy::Tiers& tiers, const LimitFigures& figures,
                              JsonWriter& json) {
-  if (!limit.candidate) return json.null("candidate");
-  json.begin_object("candidate");
-  write_candidate_numbers(limit, tiers, json);
-  json.fields("agreed", count_of(figures.total, Event::candidate_agrees), "newly_denied",
-              count_of(figures.total, Event::candidate_newly_denied), "newly_admitted",
-              count_of(figures.total, Event::candidate_newly_admitted), "newly_denied_consumers",
-              figures.newly_denied_consumers, "newly_admitted_consumers", figures.newly_admitted_consumers);
-  json.end_object();
+  json.object_or_null("candidate", limit.candidate, [&](const auto&) {
+    write_candidate_numbers(limit, tiers, json);
+    json.fields("agreed", count_of(figures.total, Event::candidate_agrees), "newly_denied",
+                count_of(figures.total, Event::candidate_newly_denied), "newly_admitted",
+                count_of(figures.total, Event::candidate_newly_admitted), "newly_denied_consumers",
+                figures.newly_denied_consumers, "newly_admitted_consumers", figures.newly_admitted_consumers);
+  });
 }
 
 void write_recent(const LimitFigures& figures, JsonWriter& json) {
-  if (figures.spike) {
-    json.object("spike", "since", figures.spike->since, "rate", figures.spike->rates.now, "past",
-                figures.spike->rates.past, "seconds", figures.spike->rates.seconds);
-  } else {
-    json.null("spike");
-  }
-  if (!figures.recent) return json.null("recent");
-  json.begin_object("recent");
-  json.list("decisions", *figures.recent, [&](const auto& second) { json.field({}, second.decisions); });
-  json.list("denied", *figures.recent, [&](const auto& second) { json.field({}, second.denied); });
-  json.list("shadow_denied", *figures.recent, [&](const auto& second) { json.field({}, second.shadow_denied); });
-  json.end_object();
+  json.object_or_null("spike", figures.spike, [&](const observe::Spikes::Lasting& spike) {
+    json.fields("since", spike.since, "rate", spike.rates.now, "past", spike.rates.past, "seconds",
+                spike.rates.seconds);
+  });
+  json.object_or_null("recent", figures.recent, [&](const auto& counts) { write_series(counts, json); });
 }
 
 void write_told_limit(const CompiledLimit& limit, const policy::Ruleset& ruleset, const LimitsReport& report,

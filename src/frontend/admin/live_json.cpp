@@ -16,20 +16,13 @@ using text::JsonWriter;
 
 constexpr std::size_t most_streamed_limits = 200;
 
-void write_counts(const observe::TrafficCounts& counts, JsonWriter& json) {
-  json.fields("decisions", counts.decisions, "denied", counts.denied, "shadow_denied", counts.shadow_denied);
-}
+using text::or_null;
 
-void write_notice(const Notice& notice, JsonWriter& json) {
-  json.begin_object();
-  json.field("id", notice.id);
-  json.field("at", notice.at);
-  json.field("kind", name_of(notice.kind));
-  json.field("level", name_of(notice.level));
-  json.field_or_null("limit", notice.limit);
-  json.field_or_null("consumer", notice.consumer);
-  json.field("message", notice.message);
-  json.end_object();
+void write_notices(std::span<const Notice> notices, JsonWriter& json) {
+  json.list("events", notices, [&](const Notice& of) {
+    json.object({}, "id", of.id, "at", of.at, "kind", name_of(of.kind), "level", name_of(of.level), "limit",
+                or_null(of.limit), "consumer", or_null(of.consumer), "message", of.message);
+  });
 }
 
 void write_problems(std::string_view name, std::span<const text::Problem> problems, text::Severity severity,
@@ -49,20 +42,10 @@ void write_column(std::string_view name, std::span<const Second> seconds, const 
   json.list(name, seconds, [&](const Second& second) { json.field({}, number(second)); });
 }
 
-void write_series(std::string_view limit, std::span<const observe::TrafficCounts> counts, JsonWriter& json) {
-  json.begin_object("limit");
-  json.field("limit", limit);
-  json.list("decisions", counts, [&](const auto& each) { json.field({}, each.decisions); });
-  json.list("denied", counts, [&](const auto& each) { json.field({}, each.denied); });
-  json.list("shadow_denied", counts, [&](const auto& each) { json.field({}, each.shadow_denied); });
-  json.end_object();
-}
-
 void write_running(const PolicyReport::Running& running, JsonWriter& json) {
   json.begin_object("running");
-  json.field_or_null("file", running.file);
-  json.fields("origin", running.origin, "digest", running.digest, "loaded_at", running.loaded_at, "limits",
-              running.limits);
+  json.fields("file", or_null(running.file), "origin", running.origin, "digest", running.digest, "loaded_at",
+              running.loaded_at, "limits", running.limits);
   write_problems("warnings", running.warnings, text::Severity::warning, json);
   json.end_object();
 }
@@ -71,9 +54,7 @@ void write_on_disk(const PolicyReport& report, JsonWriter& json) {
   const PolicyReport::OnDisk& disk = report.on_disk;
   using policy::Direction;
   json.begin_object("on_disk");
-  json.field("read_at", disk.read_at);
-  json.field_or_null("digest", disk.digest);
-  json.field("same", disk.digest == report.running.digest);
+  json.fields("read_at", disk.read_at, "digest", or_null(disk.digest), "same", disk.digest == report.running.digest);
   json.list("changes", disk.changes, [&](const policy::Change& change) {
     json.object({}, "subject", change.subject, "sentence", change.sentence, "direction", name_of(change.direction));
   });
@@ -92,7 +73,7 @@ void write_histogram(const base::Scale<Bounds>& scale, const base::HistogramTota
   double unit = 1;
   for (unsigned i = 0; i < scale.places; ++i) unit /= 10;
   json.list("bounds", scale.bounds, [&](std::uint64_t bound) { json.field({}, static_cast<double>(bound) * unit); });
-  json.list("counts", totals.counts, [&](std::uint64_t count) { json.field({}, count); });
+  json.list("counts", totals.counts);
 }
 
 void write_store_report(const StoreReport& report, JsonWriter& json) {
@@ -123,6 +104,16 @@ void write_store_report(const StoreReport& report, JsonWriter& json) {
 
 }  // namespace
 
+void write_series(std::span<const observe::TrafficCounts> counts, JsonWriter& json) {
+  using observe::TrafficCounts;
+  const auto list = [&](std::string_view name, std::uint64_t TrafficCounts::* count) {
+    json.list(name, counts, [&](const TrafficCounts& each) { json.field({}, each.*count); });
+  };
+  list("decisions", &TrafficCounts::decisions);
+  list("denied", &TrafficCounts::denied);
+  list("shadow_denied", &TrafficCounts::shadow_denied);
+}
+
 std::string second_message(std::uint64_t id, const observe::MeasuredSecond& measured, std::uint64_t memory_budget,
                            std::span<const Notice> news) {
   const Second& second = measured.second;
@@ -134,14 +125,9 @@ std::string second_message(std::uint64_t id, const observe::MeasuredSecond& meas
   json.object("memory", "used", second.gauges.used, "budget", memory_budget, "resident", second.gauges.resident);
   json.field("store", name_of(second.gauges.store));
   const std::size_t told = std::min(measured.limits.size(), most_streamed_limits);
-  json.list("limits", std::span(measured.limits).first(told), [&](const observe::LimitTraffic& limit) {
-    json.begin_object();
-    json.field("limit", limit.limit);
-    write_counts(limit.counts, json);
-    json.end_object();
-  });
+  write_limit_counts(std::span(measured.limits).first(told), json);
   json.field("more_limits", measured.limits.size() - told);
-  json.list("events", news, [&](const Notice& notice) { write_notice(notice, json); });
+  write_notices(news, json);
   json.end_object();
   return "id: " + std::to_string(id) + "\nevent: second\ndata: " + without_markup(json.take()) + "\n";
 }
@@ -162,11 +148,10 @@ std::string history_json(const HistoryReport& report, std::string_view limit) {
   write_column("used", all, [](const Second& of) { return of.gauges.used; }, json);
   write_column("resident", all, [](const Second& of) { return of.gauges.resident; }, json);
   write_column("store", all, [](const Second& of) { return name_of(of.gauges.store); }, json);
-  if (report.limit) {
-    write_series(limit, *report.limit, json);
-  } else {
-    json.null("limit");
-  }
+  json.object_or_null("limit", report.limit, [&](const auto& counts) {
+    json.field("limit", limit);
+    write_series(counts, json);
+  });
   json.end_object();
   return json.take();
 }
@@ -174,7 +159,7 @@ std::string history_json(const HistoryReport& report, std::string_view limit) {
 std::string notices_json(std::span<const Notice> notices) {
   JsonWriter json;
   json.begin_object();
-  json.list("events", notices, [&](const Notice& notice) { write_notice(notice, json); });
+  write_notices(notices, json);
   json.end_object();
   return json.take();
 }
@@ -184,22 +169,11 @@ std::string policy_json(const PolicyReport& report) {
   json.begin_object();
   write_running(report.running, json);
   write_on_disk(report, json);
-  if (report.last_reload) {
-    json.begin_object("last_reload");
-    json.fields("at", report.last_reload->at, "applied", report.last_reload->error.empty());
-    json.field_or_null("error", report.last_reload->error);
-    json.end_object();
-  } else {
-    json.null("last_reload");
-  }
-  if (report.last_refused) {
-    json.begin_object("last_refused");
-    json.fields("at", report.last_refused->at, "error", report.last_refused->error);
-    write_problems("problems", report.last_refused->problems, text::Severity::error, json);
-    json.end_object();
-  } else {
-    json.null("last_refused");
-  }
+  write_last_reload(report.last_reload, json);
+  json.object_or_null("last_refused", report.last_refused, [&](const PolicyReport::Refused& refused) {
+    json.fields("at", refused.at, "error", refused.error);
+    write_problems("problems", refused.problems, text::Severity::error, json);
+  });
   json.end_object();
   return json.take();
 }
@@ -225,18 +199,10 @@ std::string without_markup(std::string json) {
   std::string safe;
   safe.reserve(json.size() + 64);
   for (const char c : json) {
-    switch (c) {
-      case '<':
-        safe += "\\u003c";
-        break;
-      case '>':
-        safe += "\\u003e";
-        break;
-      case '&':
-        safe += "\\u0026";
-        break;
-      default:
-        safe += c;
+    if (c == '<' || c == '>' || c == '&') {
+      safe += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    } else {
+      safe += c;
     }
   }
   return safe;

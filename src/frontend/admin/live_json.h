@@ -14,8 +14,12 @@
 #include "observe/notices.h"
 #include "observe/seconds.h"
 #include "policy/ruleset.h"
+#include "text/json_writer.h"
 
 namespace weir::frontend {
+
+// A list of each count, by the second.
+void write_series(std::span<const observe::TrafficCounts> counts, text::JsonWriter& json);
 
 // One message of the stream: `id`, `event: second`, and the JSON behind `data`.
 [[nodiscard]] std::string second_message(std::uint64_t id, const observe::MeasuredSecond& measured,

@@ -24,6 +24,12 @@
 
 namespace weir::frontend {
 
+// The latest reload, whether by signal, by a changed file or by request.
+struct LastReload {
+  Instant at{};
+  std::string error{};  // empty: it took effect
+};
+
 // Of one limit.
 struct LimitFigures {
   struct States {
@@ -83,10 +89,7 @@ struct PolicyReport {
     std::vector<policy::Change> changes{};
     std::vector<text::Problem> problems{};
   };
-  struct Reload {
-    Instant at{};
-    std::string error{};  // empty: it took effect
-  };
+  using Reload = LastReload;
   struct Refused {
     Instant at{};
     std::string error{};
