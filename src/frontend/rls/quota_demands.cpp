@@ -22,10 +22,10 @@ std::uint64_t QuotaDemands::rank(const Demand& demand) const noexcept {
     ++visited_;
     const Node& node = nodes_[at];
     if (node.demand < demand) {
-      before += nodes_[node.left].count + 1;
-      at = node.right;
+      before += nodes_[node.below[left]].count + 1;
+      at = node.below[right];
     } else {
-      at = node.left;
+      at = node.below[left];
     }
   }
   return before;
@@ -45,13 +45,9 @@ QuotaDemands::Index QuotaDemands::insert_below(Index at, const Demand& demand) {
     return made;
   }
   ++visited_;
-  if (demand < nodes_[at].demand) {
-    const Index below = insert_below(nodes_[at].left, demand);  // may move the nodes
-    nodes_[at].left = below;
-  } else {
-    const Index below = insert_below(nodes_[at].right, demand);
-    nodes_[at].right = below;
-  }
+  const Side side = demand < nodes_[at].demand ? left : right;
+  const Index below = insert_below(nodes_[at].below[side], demand);  // may move the nodes
+  nodes_[at].below[side] = below;
   return balanced(at);
 }
 
@@ -59,75 +55,52 @@ QuotaDemands::Index QuotaDemands::erase_below(Index at, const Demand& demand) {
   if (at == none) return none;
   ++visited_;
   Node& node = nodes_[at];
-  if (demand < node.demand) {
-    node.left = erase_below(node.left, demand);
+  if (node.demand != demand) {
+    const Side side = demand < node.demand ? left : right;
+    node.below[side] = erase_below(node.below[side], demand);
     return balanced(at);
   }
-  if (node.demand < demand) {
-    node.right = erase_below(node.right, demand);
-    return balanced(at);
-  }
-  const Index left = node.left;
-  const Index right = node.right;
-  if (left == none || right == none) {
+  const auto [smaller, larger] = node.below;
+  if (smaller == none || larger == none) {
     release(at);
-    return left == none ? right : left;
+    return smaller == none ? larger : smaller;
   }
-  node.right = take_first(right, node.demand);
+  node.below[right] = take_first(larger, node.demand);
   return balanced(at);
 }
 
 QuotaDemands::Index QuotaDemands::take_first(Index at, Demand& first) {
   ++visited_;
   Node& node = nodes_[at];
-  if (node.left == none) {
+  if (node.below[left] == none) {
     first = node.demand;
-    const Index right = node.right;
+    const Index larger = node.below[right];
     release(at);
-    return right;
+    return larger;
   }
-  node.left = take_first(node.left, first);
+  node.below[left] = take_first(node.below[left], first);
   return balanced(at);
 }
 
 QuotaDemands::Index QuotaDemands::balanced(Index at) {
-  const Index left = nodes_[at].left;
-  const Index right = nodes_[at].right;
-  const std::uint32_t left_count = nodes_[left].count;
-  const std::uint32_t right_count = nodes_[right].count;
-  if (left_count + right_count > 1) {
-    if (right_count > max_imbalance * left_count) {
-      const Node& heavy = nodes_[right];
-      if (nodes_[heavy.left].count >= single_rotation * nodes_[heavy.right].count) {
-        nodes_[at].right = rotated_right(right);
-      }
-      return rotated_left(at);
-    }
-    if (left_count > max_imbalance * right_count) {
-      const Node& heavy = nodes_[left];
-      if (nodes_[heavy.right].count >= single_rotation * nodes_[heavy.left].count) {
-        nodes_[at].left = rotated_left(left);
-      }
-      return rotated_right(at);
+  const auto weight = [&](Index of, Side side) { return nodes_[nodes_[of].below[side]].count; };
+  if (weight(at, left) + weight(at, right) > 1) {
+    for (const Side heavy : {left, right}) {
+      const Side light = other(heavy);
+      if (weight(at, heavy) <= max_imbalance * weight(at, light)) continue;
+      const Index top = nodes_[at].below[heavy];
+      if (weight(top, light) >= single_rotation * weight(top, heavy)) nodes_[at].below[heavy] = rotated(top, light);
+      return rotated(at, heavy);
     }
   }
   add_up(at);
   return at;
 }
 
-QuotaDemands::Index QuotaDemands::rotated_left(Index at) {
-  const Index top = nodes_[at].right;
-  nodes_[at].right = nodes_[top].left;
-  nodes_[top].left = at;
-  add_up(at);
-  add_up(top);
-  return top;
-}
-
-QuotaDemands::Index QuotaDemands::rotated_right(Index at) {
-  const Index top = nodes_[at].left;
-  nodes_[at].left = nodes_[top].right;
-  nodes_[top].right = at;
+QuotaDemands::Index QuotaDemands::rotated(Index at, Side heavy) {
+  const Index top = nodes_[at].below[heavy];
+  nodes_[at].below[heavy] = nodes_[top].below[other(heavy)];
+  nodes_[top].below[other(heavy)] = at;
   add_up(at);
   add_up(top);
   return top;
@@ -135,10 +108,10 @@ QuotaDemands::Index QuotaDemands::rotated_right(Index at) {
 
 void QuotaDemands::add_up(Index at) noexcept {
   Node& node = nodes_[at];
-  const Node& left = nodes_[node.left];
-  const Node& right = nodes_[node.right];
-  node.count = left.count + right.count + 1;
-  node.sum = left.sum + right.sum + node.demand.units;
+  const Node& smaller = nodes_[node.below[left]];
+  const Node& larger = nodes_[node.below[right]];
+  node.count = smaller.count + larger.count + 1;
+  node.sum = smaller.sum + larger.sum + node.demand.units;
 }
 
 void QuotaDemands::release(Index at) {

@@ -5,6 +5,7 @@
 // function visits O(log n) nodes (at most 2.5 log2 n), whatever order they come and go in. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -48,12 +49,12 @@ class QuotaDemands {
     for (Index at = root_; at != none;) {
       ++visited_;
       const Node& node = nodes_[at];
-      const Prefix before{passed.count + nodes_[node.left].count, passed.sum + nodes_[node.left].sum};
+      const Prefix before{passed.count + nodes_[node.below[left]].count, passed.sum + nodes_[node.below[left]].sum};
       if (holds(node.demand.units, before)) {
-        at = node.left;
+        at = node.below[left];
       } else {
         passed = {before.count + 1, before.sum + node.demand.units};
-        at = node.right;
+        at = node.below[right];
       }
     }
     return passed;
@@ -65,13 +66,14 @@ class QuotaDemands {
  private:
   using Index = std::uint32_t;
   static constexpr Index none = 0;  // its node has no weight
+  enum Side : std::size_t { left, right };
+  [[nodiscard]] static constexpr Side other(Side side) noexcept { return side == left ? right : left; }
 
   struct Node {
     Demand demand;
     std::uint64_t sum = 0;
     std::uint32_t count = 0;
-    Index left = none;
-    Index right = none;
+    std::array<Index, 2> below{none, none};  // by Side
   };
 
   [[nodiscard]] Index insert_below(Index at, const Demand& demand);
@@ -79,8 +81,8 @@ class QuotaDemands {
   // Removes the first demand below `at`, and says which it was.
   [[nodiscard]] Index take_first(Index at, Demand& first);
   [[nodiscard]] Index balanced(Index at);
-  [[nodiscard]] Index rotated_left(Index at);
-  [[nodiscard]] Index rotated_right(Index at);
+  // With its heavy child on top.
+  [[nodiscard]] Index rotated(Index at, Side heavy);
   void add_up(Index at) noexcept;
   void release(Index at);
 

@@ -1,6 +1,7 @@
 #include "frontend/rls/rate_limit_service.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -59,17 +60,12 @@ wire::rls::DescriptorStatus status_of(const policy::Ruleset& ruleset, const Verd
 }
 
 std::string_view unread_text(Unread why) noexcept {
-  switch (why) {
-    case Unread::message_too_long:
-      return "This request is longer than what is judged here, so it is denied.";
-    case Unread::head_too_long:
-      return "The metadata of this call is longer than what is judged here, so it is denied.";
-    case Unread::too_many_descriptors:
-      return "This request has more descriptors than are judged together, so it is denied.";
-    case Unread::malformed:
-      break;
-  }
-  return "This request has bytes where there can be none, so it is denied.";
+  constexpr std::array<std::string_view, unread_names.size()> texts{
+      "This request is longer than what is judged here, so it is denied.",
+      "The metadata of this call is longer than what is judged here, so it is denied.",
+      "This request has more descriptors than are judged together, so it is denied.",
+      "This request has bytes where there can be none, so it is denied."};
+  return texts[static_cast<std::size_t>(why)];
 }
 
 // Of the verdicts on one call, the one that its client is told of.
@@ -218,9 +214,14 @@ void RateLimitService::deny_unread(wire::http2::Server& server, Exchange& exchan
   body_ = answer::problem_text(429, unread_text(why));
   frontend::answer(server, exchange, [&](std::string& reply) {
     RateLimitResponse response(reply, Code::over_limit);
-    response.response_header("content-type", answer::problem_content_type);
-    response.raw_body(body_);
+    append_problem(response);
   });
+}
+
+// The problem is in body_.
+void RateLimitService::append_problem(RateLimitResponse& response) const {
+  response.response_header("content-type", answer::problem_content_type);
+  response.raw_body(body_);
 }
 
 void RateLimitService::answer(const CallBatch& batch, wire::http2::Server& server, std::string& out) {
@@ -247,10 +248,9 @@ void RateLimitService::write_descriptors(const answer::DescriptorVerdict& verdic
   context_.for_each_field(
       verdict, [&](std::string_view name, std::string_view value) { response.response_header(name, value); });
   if (verdict.admitted || verdict.tightest() == nullptr) return;
-  response.response_header("content-type", answer::problem_content_type);
   body_.clear();
   answer::append_denial(body_, verdict);
-  response.raw_body(body_);
+  append_problem(response);
 }
 
 void RateLimitService::write_queries(const CallBatch& batch, const CallBatch::Call& call, std::string& out) {
@@ -273,10 +273,9 @@ void RateLimitService::write_queries(const CallBatch& batch, const CallBatch::Ca
     response.response_header(name, value);
   });
   if (tightest->admitted) return;
-  response.response_header("content-type", answer::problem_content_type);
   body_.clear();
   answer::append_denial(body_, ruleset, *tightest);
-  response.raw_body(body_);
+  append_problem(response);
 }
 
 }  // namespace weir::frontend

@@ -90,6 +90,7 @@ class RateLimitService {
   [[nodiscard]] std::span<const match::DescriptorQuery> asks(std::span<const DescriptorEntry> entries,
                                                              RateLimitMethod method);
   void write_queries(const CallBatch& batch, const CallBatch::Call& call, std::string& out);
+  void append_problem(wire::rls::RateLimitResponse& response) const;
   void write_descriptors(const answer::DescriptorVerdict& verdict, std::string& out);
 
   LoopContext& context_;

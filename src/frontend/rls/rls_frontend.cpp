@@ -15,37 +15,30 @@ namespace {
 using wire::http2::Fault;
 using wire::http2::Field;
 
-enum class Method : std::uint8_t {
-  should_rate_limit,
-  check_rate_limit,
-  report,
-  stream_quotas,
-  health_check,
-  health_watch,
-  reflect,
-  unknown
+enum class Method : std::uint8_t { rate_limit, stream_quotas, health_check, health_watch, reflect, unknown };
+
+struct GrpcMethod {
+  std::string_view path;
+  Method method = Method::unknown;
+  RateLimitMethod rate_limit{};  // of Method::rate_limit
 };
 
-Method method_of(std::string_view path) noexcept {
-  if (path == "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit") return Method::should_rate_limit;
-  if (path == "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit") return Method::check_rate_limit;
-  if (path == "/kuadrant.service.ratelimit.v1.RateLimitService/Report") return Method::report;
-  if (path == "/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas") {
-    return Method::stream_quotas;
-  }
-  if (path == "/grpc.health.v1.Health/Check") return Method::health_check;
-  if (path == "/grpc.health.v1.Health/Watch") return Method::health_watch;
-  if (path == "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo") return Method::reflect;
-  if (path == "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo") return Method::reflect;
-  return Method::unknown;
-}
+constexpr std::array grpc_methods{
+    GrpcMethod{"/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit", Method::rate_limit,
+               RateLimitMethod::decide},
+    GrpcMethod{"/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit", Method::rate_limit,
+               RateLimitMethod::check},
+    GrpcMethod{"/kuadrant.service.ratelimit.v1.RateLimitService/Report", Method::rate_limit, RateLimitMethod::report},
+    GrpcMethod{"/envoy.service.rate_limit_quota.v3.RateLimitQuotaService/StreamRateLimitQuotas", Method::stream_quotas},
+    GrpcMethod{"/grpc.health.v1.Health/Check", Method::health_check},
+    GrpcMethod{"/grpc.health.v1.Health/Watch", Method::health_watch},
+    GrpcMethod{"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Method::reflect},
+    GrpcMethod{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Method::reflect},
+};
 
-// None: it is another service's.
-std::optional<RateLimitMethod> rate_limit_method(Method method) noexcept {
-  if (method == Method::should_rate_limit) return RateLimitMethod::decide;
-  if (method == Method::check_rate_limit) return RateLimitMethod::check;
-  if (method == Method::report) return RateLimitMethod::report;
-  return std::nullopt;
+GrpcMethod method_of(std::string_view path) noexcept {
+  const auto* const found = std::ranges::find(grpc_methods, path, &GrpcMethod::path);
+  return found == grpc_methods.end() ? GrpcMethod{} : *found;
 }
 
 bool is_grpc(std::string_view content_type) noexcept {
@@ -252,8 +245,8 @@ void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
   if (exchange.note() == reflected) return reflect_on(exchange);
   if (exchange.note() == has_quotas) return read_quotas(exchange);
   if (exchange.answered() || exchange.note() == evaluated) return;
-  const Method method = method_of(exchange.field(Field::path));
-  if (const auto asked = rate_limit_method(method)) return serve_rate_limit(exchange, *asked, batch);
+  const auto [path, method, rate_limit] = method_of(exchange.field(Field::path));
+  if (method == Method::rate_limit) return serve_rate_limit(exchange, rate_limit, batch);
   const bool whole = exchange.complete() || exchange.fault() != Fault::none;
   const bool is_stream = method == Method::reflect || method == Method::stream_quotas;
   if (!whole && !is_stream) return;
