@@ -75,9 +75,6 @@ class Frontend {
   Frontend& operator=(const Frontend&) = delete;
   virtual ~Frontend() = default;
 
-  // As in weir.yaml, the metrics and the status: `http`, `rls`, `resp`, `admin`.
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-
   // A session for a connection of this loop. Sessions are gone before their frontend.
   [[nodiscard]] virtual std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) = 0;
 

@@ -1,20 +1,6 @@
-// What is asked at the paths below /v1, as a JSON object or several in an array.
-//
-// POST /v1/check: a query.
-//
-//   {"method": "POST", "path": "/api/v1/search", "ip": "203.0.113.7", "user": "alice", "api_key": "k",
-//    "tier": "pro", "headers": {"X-Login-Name": "alice"}, "cost": 5, "max_wait": 0.5, "peek": true}
-//
-// With "reserve": true, and then "lease" and "id" too, it opens a receipt. /v1/report takes a query with what it cost,
-// and an "id"; /v1/settle {"receipt": "...", "actual": 7}, /v1/release {"receipt": "..."}, /v1/extend
-// {"receipt": "...", "lease": 60}. Other fields are refused. Times are in seconds. The answer to a query is
-//
-//   {"admitted":false,"reason":"exceeded","limit":"api-by-user","quota":20,"remaining":0,"retry_after":0.6,
-//    "reset_after":12,"delay":0,"route":"/api/**","tier":"free"}
-//
-// exact to the microsecond. `limit` is null where none has a part in it; `retry_after` is null where waiting does not
-// help. Asked by /v1/check?denied=200, there are "status":429 and "problem":{...} as well. What is answered about
-// receipts is in receipts_json.h.
+// The JSON below /v1: a query or a receipt, as an object or several in an array, and the verdicts that answer queries.
+// docs/protocols.md, "Asking in JSON", and docs/openapi.yaml describe the fields. Unknown fields are errors. Times are
+// in seconds, exact to the microsecond. receipts_json.h writes what is answered about receipts.
 #pragma once
 
 #include <cstddef>

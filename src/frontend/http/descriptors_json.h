@@ -1,11 +1,8 @@
-// POST /json: a RateLimitRequest of Envoy's in protobuf's JSON, answered as envoyproxy/ratelimit does:
+// POST /json: a RateLimitRequest of Envoy's in protobuf's JSON, answered as envoyproxy/ratelimit does.
+// docs/protocols.md, "Descriptors in JSON", has an example.
 //
-//   {"domain": "mongo", "descriptors": [{"entries": [{"key": "database", "value": "users"}]}]}
-//   {"overallCode":"OVER_LIMIT","statuses":[{"code":"OVER_LIMIT","currentLimit":{"requestsPerUnit":500,
-//    "unit":"SECOND"},"limitRemaining":0,"durationUntilReset":"1s"}]}
-//
-// All that protobuf's JSON takes: names in either case (hitsAddend, hits_addend), null for what is not there, numbers
-// as 2, 2.0 or "2", a unit by its name or number. Fields that are not known, or there twice, are refused.
+// All that protobuf's JSON takes: names in either case (hitsAddend, hits_addend), null for a missing value, numbers as
+// 2, 2.0 or "2", a unit by its name or number. Unknown and duplicate fields are errors.
 #pragma once
 
 #include <memory>

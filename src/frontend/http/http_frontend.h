@@ -41,7 +41,6 @@ class HttpFrontend final : public FrontendWith<HttpOptions> {
 
   [[nodiscard]] static std::vector<Route> routes();
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "http"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
   [[nodiscard]] net::ConnectionOptions connection_options() const override {
     return http_connection_options(options_.limits);

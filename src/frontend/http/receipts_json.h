@@ -1,18 +1,4 @@
-// What is answered about receipts, in JSON.
-//
-// A reserve adds to its verdict
-//
-//   "receipt":"...","receipt_ends":600,"not_kept":["name", ...]
-//
-// as far as there are any: seconds until the receipt ends, the first of its limits counted, and the limits that were
-// charged without one. A report, and what is done with a receipt, is answered by a result for each limit:
-//
-//   {"limits":[{"limit":"tokens","result":"done","quota":1000,"remaining":993,"reset_after":12,"lost":3}, ...]}
-//
-// `result` is `done`, `ended` (nothing was open: settled, released, over or lost; nothing was changed), `unknown` (the
-// policy has that limit no more: `limit` is null), of a report `repeated` or `id_not_kept` (charged, and charged again
-// if it is repeated), and `unanswered` where the store did not say. `lost` is what even a debt of one capacity had no
-// room for. An extension adds "receipt_ends".
+// What is answered about receipts, in JSON. docs/protocols.md, "Budgets: reserve, settle, report", describes it.
 #pragma once
 
 #include <cstddef>

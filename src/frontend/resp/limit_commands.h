@@ -1,19 +1,5 @@
-// The commands that the frontend is there for: CL.THROTTLE, and WEIR.CHECK, WEIR.PEEK, WEIR.RESET on named limits.
-// receipt_commands.h has those on receipts.
-//
-//   CL.THROTTLE key max_burst count period [quantity]
-//   WEIR.CHECK limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]
-//   WEIR.PEEK  limit consumer [COST n] [TIER tier] [MAXWAIT milliseconds]
-//   WEIR.RESET limit consumer
-//
-// A verdict is replied in RESP2 as an array:
-//
-//   0 admitted / 1 denied, quota, remaining, retry_after, reset_after, delay, limit, reason
-//
-// and in RESP3 as a map of the same by name: admitted (a boolean), quota, remaining, retry_after_us, reset_after_us,
-// delay_us, limit, reason. Times are in microseconds, exact: a client that comes back after retry_after is admitted. It
-// is 0 when admitted and -1 when waiting does not help. Where no limit has a part in it (a tier without limits), limit
-// is null, and quota and remaining are -1.
+// CL.THROTTLE, and WEIR.CHECK, WEIR.PEEK and WEIR.RESET on named limits. receipt_commands.h has those on receipts.
+// docs/protocols.md, "The Redis protocol", describes their arguments and replies.
 #pragma once
 
 #include <array>

@@ -1,17 +1,5 @@
-// The commands on receipts: WEIR.RESERVE and WEIR.REPORT on named limits; WEIR.SETTLE, WEIR.RELEASE and WEIR.EXTEND by
-// the text of a receipt.
-//
-//   WEIR.RESERVE limit consumer [COST n] [LEASE milliseconds] [ID id] [TIER tier] [MAXWAIT milliseconds]
-//   WEIR.REPORT  limit consumer cost [ID id] [TIER tier]
-//   WEIR.SETTLE  receipt actual
-//   WEIR.RELEASE receipt
-//   WEIR.EXTEND  receipt [milliseconds]
-//
-// A reserve is replied as WEIR.CHECK, with two elements behind: the receipt, and after how many microseconds it ends;
-// by name in RESP3, receipt and ends_after_us. Where there is none (denied, not limited, or not kept) they are null and
-// -1. The others are replied as an array of pairs, the limit's name and what came of it: done, repeated, ended,
-// id_not_kept; unknown, with null for the name, if the policy has the limit no more; store_away if the store did not
-// answer, and it may be repeated.
+// WEIR.RESERVE and WEIR.REPORT on named limits; WEIR.SETTLE, WEIR.RELEASE and WEIR.EXTEND by the text of a receipt.
+// docs/protocols.md, "The Redis protocol", describes their arguments and replies.
 #pragma once
 
 #include <optional>

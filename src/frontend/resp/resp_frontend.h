@@ -41,7 +41,6 @@ class RespFrontend final : public FrontendWith<RespOptions> {
         on_reset_(std::move(on_reset)),
         transaction_budget_(std::move(transaction_budget)) {}
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "resp"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
   // Clients keep connections for when they need them.
   [[nodiscard]] net::ConnectionOptions connection_options() const override {

@@ -35,7 +35,6 @@ class RlsFrontend final : public FrontendWith<RlsOptions> {
               std::shared_ptr<Quotas> quotas = std::make_shared<Quotas>())
       : FrontendWith(std::move(options)), health_(health), rate_limits_(context), quotas_(context, std::move(quotas)) {}
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "rls"; }
   [[nodiscard]] std::unique_ptr<net::Session> open(const net::Peer& peer, const net::Link& link) override;
   // Clients keep connections for when they need them.
   [[nodiscard]] net::ConnectionOptions connection_options() const override {
