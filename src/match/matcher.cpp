@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "match/consumer.h"
+#include "policy/tools/strictness.h"
 
 namespace weir::match {
 namespace {
@@ -34,12 +35,6 @@ Cost header_cost(std::string_view text, Cost most) noexcept {
   if (text.empty()) return Cost{1};
   const auto units = base::parse_number<std::uint64_t>(text);
   return units ? std::min(Cost{*units}, most) : most;
-}
-
-bool is_keyed_by_route(const policy::ConsumerKey& key) {
-  return std::ranges::any_of(key.alternatives, [](const auto& parts) {
-    return std::ranges::find(parts, policy::KeyPart::Kind::route, &policy::KeyPart::kind) != parts.end();
-  });
 }
 
 // A request that just fits a route: one that meets no route by chance.
@@ -81,7 +76,7 @@ void Matcher::build_routes() {
   std::vector<RouteEntry> entries;
   std::unordered_map<std::string, std::uint32_t> known_labels;
   for (const policy::CompiledLimit& limit : ruleset_->limits) {
-    const bool keyed_by_route = is_keyed_by_route(limit.consumer_key);
+    const bool keyed_by_route = policy::has_part(limit.consumer_key, policy::KeyPart::Kind::route);
     by_name_.emplace(limit.name, static_cast<std::uint32_t>(limits_.size()));
     limits_.push_back({keyed_by_route, {}});
     if (keyed_by_route && limit.routes.empty() && !limit.by_descriptor()) counts_by_label_ = true;
