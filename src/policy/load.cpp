@@ -56,9 +56,12 @@ std::optional<PolicySpec> read_text(std::string_view text, Problems& problems) {
   return read(*root, problems);
 }
 
-Loaded finish(const std::optional<PolicySpec>& spec, LoadOptions options, Problems& problems) {
+Loaded finish(std::optional<PolicySpec> spec, const LoadOptions& options, Problems& problems) {
   Loaded loaded;
-  if (spec) loaded.ruleset = compile(*spec, problems);
+  if (spec) {
+    spec->charge_all = options.charge_all;
+    loaded.ruleset = compile(*spec, problems);
+  }
   if (loaded.ruleset != nullptr) {
     lint(*spec, *loaded.ruleset, options.nodes, problems);
     warn_of_unused_allowances(problems);
@@ -105,7 +108,7 @@ std::optional<DomainSpec> read_domain(std::string_view text, Problems& problems)
 }
 
 // Each file is compiled by itself, so that what is wrong in it is said with its name; then all are one.
-Loaded load_directory(const fs::path& directory, LoadOptions options) {
+Loaded load_directory(const fs::path& directory, const LoadOptions& options) {
   const auto files = files_in(directory);
   if (!files) return refused(directory, files.error().what);
   Loaded loaded;
@@ -129,7 +132,9 @@ Loaded load_directory(const fs::path& directory, LoadOptions options) {
   }
   if (!good) return loaded;
   Problems problems(directory.string());
-  loaded.ruleset = compile(std::move(domains).take(), problems);
+  PolicySpec all = std::move(domains).take();
+  all.charge_all = options.charge_all;
+  loaded.ruleset = compile(all, problems);
   const auto more = problems.sorted();
   std::copy(more.begin(), more.end(), std::back_inserter(loaded.problems));
   return loaded;
@@ -137,12 +142,12 @@ Loaded load_directory(const fs::path& directory, LoadOptions options) {
 
 }  // namespace
 
-Loaded load_text(std::string_view text, std::string file, LoadOptions options) {
+Loaded load_text(std::string_view text, std::string file, const LoadOptions& options) {
   Problems problems(std::move(file));
   return finish(read_text(text, problems), options, problems);
 }
 
-Loaded load_path(const std::filesystem::path& path, LoadOptions options) {
+Loaded load_path(const std::filesystem::path& path, const LoadOptions& options) {
   std::error_code error;
   if (fs::is_directory(path, error)) return load_directory(path, options);
   const auto text = text::read_text_file(path);

@@ -22,12 +22,14 @@ struct Loaded {
 struct LoadOptions {
   bool merge_domains = false;  // whether files of a directory may be for one domain: its descriptors are those of all
   std::uint64_t nodes = default_nodes;  // that share the store: some warnings depend on it
+  // Domains whose denied calls charge all of their descriptors. A name that the policy does not have changes nothing.
+  std::vector<std::string> charge_all{};
 };
 
 // `file` is the name that the problems carry.
-[[nodiscard]] Loaded load_text(std::string_view text, std::string file, LoadOptions options = {});
+[[nodiscard]] Loaded load_text(std::string_view text, std::string file, const LoadOptions& options = {});
 
 // A file, or a directory of envoyproxy/ratelimit's.
-[[nodiscard]] Loaded load_path(const std::filesystem::path& path, LoadOptions options = {});
+[[nodiscard]] Loaded load_path(const std::filesystem::path& path, const LoadOptions& options = {});
 
 }  // namespace weir::policy

@@ -127,7 +127,7 @@ struct Descriptor {
 struct Domain {
   std::string name;
   std::vector<Descriptor> descriptors;
-  bool charges_denied = false;  // a denied call charges all of its descriptors; set by who reads weir.yaml
+  bool charges_denied = false;  // a denied call charges all of its descriptors, as weir.yaml has it
 };
 
 struct Ruleset {

@@ -147,7 +147,8 @@ struct PolicySpec {
   TiersSpec tiers;
   std::vector<LimitSpec> limits;
   std::vector<DomainSpec> domains;
-  std::vector<RouteTemplate> labels;  // routes that are known, limited or not: OpenAPI's operations
+  std::vector<RouteTemplate> labels;    // routes that are known, limited or not: OpenAPI's operations
+  std::vector<std::string> charge_all;  // domains whose denied calls charge all of their descriptors
 };
 
 }  // namespace weir::policy

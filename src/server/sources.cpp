@@ -74,17 +74,6 @@ void choose_policy(const Sources& sources, Config& config) {
   }
 }
 
-// As weir.yaml has it for domains. A name that the policy does not have, or not yet, changes nothing.
-std::shared_ptr<const policy::Ruleset> with_charges(std::shared_ptr<const policy::Ruleset> ruleset,
-                                                    const std::vector<std::string>& charge_all) {
-  if (ruleset == nullptr || charge_all.empty()) return ruleset;
-  auto changed = std::make_shared<policy::Ruleset>(*ruleset);
-  for (policy::Domain& domain : changed->domains) {
-    domain.charges_denied = std::ranges::find(charge_all, domain.name) != charge_all.end();
-  }
-  return changed;
-}
-
 }  // namespace
 
 void FileWatch::add(const std::vector<fs::path>& files) {
@@ -140,10 +129,11 @@ Loaded load(const Sources& sources) {
   loaded.watch.add(files_named_by(*loaded.config));
   const auto& redis = loaded.config->store.redis;
   const policy::LoadOptions load{.merge_domains = loaded.config->merge_domains,
-                                 .nodes = redis ? redis->nodes : policy::default_nodes};
+                                 .nodes = redis ? redis->nodes : policy::default_nodes,
+                                 .charge_all = loaded.config->charge_all};
   policy::Loaded policy = loaded.config->policy ? policy::load_path(*loaded.config->policy, load)
                                                 : policy::load_text(default_policy, "default policy");
-  loaded.ruleset = with_charges(std::move(policy.ruleset), loaded.config->charge_all);
+  loaded.ruleset = std::move(policy.ruleset);
   loaded.problems.insert(loaded.problems.end(), policy.problems.begin(), policy.problems.end());
   return loaded;
 }

@@ -211,6 +211,30 @@ TEST(Digest, ChangesWithWhatADescriptorMeans) {
   EXPECT_EQ(descriptor(limit + ", metadata: { a: 1, b: 2 }"), descriptor(limit + ", metadata: { b: 2, a: 1 }"));
 }
 
+TEST(Digest, ChangesWithWhatADeniedCallCharges) {
+  const auto digest = [](const std::string& text, std::vector<std::string> charge_all) {
+    const Loaded loaded = load_text(text, "p", {.charge_all = std::move(charge_all)});
+    return loaded.ruleset == nullptr ? "" : loaded.ruleset->digest;
+  };
+  const std::string domain =
+      "domain: a\ndescriptors:\n  - { key: k, rate_limit: { unit: day, requests_per_unit: 5 } }\n";
+  EXPECT_NE(digest(domain, {"a"}), digest(domain, {}));
+  EXPECT_EQ(digest(domain, {"another"}), digest(domain, {}));
+  EXPECT_TRUE(load_text(domain, "p", {.charge_all = {"a"}}).ruleset->domains.at(0).charges_denied);
+  EXPECT_FALSE(load_text(domain, "p").ruleset->domains.at(0).charges_denied);
+}
+
+TEST(Digest, OfAPolicyStaysFromVersionToVersion) {
+  std::ifstream digests(fs::path(WEIR_SOURCE_DIR) / "tests/policy/digests.txt");
+  std::size_t count = 0;
+  for (std::string file, digest; digests >> file >> digest; ++count) {
+    const Loaded loaded = load_path(fs::path(WEIR_SOURCE_DIR) / file);
+    ASSERT_NE(loaded.ruleset, nullptr) << file;
+    EXPECT_EQ(loaded.ruleset->digest, digest) << file;
+  }
+  EXPECT_GE(count, 30U);
+}
+
 TEST(Digest, DoesNotDependOnTheOrderOfTiersRoutesAndRanges) {
   const std::string one =
       "algorithm: gcra, rate: 1/s, routes: [/a, /b], when: { ip_in: [10.0.0.0/8, 11.0.0.0/8] }, "

@@ -1,5 +1,6 @@
 #include "policy/compile/compile.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -185,15 +186,15 @@ class DomainCompiler {
 };
 
 // Adds to the domains and limits of `ruleset`, whose tiers are there already.
-void compile_domains(const std::vector<DomainSpec>& domains, Ruleset& ruleset, Problems& problems) {
+void compile_domains(const PolicySpec& policy, Ruleset& ruleset, Problems& problems) {
   DomainCompiler compiler(ruleset, problems);
-  for (const DomainSpec& spec : domains) compiler.count_names(spec.descriptors);
+  for (const DomainSpec& spec : policy.domains) compiler.count_names(spec.descriptors);
   std::unordered_set<std::string> seen;
-  for (const DomainSpec& spec : domains) {
-    if (!seen.insert(spec.name.value).second) {
-      problems.error(spec.name.at, "the domain {} is there twice", in_quotes(spec.name.value));
-    }
-    ruleset.domains.push_back(compiler.compile(spec));
+  for (const DomainSpec& spec : policy.domains) {
+    const std::string& name = spec.name.value;
+    if (!seen.insert(name).second) problems.error(spec.name.at, "the domain {} is there twice", in_quotes(name));
+    Domain& domain = ruleset.domains.emplace_back(compiler.compile(spec));
+    domain.charges_denied = std::ranges::find(policy.charge_all, name) != policy.charge_all.end();
   }
 }
 
@@ -211,7 +212,7 @@ std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problem
       ruleset->limits.push_back(*std::move(compiled));
     }
   }
-  compile_domains(spec.domains, *ruleset, problems);
+  compile_domains(spec, *ruleset, problems);
   if (problems.any_error()) return nullptr;
   ruleset->digest = digest(*ruleset);
   return ruleset;

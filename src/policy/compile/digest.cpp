@@ -20,6 +20,7 @@ namespace weir::policy {
 namespace {
 
 constexpr std::string_view format = "weir ruleset 1";
+constexpr std::uint64_t charges_denied = std::uint64_t{1} << 63;  // beside the number of a domain's descriptors
 constexpr std::uint64_t banned = 2;                        // where 0 is unlimited, and 1 comes before numbers
 constexpr std::uint64_t written_cost = ~std::uint64_t{0};  // where a cost is otherwise, which is within a limit
 constexpr std::uint64_t of_calendar = 0;                   // where the count of a rate is otherwise, which is not 0
@@ -218,7 +219,7 @@ std::string digest(const Ruleset& ruleset) {
   canonical.put(ruleset.domains.size());
   for (const Domain& domain : ruleset.domains) {
     canonical.put(domain.name);
-    canonical.put(domain.descriptors.size());
+    canonical.put(domain.descriptors.size() | (domain.charges_denied ? charges_denied : 0));
     for (const Descriptor& descriptor : domain.descriptors) canonical.put(descriptor);
   }
   canonical.put(ruleset.labels);
