@@ -186,12 +186,12 @@ void unreachable(const Subject& subject, Problems& problems) {
                      text_of(limit.when), missing_parts(limit.consumer_key));
     return;
   }
-  const RouteTemplate route = limit.routes.empty() ? RouteIndex::every_request() : limit.routes.front();
-  const auto* first = subject.index.find_covering(route, [&](const RouteIndex::Entry& entry) {
-    const CompiledLimit* other = entry.limit;
-    if (other == nullptr || other == &limit || !always_first(*other, limit)) return false;
-    return other < &limit || !always_first(limit, *other);  // of two that are alike, the first is to stay
-  });
+  const auto* first =
+      subject.index.find_covering(RouteIndex::routes_of(limit).front(), [&](const RouteIndex::Entry& entry) {
+        const CompiledLimit* other = entry.limit;
+        if (other == nullptr || other == &limit || !always_first(*other, limit)) return false;
+        return other < &limit || !always_first(limit, *other);  // of two that are alike, the first is to stay
+      });
   if (first == nullptr) return;
   problems.warning(subject.written.name.at, rule::unreachable_limit,
                    "'{}' never decides: '{}' ({}) denies first, always; remove it, or make it tighter", limit.name,
@@ -223,8 +223,7 @@ void single_segment(const Subject& subject, Problems& problems) {
 RouteIndex::RouteIndex(const Ruleset& ruleset) {
   for (const CompiledLimit& limit : ruleset.limits) {
     if (limit.by_descriptor()) continue;
-    if (limit.routes.empty()) add(every_request(), &limit);
-    for (const RouteTemplate& route : limit.routes) add(route, &limit);
+    for (const RouteTemplate& route : routes_of(limit)) add(route, &limit);
     for (const RouteCost& cost : limit.cost.by_route) add(cost.route, nullptr);
   }
   for (const RouteTemplate& route : ruleset.labels) add(route, nullptr);
@@ -232,6 +231,16 @@ RouteIndex::RouteIndex(const Ruleset& ruleset) {
 
 RouteTemplate RouteIndex::every_request() {
   return {.method = {}, .segments = {}, .trailing_wildcard = true};
+}
+
+std::vector<RouteTemplate> RouteIndex::routes_of(const CompiledLimit& limit) {
+  return limit.routes.empty() ? std::vector{every_request()} : limit.routes;
+}
+
+bool is_covered(const Subject& subject, const RouteIndex::Predicate& predicate) {
+  return std::ranges::all_of(RouteIndex::routes_of(subject.limit), [&](const RouteTemplate& route) {
+    return subject.index.find_covering(route, predicate) != nullptr;
+  });
 }
 
 std::size_t RouteIndex::child(std::size_t node, const Segment& segment) {

@@ -28,10 +28,7 @@ bool is_bounded_by_holds(const Subject& subject) {
     return entry.limit != nullptr && is_held(*entry.limit) && entry.limit->mode == Mode::enforce &&
            entry.limit->when.kind == When::Kind::always;
   };
-  const auto& routes = subject.limit.routes;
-  if (routes.empty()) return subject.index.find_covering(RouteIndex::every_request(), bounds) != nullptr;
-  return std::ranges::all_of(
-      routes, [&](const RouteTemplate& route) { return subject.index.find_covering(route, bounds) != nullptr; });
+  return is_covered(subject, bounds);
 }
 
 // Of these limits, those that one caller can meet: known, or not.
@@ -88,11 +85,7 @@ void usage(const Subject& subject, Problems& problems) {
 
 void receipt_size(const Subject& subject, Problems& problems) {
   if (!uses_receipts(subject.ruleset)) return;
-  if (subject.limit.routes.empty()) {
-    warn_of_size(subject, RouteIndex::every_request(), problems);
-    return;
-  }
-  for (const RouteTemplate& route : subject.limit.routes) {
+  for (const RouteTemplate& route : RouteIndex::routes_of(subject.limit)) {
     if (warn_of_size(subject, route, problems)) return;
   }
 }

@@ -67,8 +67,7 @@ Informed informed_on(const Subject& subject, const RouteTemplate& route) {
 }
 
 Informed informed(const Subject& subject) {
-  if (subject.limit.routes.empty()) return informed_on(subject, RouteIndex::every_request());
-  for (const RouteTemplate& route : subject.limit.routes) {
+  for (const RouteTemplate& route : RouteIndex::routes_of(subject.limit)) {
     if (Informed found = informed_on(subject, route); found.limit != nullptr) return found;
   }
   return {};
@@ -99,10 +98,7 @@ bool is_counted_elsewhere(const Subject& subject, Caller caller) {
     return contains(*key, Kind::ip) || contains(*key, Kind::user) ||
            (is_known && contains(*key, Kind::api_key) && subject.ruleset.identity.api_key_verified);
   };
-  const auto& routes = subject.limit.routes;
-  if (routes.empty()) return subject.index.find_covering(RouteIndex::every_request(), counts) != nullptr;
-  return std::ranges::all_of(
-      routes, [&](const RouteTemplate& route) { return subject.index.find_covering(route, counts) != nullptr; });
+  return is_covered(subject, counts);
 }
 
 // Whether a client that makes up its key is counted elsewhere. Of callers who are known and of those who are not, the

@@ -33,6 +33,8 @@ class RouteIndex {
   [[nodiscard]] const Entry* find_overlapping(const RouteTemplate& route, const Predicate& predicate) const;
 
   [[nodiscard]] static RouteTemplate every_request();
+  // `/**` where it has none.
+  [[nodiscard]] static std::vector<RouteTemplate> routes_of(const CompiledLimit& limit);
 
  private:
   struct Node {
@@ -91,6 +93,9 @@ void consistency(const Subject& subject, Problems& problems);
 // lint_receipts.cpp: what callers tell of their costs, and what they hold.
 void usage(const Subject& subject, Problems& problems);
 void receipt_size(const Subject& subject, Problems& problems);
+
+// Whether, on all routes of the limit, an entry that meets the predicate covers them.
+[[nodiscard]] bool is_covered(const Subject& subject, const RouteIndex::Predicate& predicate);
 
 // Where the key was written, or the limit.
 [[nodiscard]] Mark place_of_key(const LimitSpec& written);
