@@ -52,23 +52,6 @@ struct CostRule {
   std::optional<HeaderCost> header;  // believed from a trusted proxy only
 };
 
-// The first `count` denials of a consumer in any stretch of `per` are admitted with a warning.
-struct WarnFirst {
-  std::uint64_t count = 0;
-  Duration per{};
-
-  friend bool operator==(const WarnFirst&, const WarnFirst&) = default;
-};
-
-// A consumer denied `after` times in any stretch of `within` is denied outright for `block`.
-struct Penalty {
-  std::uint64_t after = 0;
-  Duration within{};
-  Duration block{};
-
-  friend bool operator==(const Penalty&, const Penalty&) = default;
-};
-
 struct CompiledLimit {
   Mark at;
   std::string name;
@@ -106,21 +89,13 @@ struct Tiers {
 };
 
 // A node of the tree of descriptors. Match per level: the exact value, then wildcards in file order, then any.
-struct Descriptor {
+struct Descriptor : DescriptorFields {
   enum class Value : std::uint8_t { exact, wildcard, any };
 
-  std::string key;
   Value kind = Value::any;
   std::string value;
-  bool unlimited = false;
-  bool shadow_mode = false;
-  bool share_threshold = false;        // all values that match a wildcard share one counter
-  bool quota_mode = false;             // over only together with all other quota descriptors of its request
   std::optional<Duration> banned_per;  // nothing per this unit: always over. Its limit bans its one tier
   std::optional<std::uint32_t> limit;  // of Ruleset::limits
-  std::string name;
-  std::optional<MetadataValue> metadata;  // a map, for the answer to requests that it admits
-  std::vector<std::string> replaces;
   std::vector<Descriptor> children;
 };
 

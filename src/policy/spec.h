@@ -66,19 +66,6 @@ struct HeaderCostSpec {
 // One cost for all, by route, or from a header.
 using CostSpec = std::variant<Written<std::uint64_t>, std::vector<RouteCostSpec>, HeaderCostSpec>;
 
-struct WarnFirstSpec {
-  Mark at;
-  Written<std::uint64_t> count;
-  Written<Duration> per;
-};
-
-struct PenaltySpec {
-  Mark at;
-  Written<std::uint64_t> after;
-  Written<Duration> within;
-  Written<Duration> block;
-};
-
 struct LimitSpec {
   Mark at;
   Written<std::string> name;
@@ -92,8 +79,8 @@ struct LimitSpec {
   std::vector<TierOverrideSpec> tier_overrides;
   Written<Mode> mode;
   std::optional<CandidateSpec> candidate;
-  std::optional<WarnFirstSpec> warn_first;
-  std::optional<PenaltySpec> penalty;
+  std::optional<Written<WarnFirst>> warn_first;
+  std::optional<Written<Penalty>> penalty;
   Written<OnStoreFailure> on_store_failure;
   std::optional<Written<std::uint32_t>> local_share;  // in millionths
   Written<ConsistencyChoice> consistency;
@@ -113,20 +100,12 @@ struct TiersSpec {
 };
 
 // One value of a descriptor of envoyproxy/ratelimit, and what lies below it.
-struct DescriptorSpec {
+struct DescriptorSpec : DescriptorFields {
   Mark at;
-  std::string key;
   std::optional<std::string> value;  // with `*` anywhere: a wildcard; absent: any, each with its own counter
-  bool shadow_mode = false;
-  bool share_threshold = false;
-  bool quota_mode = false;
   bool detailed_metric = false;
-  std::optional<Mark> value_to_metric;  // where it is asked for
-  bool unlimited = false;
+  std::optional<Mark> value_to_metric;               // where it is asked for
   std::optional<Written<WindowNumbers>> rate_limit;  // a limit of 0 is a ban
-  std::optional<MetadataValue> metadata;             // a map
-  std::string name;                                  // of the rate_limit
-  std::vector<std::string> replaces;                 // names
   std::vector<DescriptorSpec> descriptors;
 };
 

@@ -1,6 +1,7 @@
 // The words of the policy language that mean the same as written and as compiled.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,15 @@ enum class PolicyAlgorithm : std::uint8_t {
   concurrency,
 };
 
+inline constexpr std::array all_algorithms{
+    PolicyAlgorithm::token_bucket,       PolicyAlgorithm::gcra,
+    PolicyAlgorithm::leaky_bucket,       PolicyAlgorithm::fixed_window,
+    PolicyAlgorithm::sliding_window_log, PolicyAlgorithm::sliding_window_counter,
+    PolicyAlgorithm::concurrency,
+};
+// Another name of sliding_window_counter.
+inline constexpr std::string_view short_counter_name = "sliding_window";
+
 [[nodiscard]] std::string_view name_of(PolicyAlgorithm algorithm) noexcept;
 [[nodiscard]] constexpr bool is_window(PolicyAlgorithm algorithm) noexcept {
   return algorithm >= PolicyAlgorithm::fixed_window && algorithm <= PolicyAlgorithm::sliding_window_counter;
@@ -61,6 +71,23 @@ struct ConsistencyChoice {
   Duration sync = std::chrono::milliseconds{100};  // approximate: from one exchange to the next
 
   friend bool operator==(const ConsistencyChoice&, const ConsistencyChoice&) = default;
+};
+
+// The first `count` denials of a consumer in any stretch of `per` are admitted with a warning.
+struct WarnFirst {
+  std::uint64_t count = 0;
+  Duration per{};
+
+  friend bool operator==(const WarnFirst&, const WarnFirst&) = default;
+};
+
+// A consumer denied `after` times in any stretch of `within` is denied outright for `block`.
+struct Penalty {
+  std::uint64_t after = 0;
+  Duration within{};
+  Duration block{};
+
+  friend bool operator==(const Penalty&, const Penalty&) = default;
 };
 
 struct When {
@@ -122,6 +149,18 @@ struct MetadataValue {
   std::vector<std::string> names;    // of a map: one for each of items, each once
 
   friend bool operator==(const MetadataValue&, const MetadataValue&) = default;
+};
+
+// What a descriptor of envoyproxy/ratelimit says that needs no compiling.
+struct DescriptorFields {
+  std::string key;
+  bool unlimited = false;
+  bool shadow_mode = false;
+  bool share_threshold = false;           // all values that match a wildcard share one counter
+  bool quota_mode = false;                // over only together with all other quota descriptors of its request
+  std::string name;                       // of its rate_limit
+  std::optional<MetadataValue> metadata;  // a map, for the answer to requests that it admits
+  std::vector<std::string> replaces;      // names
 };
 
 }  // namespace weir::policy

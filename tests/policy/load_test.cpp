@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
-
-#include "policy/tools/starter.h"
 
 namespace weir::policy {
 namespace {
@@ -252,13 +249,6 @@ TEST(Problems, AreAllReportedUpToABound) {
   ASSERT_EQ(problems.size(), Problems::most + 1);
   EXPECT_EQ(problems.front().text(), "p:3:5: name is missing");
   EXPECT_EQ(problems.back().message, "and 500 more mistakes");
-}
-
-TEST(Schema, IsThatOfTheSourceTree) {
-  std::ifstream file(fs::path(WEIR_SOURCE_DIR) / "src/policy/schema.json");
-  std::ostringstream text;
-  text << file.rdbuf();
-  EXPECT_EQ(schema(), text.str());
 }
 
 }  // namespace

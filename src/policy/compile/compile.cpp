@@ -117,20 +117,13 @@ class DomainCompiler {
 
   Descriptor compile(const DescriptorSpec& spec, const std::string& path) {
     Descriptor descriptor;
-    descriptor.key = spec.key;
+    static_cast<DescriptorFields&>(descriptor) = spec;
     if (spec.value) {
       const bool wildcard = spec.value->find('*') != std::string::npos;
       descriptor.kind = wildcard ? Descriptor::Value::wildcard : Descriptor::Value::exact;
       descriptor.value = *spec.value;
     }
-    descriptor.unlimited = spec.unlimited;
-    descriptor.shadow_mode = spec.shadow_mode;
-    descriptor.share_threshold = spec.share_threshold;
-    descriptor.quota_mode = spec.quota_mode;
-    descriptor.metadata = spec.metadata;
     if (bans(spec)) descriptor.banned_per = spec.rate_limit->value.window;
-    descriptor.name = spec.name;
-    descriptor.replaces = spec.replaces;
     if (spec.rate_limit) descriptor.limit = add_limit(spec, path);
     descriptor.children = compile(spec.descriptors, path);
     return descriptor;
@@ -200,7 +193,7 @@ void compile_domains(const PolicySpec& policy, Ruleset& ruleset, Problems& probl
 
 }  // namespace
 
-std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problems) {
+std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problems, LimitFields fields) {
   auto ruleset = std::make_shared<Ruleset>();
   ruleset->identity = spec.identity;
   ruleset->labels = spec.labels;
@@ -208,13 +201,13 @@ std::shared_ptr<const Ruleset> compile(const PolicySpec& spec, Problems& problem
   check_names(spec, problems);
   if (!within_bounds(spec, ruleset->tiers, problems)) return nullptr;
   for (const LimitSpec& limit : spec.limits) {
-    if (auto compiled = compile_limit(limit, ruleset->tiers, spec.names, problems)) {
+    if (auto compiled = compile_limit(limit, ruleset->tiers, spec.names, fields, problems)) {
       ruleset->limits.push_back(*std::move(compiled));
     }
   }
   compile_domains(spec, *ruleset, problems);
   if (problems.any_error()) return nullptr;
-  ruleset->digest = digest(*ruleset);
+  ruleset->digest = digest(*ruleset, fields);
   return ruleset;
 }
 

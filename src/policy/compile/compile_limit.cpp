@@ -29,9 +29,9 @@ class RoutesOnce {
 };
 
 void check_all_fields(const NumbersSpec& numbers, const std::vector<TierOverrideSpec>& overrides,
-                      PolicyAlgorithm algorithm, Problems& problems) {
-  check_fields(numbers, algorithm, problems);
-  for (const TierOverrideSpec& spec : overrides) check_fields(spec.numbers, algorithm, problems);
+                      PolicyAlgorithm algorithm, LimitFields fields, Problems& problems) {
+  check_fields(numbers, algorithm, fields, problems);
+  for (const TierOverrideSpec& spec : overrides) check_fields(spec.numbers, algorithm, fields, problems);
 }
 
 bool is_plain_bucket(const Limit& limit) {
@@ -116,22 +116,10 @@ void check_usage(const LimitSpec& spec, Problems& problems) {
                  name_of(spec.usage->value), spec.usage->value == Usage::reported ? "reported" : "settled");
 }
 
-// What needs no more than its own field.
-void compile_manner(const LimitSpec& spec, CompiledLimit& limit, Problems& problems) {
-  limit.mode = spec.mode.value;
-  limit.on_store_failure = spec.on_store_failure.value;
-  limit.consistency = spec.consistency.value;
-  if (spec.usage) limit.usage = spec.usage->value;
-  if (spec.warn_first) limit.warn_first = WarnFirst{spec.warn_first->count.value, spec.warn_first->per.value};
-  if (spec.penalty) {
-    limit.penalty = Penalty{spec.penalty->after.value, spec.penalty->within.value, spec.penalty->block.value};
-  }
-  if (!spec.local_share) return;
-  limit.local_share = spec.local_share->value;
-  if (spec.on_store_failure.value != OnStoreFailure::local) {
-    problems.error(spec.local_share->at, "local_share is for on_store_failure: local, and here it is {}",
-                   name_of(spec.on_store_failure.value));
-  }
+void check_local_share(const LimitSpec& spec, Problems& problems) {
+  if (!spec.local_share || spec.on_store_failure.value == OnStoreFailure::local) return;
+  problems.error(spec.local_share->at, "local_share is for on_store_failure: local, and here it is {}",
+                 name_of(spec.on_store_failure.value));
 }
 
 struct NamedCost {
@@ -227,8 +215,8 @@ CostRule compile_cost(const LimitSpec& spec, const TieredLimit& live, const Tier
   return rule;
 }
 
-void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers named, CompiledLimit& limit,
-                       Problems& problems) {
+void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers named, LimitFields fields,
+                       CompiledLimit& limit, Problems& problems) {
   const CandidateSpec& own = *spec.candidate;
   const Tiers& tiers = named.tiers;
   Numbered candidate;
@@ -241,7 +229,7 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
                    name_of(candidate.algorithm), name_of(live.algorithm));
     return;
   }
-  check_all_fields(own.numbers, own.tier_overrides, candidate.algorithm, problems);
+  check_all_fields(own.numbers, own.tier_overrides, candidate.algorithm, fields, problems);
   Numbers base = live.numbers;
   if (candidate.algorithm != PolicyAlgorithm::leaky_bucket) base.queue.reset();
   candidate.numbers = inherited(numbers_of(own.numbers), base);
@@ -263,7 +251,7 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
 }  // namespace
 
 std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& tiers, const RootNames& names,
-                                           Problems& problems) {
+                                           LimitFields fields, Problems& problems) {
   const std::size_t errors = problems.errors();
   if (!spec.algorithm && !spec.needs_no_algorithm()) problems.error(spec.at, "algorithm is missing");
   if (!spec.consumer_key) problems.error(spec.at, "consumer_key is missing");
@@ -271,13 +259,13 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
 
   CompiledLimit limit;
   limit.at = spec.at;
-  limit.name = spec.name.value;
-  limit.when = spec.when.value;
-  limit.consumer_key = spec.consumer_key->value;
-  limit.missing = spec.missing ? spec.missing->value : missing_by_default(limit.consumer_key);
-  limit.algorithm = spec.algorithm ? spec.algorithm->value : PolicyAlgorithm::fixed_window;
+  limit.algorithm = PolicyAlgorithm::fixed_window;  // of a ban that writes none
+  for (const LimitField& field : fields) {
+    if (field.use.compile) field.use.compile(spec, limit);
+  }
+  if (!spec.missing) limit.missing = missing_by_default(limit.consumer_key);
   compile_routes(spec, limit, problems);
-  compile_manner(spec, limit, problems);
+  check_local_share(spec, problems);
 
   const NamedTiers named{tiers, names.tiers};
   const Numbered live{.algorithm = limit.algorithm,
@@ -288,13 +276,13 @@ std::optional<CompiledLimit> compile_limit(const LimitSpec& spec, const Tiers& t
   check_beside_ban(spec, problems);
   check_beside_concurrency(spec, problems);
   check_usage(spec, problems);
-  check_all_fields(spec.numbers, spec.tier_overrides, limit.algorithm, problems);
+  check_all_fields(spec.numbers, spec.tier_overrides, limit.algorithm, fields, problems);
   if (problems.errors() > before_numbers) return {};
   auto numbers = compile_tiers(live, tiers, {spec.at, ""}, problems);
   if (!numbers) return {};
   limit.live = *std::move(numbers);
   limit.cost = compile_cost(spec, limit.live, tiers, problems);
-  if (spec.candidate) compile_candidate(spec, live, named, limit, problems);
+  if (spec.candidate) compile_candidate(spec, live, named, fields, limit, problems);
   if (problems.errors() > errors) return {};
   return limit;
 }

@@ -14,41 +14,21 @@
 namespace weir::policy {
 namespace {
 
-enum class Spelling { rate_and_burst, spelled_out, either };
-
-struct Field {
+// A number that is written, and where.
+struct WrittenNumber {
   std::string_view name;
   Mark at;
-  Spelling spelling;
+  const NumberField* field = nullptr;
 };
 
-std::vector<Field> fields_of(const NumbersSpec& spec) {
-  std::vector<Field> fields;
-  const auto add = [&](const auto& value, std::string_view name, Spelling spelling) {
-    if (value) fields.push_back({name, value->at, spelling});
-  };
-  add(spec.rate, "rate", Spelling::rate_and_burst);
-  add(spec.burst, "burst", Spelling::rate_and_burst);
-  add(spec.capacity, "capacity", Spelling::spelled_out);
-  add(spec.refill_rate, "refill_rate", Spelling::spelled_out);
-  add(spec.leak_rate, "leak_rate", Spelling::spelled_out);
-  add(spec.limit, "limit", Spelling::spelled_out);
-  add(spec.window, "window_seconds", Spelling::spelled_out);
-  add(spec.calendar, "window", Spelling::either);
-  add(spec.queue, "queue", Spelling::either);
-  add(spec.lease, "lease", Spelling::either);
-  std::ranges::sort(fields, {}, [](const Field& field) { return std::pair(field.at, field.name); });
-  return fields;
-}
-
-bool has_field(PolicyAlgorithm algorithm, std::string_view field) {
-  if (algorithm == PolicyAlgorithm::concurrency) return field == "limit" || field == "lease";
-  if (field == "rate") return true;
-  if (field == "window") return algorithm == PolicyAlgorithm::fixed_window;
-  if (is_window(algorithm)) return field == "limit" || field == "window_seconds";
-  const bool leaky = algorithm == PolicyAlgorithm::leaky_bucket;
-  return field == "burst" || field == "capacity" || field == (leaky ? "leak_rate" : "refill_rate") ||
-         (leaky && field == "queue");
+std::vector<WrittenNumber> written_numbers(const NumbersSpec& spec, LimitFields fields) {
+  std::vector<WrittenNumber> written;
+  for (const LimitField& field : fields) {
+    if (!field.use.number) continue;
+    if (const auto at = field.use.number->at(spec)) written.push_back({field.path, *at, &*field.use.number});
+  }
+  std::ranges::sort(written, {}, [](const WrittenNumber& number) { return std::pair(number.at, number.name); });
+  return written;
 }
 
 // What the algorithm has, in both spellings.
@@ -109,9 +89,9 @@ Result<Limit> make_window(PolicyAlgorithm algorithm, WindowNumbers numbers) {
   return Limit::sliding_window_counter(numbers);
 }
 
-void check_alone(const NumbersSpec& spec, Problems& problems) {
-  for (const Field& field : fields_of(spec)) {
-    problems.error(field.at, "{} has no place beside 'rate: 0', which bans: nothing is admitted", field.name);
+void check_alone(const NumbersSpec& spec, LimitFields fields, Problems& problems) {
+  for (const WrittenNumber& number : written_numbers(spec, fields)) {
+    problems.error(number.at, "{} has no place beside 'rate: 0', which bans: nothing is admitted", number.name);
   }
 }
 
@@ -276,25 +256,23 @@ bool put_tier(const Numbered& numbered, const TierNumbers& own, const Owner& own
 
 }  // namespace
 
-void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& problems) {
-  if (spec.ban) return check_alone(spec, problems);
+void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, LimitFields fields, Problems& problems) {
+  if (spec.ban) return check_alone(spec, fields, problems);
   if (algorithm == PolicyAlgorithm::leaky_bucket) check_queue(spec, problems);
   if (algorithm == PolicyAlgorithm::fixed_window) check_window(spec, problems);
-  const std::vector<Field> fields = fields_of(spec);
-  const Field* first_spelled = nullptr;
-  for (const Field& field : fields) {
-    if (!has_field(algorithm, field.name)) {
-      problems.error(field.at, "{} is not a field of {}: it has {}", field.name, name_of(algorithm),
-                     spellings(algorithm));
+  std::optional<std::pair<std::string_view, Spelling>> first_spelled;
+  for (const auto& [name, at, field] : written_numbers(spec, fields)) {
+    if ((field->algorithms & set_of(algorithm)) == 0) {
+      problems.error(at, "{} is not a field of {}: it has {}", name, name_of(algorithm), spellings(algorithm));
       continue;
     }
-    if (field.spelling == Spelling::either) continue;
-    if (first_spelled != nullptr && first_spelled->spelling != field.spelling) {
-      problems.error(field.at, "{} and {} are two spellings of one thing: write {}", first_spelled->name, field.name,
+    if (field->spelling == Spelling::either) continue;
+    if (first_spelled && first_spelled->second != field->spelling) {
+      problems.error(at, "{} and {} are two spellings of one thing: write {}", first_spelled->first, name,
                      spellings(algorithm));
       break;
     }
-    if (first_spelled == nullptr) first_spelled = &field;
+    if (!first_spelled) first_spelled = {name, field->spelling};
   }
 }
 

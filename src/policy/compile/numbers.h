@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/calendar.h"
+#include "policy/limit_fields.h"
 #include "policy/ruleset.h"
 #include "policy/spec.h"
 #include "weir/limit.h"
@@ -40,7 +41,7 @@ struct Numbers {
 
 // Reports fields that the algorithm does not have, two spellings of one thing, a queue with a burst, and anything
 // beside a ban.
-void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, Problems& problems);
+void check_fields(const NumbersSpec& spec, PolicyAlgorithm algorithm, LimitFields fields, Problems& problems);
 
 [[nodiscard]] Numbers numbers_of(const NumbersSpec& spec);
 

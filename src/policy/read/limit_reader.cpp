@@ -1,3 +1,5 @@
+#include "policy/read/limit_reader.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -7,9 +9,7 @@
 
 #include "core/receipts.h"
 #include "policy/calendar.h"
-#include "policy/read/policy_reader.h"
 #include "policy/words.h"
-#include "text/yaml/map_reader.h"
 
 namespace weir::policy {
 namespace {
@@ -30,40 +30,16 @@ Result<Duration> parse_seconds(std::string_view text) {
   return std::chrono::seconds{*seconds};
 }
 
-// How many: of what would admit nothing there is one spelling.
-std::optional<Written<std::uint64_t>> read_count(text::MapReader& map, std::string_view field) {
-  return map.value(field, text::Form::number, [](std::string_view text) -> Result<std::uint64_t> {
-    if (text == "0") return failure(in_quotes(text), "too small: at least 1 (a ban is written 'rate: 0')");
-    return text::parse_whole(text, not_zero);
-  });
-}
-
-const std::vector<std::string>& unit_names() {
-  static const std::vector<std::string> names{"day", "week", "month", "year"};
-  return names;
-}
-
 std::optional<core::CalendarUnit> unit_called(std::string_view word) {
-  const auto& names = unit_names();
-  const auto found = std::ranges::find(names, word);
-  if (found == names.end()) return {};
-  return static_cast<core::CalendarUnit>(found - names.begin());
-}
-
-// `0` is a ban, and all else a rate.
-void read_rate(text::MapReader& map, NumbersSpec& numbers) {
-  const text::Node* node = map.find("rate");
-  if (node == nullptr) return;
-  if (node->is_scalar() && node->text == "0") {
-    numbers.ban = node->at;
-  } else {
-    numbers.rate = text::read_value(*node, "rate", text::Form::text, text::parse_rate, map.problems());
-    if (numbers.rate) numbers.rate_unit = unit_called(text::calendar_word(node->text));
+  using enum core::CalendarUnit;
+  for (const core::CalendarUnit unit : {day, week, month, year}) {
+    if (name_of(unit) == word) return unit;
   }
+  return {};
 }
 
 // { calendar: month, timezone: Europe/Berlin }
-std::optional<Written<const core::Calendar*>> read_window(const text::Node& node, Problems& problems) {
+std::optional<Written<const core::Calendar*>> read_calendar(const text::Node& node, Problems& problems) {
   if (node.is_scalar()) {
     problems.error(node.at,
                    "window has to be a map, like { calendar: month, timezone: Europe/Berlin }; a window of one length "
@@ -72,9 +48,9 @@ std::optional<Written<const core::Calendar*>> read_window(const text::Node& node
   }
   text::MapReader map(node, "window", problems);
   (void)map.require("calendar", "day, week, month or year");
-  const auto unit = map.one_of("calendar", unit_names());
+  const auto unit = map.choice("calendar", core::CalendarUnit::year);
   const auto find = [&](std::string_view zone) {
-    return find_calendar(unit ? static_cast<core::CalendarUnit>(unit->value) : core::CalendarUnit::day, zone);
+    return find_calendar(unit ? unit->value : core::CalendarUnit::day, zone);
   };
   const text::Node* const zone = map.find("timezone");
   std::optional<Written<const core::Calendar*>> calendar;
@@ -89,9 +65,10 @@ std::optional<Written<const core::Calendar*>> read_window(const text::Node& node
   return calendar;
 }
 
-bool is_empty(const NumbersSpec& n) {
-  return !n.ban && !n.rate && !n.burst && !n.capacity && !n.refill_rate && !n.leak_rate && !n.limit && !n.window &&
-         !n.calendar && !n.queue && !n.lease;
+bool is_empty(const NumbersSpec& numbers, LimitFields fields) {
+  return !numbers.ban && std::ranges::none_of(fields, [&](const LimitField& field) {
+    return field.use.number && field.use.number->at(numbers);
+  });
 }
 
 struct TimeBounds {
@@ -114,24 +91,22 @@ std::optional<Written<Duration>> read_time(text::MapReader& map, std::string_vie
   });
 }
 
-// `rate`, `burst` and their other spellings, out of a map that may hold more.
-NumbersSpec read_numbers(text::MapReader& map) {
-  NumbersSpec numbers;
-  read_rate(map, numbers);
-  numbers.burst = read_count(map, "burst");
-  numbers.capacity = read_count(map, "capacity");
-  numbers.refill_rate = map.value("refill_rate", text::Form::number, text::parse_per_second);
-  numbers.leak_rate = map.value("leak_rate", text::Form::number, text::parse_per_second);
-  numbers.limit = read_count(map, "limit");
-  numbers.window = map.value("window_seconds", text::Form::number, parse_seconds);
-  if (const text::Node* window = map.find("window")) numbers.calendar = read_window(*window, map.problems());
+// What people write beside `window`.
+void hint_at_window(text::MapReader& map) {
   map.belongs(calendar_fields, "in window: write window: { calendar: month, timezone: Europe/Berlin }");
-  numbers.queue = map.whole("queue");
-  numbers.lease = read_time(map, "lease", hold_bounds);
+}
+
+// `rate`, `burst` and their other spellings, out of a map that may hold more.
+NumbersSpec read_numbers(text::MapReader& map, LimitFields fields) {
+  NumbersSpec numbers;
+  for (const LimitField& field : fields) {
+    if (field.use.number) field.use.number->read(map, field.path, numbers);
+  }
+  hint_at_window(map);
   return numbers;
 }
 
-TierOverrideSpec read_tier_override(const text::Member& member, Problems& problems) {
+TierOverrideSpec read_tier_override(const text::Member& member, LimitFields fields, Problems& problems) {
   TierOverrideSpec override_spec;
   override_spec.tier = member.key;
   if (const auto name = text::parse_name(member.key.value); !name)
@@ -155,66 +130,15 @@ TierOverrideSpec read_tier_override(const text::Member& member, Problems& proble
   const std::size_t errors = problems.errors();
   text::MapReader map(node, fmt::format("tier {}", in_quotes(member.key.value)), problems);
   map.refuse("algorithm", "tiers differ in numbers only");
-  override_spec.numbers = read_numbers(map);
+  override_spec.numbers = read_numbers(map, fields);
   map.finish();
-  if (problems.errors() == errors && is_empty(override_spec.numbers)) {
+  if (problems.errors() == errors && is_empty(override_spec.numbers, fields)) {
     problems.error(node.at, "tier {} has no numbers of its own: leave it out", in_quotes(member.key.value));
   }
   return override_spec;
 }
 
-std::vector<TierOverrideSpec> read_tier_overrides(const text::Node& node, Problems& problems) {
-  std::vector<TierOverrideSpec> overrides;
-  const text::MapReader map(node, "tier_overrides", problems);
-  if (map.is_map() && node.members.empty()) problems.error(node.at, "tier_overrides is empty: leave it out");
-  overrides.reserve(node.members.size());
-  for (const text::Member& member : node.members) overrides.push_back(read_tier_override(member, problems));
-  return overrides;
-}
-
-std::optional<Written<PolicyAlgorithm>> read_algorithm(text::MapReader& map) {
-  static const std::vector<std::string> names{
-      "token_bucket",           "gcra",        "leaky_bucket",  "fixed_window", "sliding_window_log",
-      "sliding_window_counter", "concurrency", "sliding_window"};
-  const auto chosen = map.one_of("algorithm", names);
-  if (!chosen) return {};
-  const bool is_short = chosen->value == names.size() - 1;
-  const auto algorithm =
-      is_short ? PolicyAlgorithm::sliding_window_counter : static_cast<PolicyAlgorithm>(chosen->value);
-  return Written<PolicyAlgorithm>{algorithm, chosen->at};
-}
-
-CandidateSpec read_candidate(const text::Node& node, Problems& problems) {
-  CandidateSpec candidate;
-  candidate.at = node.at;
-  const std::size_t errors = problems.errors();
-  text::MapReader map(node, "a candidate", problems);
-  for (const std::string_view field :
-       {"name", "routes", "when", "consumer_key", "missing", "cost", "max_cost", "mode", "candidate", "warn_first",
-        "penalty", "on_store_failure", "local_share", "consistency", "usage"}) {
-    map.refuse(field, "a candidate differs from its limit in algorithm and numbers only");
-  }
-  candidate.algorithm = read_algorithm(map);
-  candidate.numbers = read_numbers(map);
-  if (const auto* overrides = map.find("tier_overrides")) {
-    candidate.tier_overrides = read_tier_overrides(*overrides, problems);
-  }
-  map.finish();
-  const auto refuse_ban = [&](Mark at) {
-    problems.error(at, "a candidate cannot ban: it is never enforced, and to deny everything is nothing to compare");
-  };
-  if (candidate.numbers.ban) refuse_ban(*candidate.numbers.ban);
-  for (const TierOverrideSpec& each : candidate.tier_overrides) {
-    if (each.bans()) refuse_ban(each.tier.at);
-  }
-  const bool says_nothing = !candidate.algorithm && is_empty(candidate.numbers) && candidate.tier_overrides.empty();
-  if (problems.errors() == errors && says_nothing) {
-    problems.error(node.at, "a candidate needs an algorithm or numbers of its own");
-  }
-  return candidate;
-}
-
-std::vector<Written<RouteTemplate>> read_routes(const text::Node& node, MoreMethods methods, Problems& problems) {
+std::vector<Written<RouteTemplate>> read_route_list(const text::Node& node, MoreMethods methods, Problems& problems) {
   std::vector<Written<RouteTemplate>> routes;
   if (node.is_scalar()) {
     problems.error(node.at, "routes has to be a list, not text: write [{}]", in_quotes(node.text));
@@ -254,48 +178,6 @@ std::vector<RouteCostSpec> read_route_costs(const text::Node& node, MoreMethods 
   return costs;
 }
 
-std::optional<CostSpec> read_cost(const text::Node& node, MoreMethods methods, Problems& problems) {
-  if (node.is_map()) return read_route_costs(node, methods, problems);
-  if (node.is_scalar() && node.text.starts_with(header_prefix)) {
-    const auto header = text::parse_header_name(std::string_view(node.text).substr(header_prefix.size()));
-    if (header) return HeaderCostSpec{{*header, node.at}, {}};
-    problems.error(node.at, "cost {}: header: has to be followed by the name of a header, like X-Cost",
-                   in_quotes(node.text));
-    return {};
-  }
-  const auto parse = [](std::string_view text) -> Result<std::uint64_t> {
-    auto whole = text::parse_whole(text);
-    const bool word = !text.empty() && text.front() >= 'A';
-    if (!whole && word) return failure(in_quotes(text), "write a number, { ROUTE: number } or header:NAME");
-    return whole;
-  };
-  const auto cost = text::read_value(node, "cost", text::Form::number, parse, problems);
-  if (!cost) return {};
-  return *cost;
-}
-
-std::optional<WarnFirstSpec> read_warn_first(const text::Node& node, Problems& problems) {
-  text::MapReader map(node, "warn_first", problems);
-  (void)map.require("count");
-  (void)map.require("per");
-  const auto count = map.whole("count", logged);
-  const auto per = map.duration("per");
-  map.finish();
-  if (!count || !per) return {};
-  return WarnFirstSpec{node.at, *count, *per};
-}
-
-std::optional<PenaltySpec> read_penalty(const text::Node& node, Problems& problems) {
-  text::MapReader map(node, "penalty", problems);
-  for (const std::string_view field : {"after", "within", "block"}) (void)map.require(field);
-  const auto after = map.whole("after", logged);
-  const auto within = map.duration("within");
-  const auto block = map.duration("block");
-  map.finish();
-  if (!after || !within || !block) return {};
-  return PenaltySpec{node.at, *after, *within, *block};
-}
-
 // { leased: { lease: 1s } } or { approximate: { sync: 100ms } }
 ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problems) {
   ConsistencyChoice choice;
@@ -322,72 +204,6 @@ ConsistencyChoice read_consistency_map(const text::Node& node, Problems& problem
   return choice;
 }
 
-std::optional<Written<ConsistencyChoice>> read_consistency(text::MapReader& map) {
-  const text::Node* node = map.find("consistency");
-  if (node == nullptr) return {};
-  if (node->is_map()) return Written<ConsistencyChoice>{read_consistency_map(*node, map.problems()), node->at};
-  if (!node->is_scalar()) {
-    map.problems().error(node->at, "consistency has to be a word or a map, not {}", name_of(node->kind));
-    return {};
-  }
-  const auto word = map.choice("consistency", Consistency::approximate);
-  if (!word) return {};
-  return Written<ConsistencyChoice>{{.kind = word->value}, word->at};
-}
-
-void read_name(text::MapReader& map, const LimitPlace& place, LimitSpec& limit) {
-  const auto* node = place.name ? map.find("name") : map.require("name");
-  if (place.name) limit.name = *place.name;
-  if (node == nullptr) return;
-  if (auto name = text::read_value(*node, "name", text::Form::text, text::parse_name, map.problems()))
-    limit.name = *std::move(name);
-}
-
-void read_who_and_where(text::MapReader& map, const LimitPlace& place, LimitSpec& limit) {
-  Problems& problems = map.problems();
-  if (place.routes) {
-    map.refuse("routes", "a limit in OpenAPI covers the operations that it stands beside");
-    limit.routes = *place.routes;
-  } else if (const auto* routes = map.find("routes")) {
-    limit.routes = read_routes(*routes, place.methods, problems);
-  }
-  if (const auto* when = map.find("when")) limit.when = read_when(*when, problems).value_or(limit.when);
-  if (const auto* key = map.require("consumer_key", "user, api_key, ip, global, route or header:NAME"))
-    limit.consumer_key = read_consumer_key(*key, problems);
-  limit.missing = map.choice("missing", Missing::deny);
-}
-
-void read_what(text::MapReader& map, const LimitPlace& place, LimitSpec& limit) {
-  Problems& problems = map.problems();
-  limit.algorithm = read_algorithm(map);
-  limit.numbers = read_numbers(map);
-  if (const auto* cost = map.find("cost")) limit.cost = read_cost(*cost, place.methods, problems);
-  if (const auto most = map.whole("max_cost", {.least = 1})) {
-    auto* header = limit.cost ? std::get_if<HeaderCostSpec>(&*limit.cost) : nullptr;
-    if (header != nullptr) {
-      header->max_cost = most;
-    } else {
-      problems.error(most->at, "max_cost bounds a cost from a header: write cost: header:NAME beside it");
-    }
-  }
-  if (const auto* tiers = map.find("tier_overrides")) limit.tier_overrides = read_tier_overrides(*tiers, problems);
-  if (const auto* candidate = map.find("candidate")) limit.candidate = read_candidate(*candidate, problems);
-  if (limit.needs_no_algorithm()) return;
-  (void)map.require(
-      "algorithm", "token_bucket, gcra, leaky_bucket, fixed_window, sliding_window_log, sliding_window or concurrency");
-}
-
-void read_how(text::MapReader& map, LimitSpec& limit) {
-  Problems& problems = map.problems();
-  limit.mode = map.choice("mode", Mode::shadow).value_or(limit.mode);
-  if (const auto* node = map.find("warn_first")) limit.warn_first = read_warn_first(*node, problems);
-  if (const auto* node = map.find("penalty")) limit.penalty = read_penalty(*node, problems);
-  limit.on_store_failure = map.choice("on_store_failure", OnStoreFailure::closed).value_or(limit.on_store_failure);
-  limit.local_share = map.value("local_share", text::Form::number, text::parse_share);
-  limit.consistency = read_consistency(map).value_or(limit.consistency);
-  limit.usage = map.choice("usage", Usage::reserved);
-}
-
 // Numbers by tier under `tiers`, and not the root's `tiers`, which says who has which.
 bool is_overrides(const text::Node* tiers) {
   return tiers != nullptr && !std::ranges::any_of(tiers->members, [](const text::Member& member) {
@@ -397,16 +213,201 @@ bool is_overrides(const text::Node* tiers) {
 
 }  // namespace
 
+void read_rate(text::MapReader& map, std::string_view field, NumbersSpec& numbers) {
+  const text::Node* node = map.find(field);
+  if (node == nullptr) return;
+  if (node->is_scalar() && node->text == "0") {
+    numbers.ban = node->at;
+  } else {
+    numbers.rate = text::read_value(*node, field, text::Form::text, text::parse_rate, map.problems());
+    if (numbers.rate) numbers.rate_unit = unit_called(text::calendar_word(node->text));
+  }
+}
+
+std::optional<Written<std::uint64_t>> read_count(text::MapReader& map, std::string_view field) {
+  return map.value(field, text::Form::number, [](std::string_view text) -> Result<std::uint64_t> {
+    if (text == "0") return failure(in_quotes(text), "too small: at least 1 (a ban is written 'rate: 0')");
+    return text::parse_whole(text, not_zero);
+  });
+}
+
+std::optional<Written<Duration>> read_seconds(text::MapReader& map, std::string_view field) {
+  return map.value(field, text::Form::number, parse_seconds);
+}
+
+std::optional<Written<const core::Calendar*>> read_window(text::MapReader& map, std::string_view field) {
+  const text::Node* node = map.find(field);
+  if (node == nullptr) return {};
+  return read_calendar(*node, map.problems());
+}
+
+std::optional<Written<Duration>> read_lease(text::MapReader& map, std::string_view field) {
+  return read_time(map, field, hold_bounds);
+}
+
+std::vector<TierOverrideSpec> read_tier_overrides(const text::Node& node, LimitFields fields, Problems& problems) {
+  std::vector<TierOverrideSpec> overrides;
+  const text::MapReader map(node, "tier_overrides", problems);
+  if (map.is_map() && node.members.empty()) problems.error(node.at, "tier_overrides is empty: leave it out");
+  overrides.reserve(node.members.size());
+  for (const text::Member& member : node.members) overrides.push_back(read_tier_override(member, fields, problems));
+  return overrides;
+}
+
+std::optional<Written<PolicyAlgorithm>> read_algorithm(text::MapReader& map) {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const PolicyAlgorithm algorithm : all_algorithms) all.emplace_back(name_of(algorithm));
+    all.emplace_back(short_counter_name);
+    return all;
+  }();
+  const auto chosen = map.one_of("algorithm", names);
+  if (!chosen) return {};
+  const bool is_short = chosen->value == all_algorithms.size();
+  return Written<PolicyAlgorithm>{is_short ? PolicyAlgorithm::sliding_window_counter : all_algorithms.at(chosen->value),
+                                  chosen->at};
+}
+
+void read_candidate(const FieldSpot& at) {
+  const text::Node* node = at.map.find(at.name);
+  if (node == nullptr) return;
+  CandidateSpec candidate;
+  candidate.at = node->at;
+  Problems& problems = at.map.problems();
+  const LimitFields fields = at.place.fields;
+  const std::size_t errors = problems.errors();
+  text::MapReader map(*node, "a candidate", problems);
+  for (const LimitField& field : fields) {
+    if (!field.is_own() || field.use.scope != FieldScope::limit) continue;
+    map.refuse(field.path, "a candidate differs from its limit in algorithm and numbers only");
+  }
+  candidate.algorithm = read_algorithm(map);
+  candidate.numbers = read_numbers(map, fields);
+  if (const auto* overrides = map.find("tier_overrides")) {
+    candidate.tier_overrides = read_tier_overrides(*overrides, fields, problems);
+  }
+  map.finish();
+  const auto refuse_ban = [&](Mark mark) {
+    problems.error(mark, "a candidate cannot ban: it is never enforced, and to deny everything is nothing to compare");
+  };
+  if (candidate.numbers.ban) refuse_ban(*candidate.numbers.ban);
+  for (const TierOverrideSpec& each : candidate.tier_overrides) {
+    if (each.bans()) refuse_ban(each.tier.at);
+  }
+  const bool says_nothing =
+      !candidate.algorithm && is_empty(candidate.numbers, fields) && candidate.tier_overrides.empty();
+  if (problems.errors() == errors && says_nothing) {
+    problems.error(node->at, "a candidate needs an algorithm or numbers of its own");
+  }
+  at.limit.candidate = std::move(candidate);
+}
+
+void read_cost(const FieldSpot& at) {
+  const text::Node* const node = at.map.find(at.name);
+  if (node == nullptr) return;
+  Problems& problems = at.map.problems();
+  if (node->is_map()) {
+    at.limit.cost = read_route_costs(*node, at.place.methods, problems);
+    return;
+  }
+  if (node->is_scalar() && node->text.starts_with(header_prefix)) {
+    const auto header = text::parse_header_name(std::string_view(node->text).substr(header_prefix.size()));
+    if (header) {
+      at.limit.cost = HeaderCostSpec{{*header, node->at}, {}};
+    } else {
+      problems.error(node->at, "cost {}: header: has to be followed by the name of a header, like X-Cost",
+                     in_quotes(node->text));
+    }
+    return;
+  }
+  const auto parse = [](std::string_view text) -> Result<std::uint64_t> {
+    auto whole = text::parse_whole(text);
+    const bool word = !text.empty() && text.front() >= 'A';
+    if (!whole && word) return failure(in_quotes(text), "write a number, { ROUTE: number } or header:NAME");
+    return whole;
+  };
+  if (const auto cost = text::read_value(*node, at.name, text::Form::number, parse, problems)) at.limit.cost = *cost;
+}
+
+void read_max_cost(const FieldSpot& at) {
+  const auto most = at.map.whole(at.name, not_zero);
+  if (!most) return;
+  auto* header = at.limit.cost ? std::get_if<HeaderCostSpec>(&*at.limit.cost) : nullptr;
+  if (header != nullptr) {
+    header->max_cost = most;
+  } else {
+    at.map.problems().error(most->at, "max_cost bounds a cost from a header: write cost: header:NAME beside it");
+  }
+}
+
+std::optional<Written<WarnFirst>> read_warn_first(const text::Node& node, Problems& problems) {
+  text::MapReader map(node, "warn_first", problems);
+  (void)map.require("count");
+  (void)map.require("per");
+  const auto count = map.whole("count", logged);
+  const auto per = map.duration("per");
+  map.finish();
+  if (!count || !per) return {};
+  return Written<WarnFirst>{{count->value, per->value}, node.at};
+}
+
+std::optional<Written<Penalty>> read_penalty(const text::Node& node, Problems& problems) {
+  text::MapReader map(node, "penalty", problems);
+  for (const std::string_view field : {"after", "within", "block"}) (void)map.require(field);
+  const auto after = map.whole("after", logged);
+  const auto within = map.duration("within");
+  const auto block = map.duration("block");
+  map.finish();
+  if (!after || !within || !block) return {};
+  return Written<Penalty>{{after->value, within->value, block->value}, node.at};
+}
+
+void read_consistency(const FieldSpot& at) {
+  const text::Node* node = at.map.find(at.name);
+  if (node == nullptr) return;
+  Problems& problems = at.map.problems();
+  if (node->is_map()) {
+    at.limit.consistency = {read_consistency_map(*node, problems), node->at};
+  } else if (!node->is_scalar()) {
+    problems.error(node->at, "consistency has to be a word or a map, not {}", name_of(node->kind));
+  } else if (const auto word = at.map.choice(at.name, Consistency::approximate)) {
+    at.limit.consistency = {{.kind = word->value}, word->at};
+  }
+}
+
+void read_name(const FieldSpot& at) {
+  const auto* node = at.place.name ? at.map.find(at.name) : at.map.require(at.name);
+  if (at.place.name) at.limit.name = *at.place.name;
+  if (node == nullptr) return;
+  if (auto name = text::read_value(*node, at.name, text::Form::text, text::parse_name, at.map.problems()))
+    at.limit.name = *std::move(name);
+}
+
+void read_routes(const FieldSpot& at) {
+  if (at.place.routes) {
+    at.map.refuse(at.name, "a limit in OpenAPI covers the operations that it stands beside");
+    at.limit.routes = *at.place.routes;
+  } else if (const auto* routes = at.map.find(at.name)) {
+    at.limit.routes = read_route_list(*routes, at.place.methods, at.map.problems());
+  }
+}
+
 std::optional<LimitSpec> read_limit(const text::Node& node, const LimitPlace& place, Problems& problems) {
   const std::size_t errors = problems.errors();
   LimitSpec limit;
   limit.at = node.at;
   text::MapReader map(node, "a limit", problems);
   if (!map.is_map()) return {};
-  read_name(map, place, limit);
-  read_who_and_where(map, place, limit);
-  read_what(map, place, limit);
-  read_how(map, limit);
+  for (const auto& [path, type, fallback, meaning, use] : place.fields) {
+    if (use.number) use.number->read(map, path, limit.numbers);
+    if (use.read) use.read({map, path, place, limit});
+  }
+  if (!limit.needs_no_algorithm()) {
+    (void)map.require(
+        "algorithm",
+        "token_bucket, gcra, leaky_bucket, fixed_window, sliding_window_log, sliding_window or concurrency");
+  }
+  hint_at_window(map);
   if (is_overrides(node.find("tiers"))) map.means("tiers", "tier_overrides");
   if (place.routes) {
     map.belongs(std::array<std::string_view, 1>{"identity"}, "at the root of the document, as x-rate-limit-identity");

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "text/yaml/map_reader.h"
+#include "policy/read/limit_reader.h"
 
 namespace weir::policy {
 namespace {
@@ -20,21 +20,14 @@ Result<bool> parse_version(std::string_view text) {
 
 constexpr std::array<std::string_view, 4> identity_fields{"trusted_proxies", "user", "api_key", "ip"};
 constexpr std::array<std::string_view, 3> tiers_fields{"from", "default", "names"};
-constexpr std::array<std::string_view, 25> limit_fields{
-    "name",           "routes",     "when",     "consumer_key",     "missing",        "algorithm",
-    "rate",           "burst",      "capacity", "refill_rate",      "leak_rate",      "limit",
-    "window_seconds", "queue",      "cost",     "max_cost",         "tier_overrides", "mode",
-    "candidate",      "warn_first", "penalty",  "on_store_failure", "consistency",    "lease",
-    "usage"};
 
-void read_limits(const text::Node& node, MoreMethods methods, PolicySpec& policy, Problems& problems) {
+void read_limits(const text::Node& node, const LimitPlace& place, PolicySpec& policy, Problems& problems) {
   if (!node.is_sequence()) {
     problems.error(node.at, "limits has to be a list, not {}", name_of(node.kind));
     return;
   }
   for (const text::Node& item : node.items) {
-    if (auto limit = read_limit(item, {.name = {}, .routes = {}, .methods = methods}, problems))
-      policy.limits.push_back(*std::move(limit));
+    if (auto limit = read_limit(item, place, problems)) policy.limits.push_back(*std::move(limit));
   }
 }
 
@@ -83,7 +76,7 @@ std::optional<std::vector<Written<std::string>>> read_names(const text::Node& no
 
 }  // namespace
 
-PolicySpec read_policy(const text::Node& root, Problems& problems) {
+PolicySpec read_policy(const text::Node& root, Problems& problems, LimitFields fields) {
   PolicySpec policy;
   policy.identity = Identity::defaults();
   text::MapReader map(root, "a policy", problems);
@@ -96,11 +89,11 @@ PolicySpec read_policy(const text::Node& root, Problems& problems) {
   std::vector<std::string> methods;
   if (const auto* more = map.find("methods")) methods = read_methods(*more, problems);
   if (const auto* limits = map.require("limits", "limits: and a list of them")) {
-    read_limits(*limits, &methods, policy, problems);
+    read_limits(*limits, {.name = {}, .routes = {}, .methods = &methods, .fields = fields}, policy, problems);
   }
   map.belongs(identity_fields, "to identity: is its line indented too little?");
   map.belongs(tiers_fields, "to tiers: is its line indented too little?");
-  map.belongs(limit_fields, "to a limit: is its line indented too little?");
+  map.belongs(names_of(fields), "to a limit: is its line indented too little?");
   map.finish();
   return policy;
 }

@@ -9,12 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/limit_fields.h"
 #include "policy/spec.h"
 #include "text/yaml/document.h"
 
 namespace weir::policy {
 
-[[nodiscard]] PolicySpec read_policy(const text::Node& root, Problems& problems);
+[[nodiscard]] PolicySpec read_policy(const text::Node& root, Problems& problems, LimitFields fields = limit_fields());
 
 // `identity` and `tiers`: who is calling. The same shape at the root of policy.yaml, and in OpenAPI's
 // x-rate-limit-identity and x-rate-limit-tiers. `called` is what the field is called in the file.
@@ -26,18 +27,6 @@ using MoreMethods = const std::vector<std::string>*;
 
 // Before the name of a header, in consumer_key and cost.
 inline constexpr std::string_view header_prefix = "header:";
-
-// What the place of a limit says already.
-struct LimitPlace {
-  // The name of a limit that has no `name`; without it, `name` is required.
-  std::optional<Written<std::string>> name;
-  // The routes of a limit that stands beside them, where `routes` has no place; without it, `routes` says them.
-  std::optional<std::vector<Written<RouteTemplate>>> routes;
-  MoreMethods methods = nullptr;
-};
-
-// limit_reader.cpp: one limit, as policy.yaml and OpenAPI's x-rate-limit write it.
-[[nodiscard]] std::optional<LimitSpec> read_limit(const text::Node& node, const LimitPlace& place, Problems& problems);
 
 // scope_reader.cpp: which requests are meant, and by what they are counted.
 

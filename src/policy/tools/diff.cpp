@@ -34,9 +34,9 @@ const CompiledLimit* find(const LimitsByName& limits, std::string_view name) {
   return found == limits.end() ? nullptr : found->second;
 }
 
-Changes changes_between(const Side& before, const Side& after) {
+Changes changes_between(const Side& before, const Side& after, LimitFields fields) {
   Changes changes;
-  diff_parts::compare_limit(before, after, changes);
+  diff_parts::compare_limit(before, after, fields, changes);
   if (before.limit.mode == after.limit.mode && after.limit.mode == Mode::enforce) return changes;
   // What is never denied, or was not until now, is not changed by numbers.
   for (Change& change : changes) change.direction = Direction::neutral;
@@ -71,7 +71,8 @@ std::string meaning_of(CompiledLimit limit) {
 // Limits that are only in one of the two, each found again under another name if there is one that is the same.
 class Strays {
  public:
-  Strays(const Ruleset& before, const Ruleset& after) : before_(before), after_(after) {}
+  Strays(const Ruleset& before, const Ruleset& after, LimitFields fields)
+      : before_(before), after_(after), fields_(fields) {}
 
   void removed(const CompiledLimit& limit) { removed_.push_back(&limit); }
   void added(const CompiledLimit& limit) { added_[meaning_of(limit)].push_back(&limit); }
@@ -83,7 +84,7 @@ class Strays {
       if (found == added_.end()) continue;
       auto& alike = found->second;
       const auto same = std::ranges::find_if(alike, [&](const CompiledLimit* other) {
-        return changes_between({before_, *limit}, {after_, *other}).empty();
+        return changes_between({before_, *limit}, {after_, *other}, fields_).empty();
       });
       if (same == alike.end()) continue;
       changes.push_back({(*same)->name, fmt::format("was '{}', states start afresh", limit->name), Direction::neutral});
@@ -105,21 +106,22 @@ class Strays {
  private:
   const Ruleset& before_;
   const Ruleset& after_;
+  LimitFields fields_;
   std::vector<const CompiledLimit*> removed_;
   std::map<std::string, std::vector<const CompiledLimit*>> added_;
 };
 
-void compare_limits(const Ruleset& before, const Ruleset& after, Changes& changes) {
+void compare_limits(const Ruleset& before, const Ruleset& after, LimitFields fields, Changes& changes) {
   const LimitsByName old_limits = limits_by_name(before);
   const LimitsByName new_limits = limits_by_name(after);
-  Strays strays(before, after);
+  Strays strays(before, after, fields);
   for (const CompiledLimit& limit : before.limits) {
     if (limit.by_descriptor()) continue;
     const CompiledLimit* now = find(new_limits, limit.name);
     if (now == nullptr) {
       strays.removed(limit);
     } else {
-      const Changes some = changes_between({before, limit}, {after, *now});
+      const Changes some = changes_between({before, limit}, {after, *now}, fields);
       changes.insert(changes.end(), some.begin(), some.end());
     }
   }
@@ -190,11 +192,11 @@ std::string_view told(Direction direction) {
 
 }  // namespace
 
-std::vector<Change> diff(const Ruleset& before, const Ruleset& after) {
+std::vector<Change> diff(const Ruleset& before, const Ruleset& after, LimitFields fields) {
   Changes changes;
   diff_parts::compare_identity(before, after, changes);
   diff_parts::compare_tiers(before, after, changes);
-  compare_limits(before, after, changes);
+  compare_limits(before, after, fields, changes);
   diff_parts::compare_domains(before, after, changes);
   compare_labels(before, after, changes);
   return changes;

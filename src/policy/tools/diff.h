@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/limit_fields.h"
 #include "policy/ruleset.h"
 
 namespace weir::policy {
@@ -30,7 +31,8 @@ struct Change {
 };
 
 // Swapping the two swaps tighter and looser. Empty for two that mean the same.
-[[nodiscard]] std::vector<Change> diff(const Ruleset& before, const Ruleset& after);
+[[nodiscard]] std::vector<Change> diff(const Ruleset& before, const Ruleset& after,
+                                       LimitFields fields = limit_fields());
 
 // Whether somebody could be denied who was not before: tighter or different.
 [[nodiscard]] bool may_deny_more(const std::vector<Change>& changes) noexcept;

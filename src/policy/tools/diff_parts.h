@@ -1,8 +1,11 @@
 // The parts of diff.h, by what they compare. Only diff.cpp calls them.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "policy/limit_fields.h"
 #include "policy/ruleset.h"
 #include "policy/tools/diff.h"
 #include "policy/tools/strictness.h"
@@ -33,8 +36,24 @@ struct Side {
   const CompiledLimit& limit;
 };
 
+// Two versions of one limit, and what is told of them.
+struct LimitComparison {
+  const Side& before;
+  const Side& after;
+  Changes& changes;
+
+  void tell(std::string sentence, Direction direction) const {
+    changes.push_back({after.limit.name, std::move(sentence), direction});
+  }
+};
+
 // diff_limit.cpp: as if both were enforced.
-void compare_limit(const Side& before, const Side& after, Changes& changes);
+void compare_limit(const Side& before, const Side& after, LimitFields fields, Changes& changes);
+
+// diff_limit.cpp: fields whose change takes more than one sentence to tell. limit_fields.cpp has the others.
+void compare_routes(const LimitComparison& limits);
+void compare_missing(const LimitComparison& limits);
+void compare_cost(const LimitComparison& limits);
 
 // diff_domains.cpp
 void compare_identity(const Ruleset& before, const Ruleset& after, Changes& changes);

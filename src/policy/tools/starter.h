@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "policy/limit_fields.h"
 #include "policy/vocabulary.h"
 
 namespace weir::policy {
@@ -17,7 +18,7 @@ namespace weir::policy {
 // at. None if the document cannot be read: `problems` then says why.
 [[nodiscard]] std::optional<std::string> starter_policy(std::string_view openapi, Problems& problems);
 
-// The JSON Schema (draft 2020-12) of policy.yaml, for editors: src/policy/schema.json, as it is there.
-[[nodiscard]] std::string_view schema() noexcept;
+// The JSON Schema (draft 2020-12) of policy.yaml, for editors.
+[[nodiscard]] std::string schema(LimitFields fields = limit_fields());
 
 }  // namespace weir::policy

@@ -14,9 +14,9 @@
 #include <fmt/core.h>
 
 #include "base/ascii.h"
+#include "policy/read/limit_reader.h"
 #include "policy/read/openapi/document.h"
 #include "policy/read/openapi/operations.h"
-#include "policy/read/policy_reader.h"
 #include "policy/rules.h"
 #include "text/yaml/scalar.h"
 
@@ -193,7 +193,8 @@ RouteTemplate below(const std::string& base, const RouteTemplate& route) {
 // What stands under x-rate-limit, collected from all places of a document into limits with their routes.
 class Limits {
  public:
-  Limits(References& references, Problems& problems) : references_(references), problems_(problems) {}
+  Limits(References& references, LimitFields fields, Problems& problems)
+      : references_(references), fields_(fields), problems_(problems) {}
 
   // One limit, a list of them, or a reference to either, for `operations`, which stay where they are until take().
   // `name` is for limits without one.
@@ -236,7 +237,8 @@ class Limits {
                       "characters: give the limit a name",
                       in_quotes(name.value), text::longest_name);
     } else if (is_new) {
-      auto limit = read_limit(node, {.name = name, .routes = std::vector<Written<RouteTemplate>>()}, problems_);
+      auto limit = read_limit(node, {.name = name, .routes = std::vector<Written<RouteTemplate>>(), .fields = fields_},
+                              problems_);
       if (limit) {
         known->second = all_.size();
         all_.push_back({*std::move(limit), {}, {}});
@@ -281,6 +283,7 @@ class Limits {
   }
 
   References& references_;
+  LimitFields fields_;
   Problems& problems_;
   std::vector<Collected> all_;
   std::map<std::pair<const text::Node*, std::string>, std::optional<std::size_t>> known_;  // in all_; none: wrong
@@ -302,12 +305,12 @@ std::string printable(std::string_view path) {
 
 class Reader {
  public:
-  Reader(const text::Node& root, Problems& problems)
+  Reader(const text::Node& root, LimitFields fields, Problems& problems)
       : root_(root),
         problems_(problems),
         references_(root, problems),
         items_(read_paths(root, references_, problems)),
-        limits_(references_, problems) {}
+        limits_(references_, fields, problems) {}
 
   PolicySpec read() {
     PolicySpec policy;
@@ -405,9 +408,9 @@ class Reader {
 
 }  // namespace
 
-std::optional<PolicySpec> read(const text::Node& root, Problems& problems) {
+std::optional<PolicySpec> read(const text::Node& root, Problems& problems, LimitFields fields) {
   if (!is_supported(root, problems)) return std::nullopt;
-  return Reader(root, problems).read();
+  return Reader(root, fields, problems).read();
 }
 
 }  // namespace weir::policy::openapi

@@ -12,6 +12,7 @@
 
 #include <optional>
 
+#include "policy/limit_fields.h"
 #include "policy/spec.h"
 #include "text/yaml/document.h"
 
@@ -19,6 +20,7 @@ namespace weir::policy::openapi {
 
 // None unless it is_supported(). Without the limits that are wrong by themselves: compile() can still find what is
 // wrong between the others.
-[[nodiscard]] std::optional<PolicySpec> read(const text::Node& root, Problems& problems);
+[[nodiscard]] std::optional<PolicySpec> read(const text::Node& root, Problems& problems,
+                                             LimitFields fields = limit_fields());
 
 }  // namespace weir::policy::openapi

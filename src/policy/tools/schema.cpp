@@ -1,0 +1,168 @@
+// The JSON Schema of policy.yaml: what is around limits as it stands here, and their fields from the table.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include "policy/limit_fields.h"
+#include "policy/tools/starter.h"
+#include "text/characters.h"
+#include "text/json.h"
+
+namespace weir::policy {
+namespace {
+
+constexpr std::string_view schema_head = R"({
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$id": "https://weir.example/schema/policy-1.json",
+  "title": "Weir policy",
+  "description": "Who is limited, on what, how, and what happens when the store is away. What takes more than one value to be wrong, `weir lint` says.",
+  "$defs": {
+    "name": { "description": "Letters, digits, '.', '_' and '-'. Without quotes, 2024 is a name too.", "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9._-]+$", "maxLength": 128 },
+    "header_name": { "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength": 128 },
+    "whole": { "type": "integer", "minimum": 1, "maximum": 9007199254740992 },
+    "per_second": { "description": "A number above 0 with at most six decimal places.", "type": "number", "exclusiveMinimum": 0, "maximum": 9007199254740992 },
+    "logged": { "type": "integer", "minimum": 1, "maximum": 65536 },
+    "duration": { "type": "string", "pattern": "^[1-9][0-9]*(ms|s|min|h|day)$", "examples": ["30s", "10min", "1h"] },
+    "ranges": { "type": "array", "items": { "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] }, "maxItems": 10000 },
+    "header": { "type": "object", "required": ["header"], "additionalProperties": false, "properties": { "header": { "$ref": "#/$defs/header_name" } } },
+    "key": {
+      "type": "string",
+      "pattern": "^(user|api_key|ip|global|route|header:[A-Za-z0-9!#$%&'*.^_`|~-]+)([+](user|api_key|ip|global|route|header:[A-Za-z0-9!#$%&'*.^_`|~-]+))*$"
+    })";
+
+constexpr std::string_view schema_root = R"(
+  },
+  "type": "object", "required": ["version", "limits"], "additionalProperties": false, "properties": {
+    "version": { "const": 1, "description": "The version of the language." },
+    "identity": {
+      "description": "Who is calling, and whom to believe about it.",
+      "type": "object", "additionalProperties": false, "properties": {
+        "trusted_proxies": { "description": "Only these are believed: user, tier, cost and forwarded address. Default: loopback.", "$ref": "#/$defs/ranges" },
+        "user": { "$ref": "#/$defs/header" },
+        "api_key": { "type": "object", "additionalProperties": false, "properties": {
+          "header": { "$ref": "#/$defs/header_name" },
+          "verified": { "description": "Whether the trusted proxy checks keys.", "type": "boolean" }
+        } },
+        "ip": { "type": "object", "additionalProperties": false, "properties": {
+          "ipv6_prefix": { "type": "integer", "minimum": 1, "maximum": 128, "default": 64 },
+          "header": { "description": "The one header that names the client's address.", "$ref": "#/$defs/header_name" }
+        } }
+      }
+    },
+    "tiers": { "type": "object", "additionalProperties": false, "properties": {
+      "from": { "$ref": "#/$defs/header" },
+      "default": { "$ref": "#/$defs/name" },
+      "names": { "description": "All tiers there are; then an override for another one is a mistake.", "type": "array", "minItems": 1, "uniqueItems": true, "items": { "$ref": "#/$defs/name" } }
+    } },
+    "methods": {
+      "description": "Methods that routes may name, beyond those of the IANA's registry.",
+      "type": "array", "minItems": 1, "maxItems": 100,
+      "items": { "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength": 32 }
+    },
+    "limits": {
+      "description": "All that cover a request are judged together: denied by one, it is charged to none.",
+      "type": "array", "items": {
+        "anyOf": [{ "required": ["algorithm"] }, { "required": ["rate"], "properties": { "rate": { "const": 0 } } }],
+        "if": { "required": ["max_cost"] },
+        "then": { "required": ["cost"], "properties": { "cost": { "type": "string" } } },
+        "type": "object", )";
+
+constexpr std::string_view schema_tail = "\n      }\n    }\n  }\n}\n";
+
+// Markdown without its markup: `[text](address)` and code.
+std::string without_markup(std::string_view markdown) {
+  std::string text;
+  for (std::size_t i = 0; i < markdown.size(); ++i) {
+    if (markdown.substr(i).starts_with("](")) {
+      i = std::min(markdown.find(')', i), markdown.size());
+    } else if (markdown[i] != '`' && markdown[i] != '[') {
+      text += markdown[i];
+    }
+  }
+  return text;
+}
+
+bool is_one_value(std::string_view fallback) {
+  return fallback.size() > 2 && fallback.starts_with('`') && fallback.find('`', 1) == fallback.size() - 1;
+}
+
+std::string description(const LimitField& field) {
+  std::string text = without_markup(field.meaning);
+  if (!text.empty() && field.meaning.front() != '`') text.front() = text::to_upper(text.front());
+  text += '.';
+  const bool is_told = !field.fallback.empty() && !field.fallback.starts_with("required") && field.fallback != "none";
+  if (is_told && !is_one_value(field.fallback)) text += fmt::format(" By default: {}.", without_markup(field.fallback));
+  return text::json_text(text);
+}
+
+// `a.b` is a field of `a`; a path without a dot, of the limit.
+std::string_view owner_of(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? "" : path.substr(0, dot);
+}
+
+std::string replaced(std::string text, std::string_view mark, std::string_view with) {
+  if (const std::size_t at = text.find(mark); at != std::string::npos) text.replace(at, mark.size(), with);
+  return text;
+}
+
+// Of the fields in that scope, each by its definition.
+std::string references(LimitFields fields, FieldScope scope) {
+  std::vector<std::string> properties;
+  for (const std::string_view name : names_of(fields, scope)) {
+    properties.push_back(fmt::format(R"("{0}": {{ "$ref": "#/$defs/{0}" }})", name));
+  }
+  return fmt::format("{{ {} }}", fmt::join(properties, ", "));
+}
+
+std::string object(LimitFields fields, std::string_view owner, std::string_view separator);
+
+// Without its braces.
+std::string schema_of(LimitFields fields, const LimitField& field) {
+  const auto& [schema, values, alternative] = field.type;
+  std::string text = replaced(schema, tier_fields, references(fields, FieldScope::tier));
+  text = replaced(text, candidate_fields, references(fields, FieldScope::candidate));
+  const std::string inner = object(fields, field.path, " ");
+  if (!inner.empty()) text += ", " + inner;
+  if (!alternative.empty()) text = fmt::format(R"("anyOf": [{{ {} }}, {{ {} }}])", alternative, text);
+  if (is_one_value(field.fallback)) text = fmt::format(R"("default": "{}", {})", without_markup(field.fallback), text);
+  return fmt::format(R"("description": {}, {})", description(field), text);
+}
+
+// The fields of a field, or with an empty owner of a limit: members of the schema of a map. Empty: there are none.
+std::string object(LimitFields fields, std::string_view owner, std::string_view separator) {
+  std::vector<std::string> properties;
+  std::vector<std::string> required;
+  for (const LimitField& field : fields) {
+    if (owner_of(field.path) != owner || field.type.schema.empty()) continue;
+    const std::string_view name = field.path.substr(owner.empty() ? 0 : owner.size() + 1);
+    const bool is_defined = field.use.scope != FieldScope::limit;  // where all that may have it find it
+    properties.push_back(
+        fmt::format(R"("{}": {{ {} }})", name,
+                    is_defined ? fmt::format(R"("$ref": "#/$defs/{}")", name) : schema_of(fields, field)));
+    if (field.fallback == "required") required.push_back(fmt::format(R"("{}")", name));
+  }
+  if (properties.empty()) return {};
+  const std::string needs = required.empty() ? "" : fmt::format(R"("required": [{}], )", fmt::join(required, ", "));
+  return fmt::format(R"({}"additionalProperties": false, "properties": {{{}{}{}}})", needs, separator,
+                     fmt::join(properties, fmt::format(",{}", separator)), separator);
+}
+
+}  // namespace
+
+std::string schema(LimitFields fields) {
+  std::string text(schema_head);
+  for (const LimitField& field : fields) {
+    if (!field.is_own() || field.use.scope == FieldScope::limit) continue;
+    text += fmt::format(",\n    \"{}\": {{ {} }}", field.path, schema_of(fields, field));
+  }
+  text += schema_root;
+  text += object(fields, "", "\n          ");
+  return text + std::string(schema_tail);
+}
+
+}  // namespace weir::policy
