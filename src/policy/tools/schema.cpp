@@ -7,9 +7,9 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "policy/limit_fields.h"
 #include "policy/tools/starter.h"
-#include "text/characters.h"
 #include "text/json.h"
 
 namespace weir::policy {
@@ -92,7 +92,7 @@ bool is_one_value(std::string_view fallback) {
 
 std::string description(const LimitField& field) {
   std::string text = without_markup(field.meaning);
-  if (!text.empty() && field.meaning.front() != '`') text.front() = text::to_upper(text.front());
+  if (!text.empty() && field.meaning.front() != '`') text.front() = base::to_upper(text.front());
   text += '.';
   const bool is_told = !field.fallback.empty() && !field.fallback.starts_with("required") && field.fallback != "none";
   if (is_told && !is_one_value(field.fallback)) text += fmt::format(" By default: {}.", without_markup(field.fallback));
