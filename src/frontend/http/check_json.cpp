@@ -1,9 +1,9 @@
 #include "frontend/http/check_json.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
-#include <span>
 #include <string>
 
 #include <simdjson.h>
@@ -21,6 +21,29 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+enum class Field {
+  method,
+  path,
+  ip,
+  user,
+  api_key,
+  tier,
+  headers,
+  cost,
+  max_wait,
+  peek,
+  reserve,
+  lease,
+  id,
+  receipt,
+  actual
+};
+
+struct KnownField {
+  std::string_view name;
+  unsigned kinds;  // those that have it, as bits
+};
+
 constexpr unsigned bit_of(CheckKind kind) noexcept {
   return 1U << static_cast<unsigned>(kind);
 }
@@ -29,6 +52,36 @@ constexpr unsigned of_queries = of_check | bit_of(CheckKind::report);
 constexpr unsigned of_settle = bit_of(CheckKind::settle);
 constexpr unsigned of_extend = bit_of(CheckKind::extend);
 constexpr unsigned of_receipts = of_settle | bit_of(CheckKind::release) | of_extend;
+
+constexpr std::array<KnownField, 15> known_fields{{{"method", of_queries},
+                                                   {"path", of_queries},
+                                                   {"ip", of_queries},
+                                                   {"user", of_queries},
+                                                   {"api_key", of_queries},
+                                                   {"tier", of_queries},
+                                                   {"headers", of_queries},
+                                                   {"cost", of_queries},
+                                                   {"max_wait", of_check},
+                                                   {"peek", of_check},
+                                                   {"reserve", of_check},
+                                                   {"lease", of_check | of_extend},
+                                                   {"id", of_queries},
+                                                   {"receipt", of_receipts},
+                                                   {"actual", of_settle}}};
+
+// `a, b and c`
+std::string fields_of(CheckKind kind) {
+  std::vector<std::string_view> names;
+  for (const KnownField& field : known_fields) {
+    if ((field.kinds & bit_of(kind)) != 0) names.push_back(field.name);
+  }
+  std::string text(names.front());
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    text += i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
 
 std::string_view example_of(CheckKind kind) noexcept {
   switch (kind) {
@@ -115,19 +168,11 @@ class CheckReader::Parsing {
 
  private:
   Result<void> read_ask(ondemand::value value, CheckAsk& ask);
+  Result<void> read_field(Field field, ondemand::value value, CheckAsk& ask);
   Result<void> read_text(std::string_view name, ondemand::value value, std::string_view& text);
   Result<void> read_id(std::string_view name, ondemand::value value, std::string_view& id);
   Result<void> read_headers(ondemand::value value, Query& query);
   Result<void> read_array(ondemand::document& document, std::vector<CheckAsk>& asks);
-
-  // A field of an object, and how it is read into what is asked.
-  struct KnownField {
-    std::string_view name;
-    unsigned kinds;  // those that have it, as bits
-    Result<void> (*read)(Parsing& parsing, std::string_view name, ondemand::value value, CheckAsk& ask);
-  };
-  [[nodiscard]] static std::span<const KnownField> known_fields() noexcept;
-  [[nodiscard]] static std::string fields_of(CheckKind kind);
 
   ondemand::parser parser_;
   std::string padded_;  // a body, with the bytes behind it that the parser reads over
@@ -135,58 +180,6 @@ class CheckReader::Parsing {
   CheckKind kind_ = CheckKind::check;  // of what is being read, and so is
   BatchMemory* memory_ = nullptr;
 };
-
-std::span<const CheckReader::Parsing::KnownField> CheckReader::Parsing::known_fields() noexcept {
-  using P = Parsing&;
-  using Name = std::string_view;
-  using Value = ondemand::value;
-  using Ask = CheckAsk&;
-  static constexpr KnownField table[] = {
-      {"method", of_queries, [](P p, Name n, Value v, Ask a) { return p.read_text(n, v, a.query.method); }},
-      {"path", of_queries,
-       [](P p, Name n, Value v, Ask a) {
-         auto done = p.read_text(n, v, a.query.path);
-         return done ? check_path(a.query.path) : done;
-       }},
-      {"ip", of_queries,
-       [](P p, Name n, Value v, Ask a) {
-         auto done = p.read_text(n, v, a.query.ip);
-         return done ? check_address(a.query.ip) : done;
-       }},
-      {"user", of_queries, [](P p, Name n, Value v, Ask a) { return p.read_text(n, v, a.query.user); }},
-      {"api_key", of_queries, [](P p, Name n, Value v, Ask a) { return p.read_text(n, v, a.query.api_key); }},
-      {"tier", of_queries, [](P p, Name n, Value v, Ask a) { return p.read_text(n, v, a.query.tier); }},
-      {"headers", of_queries, [](P p, Name, Value v, Ask a) { return p.read_headers(v, a.query); }},
-      {"cost", of_queries, [](P, Name n, Value v, Ask a) { return read_cost(n, v, a.query.cost); }},
-      {"max_wait", of_check, [](P, Name n, Value v, Ask a) { return read_time(n, v, a.query.max_wait); }},
-      {"peek", of_check, [](P, Name n, Value v, Ask a) { return read_truth(n, v, a.query.peek); }},
-      {"reserve", of_check, [](P, Name n, Value v, Ask a) { return read_truth(n, v, a.reserves); }},
-      {"lease", of_check | of_extend,
-       [](P, Name n, Value v, Ask a) {
-         auto done = read_time(n, v, a.lease);
-         if (!done || (a.lease > Duration::zero() && a.lease <= core::Receipts::longest)) return done;
-         return Result<void>(failure(std::string(n), "is not above 0 and at most 604800 seconds, a week"));
-       }},
-      {"id", of_queries, [](P p, Name n, Value v, Ask a) { return p.read_id(n, v, a.id); }},
-      {"receipt", of_receipts, [](P p, Name n, Value v, Ask a) { return p.read_text(n, v, a.receipt); }},
-      {"actual", of_settle, [](P, Name n, Value v, Ask a) { return read_cost(n, v, a.actual); }},
-  };
-  return table;
-}
-
-// `a, b and c`
-std::string CheckReader::Parsing::fields_of(CheckKind kind) {
-  std::vector<std::string_view> names;
-  for (const KnownField& field : known_fields()) {
-    if ((field.kinds & bit_of(kind)) != 0) names.push_back(field.name);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  return text;
-}
 
 Result<bool> CheckReader::Parsing::read(CheckKind kind, std::string_view body, std::vector<CheckAsk>& asks,
                                         BatchMemory& memory) {
@@ -235,22 +228,65 @@ Result<void> CheckReader::Parsing::read_array(ondemand::document& document, std:
 Result<void> CheckReader::Parsing::read_ask(ondemand::value value, CheckAsk& ask) {
   ondemand::object object;
   if (value.get_object().get(object)) return failure("query", "is not an object");
-  const std::span<const KnownField> fields = known_fields();
   unsigned seen = 0;
   for (auto member : object) {
     ondemand::field field;
     std::string_view name;
     if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "is not JSON");
-    const auto known = std::ranges::find(fields, name, &KnownField::name);
-    if (known == fields.end() || (known->kinds & bit_of(kind_)) == 0) {
+    const auto known = std::ranges::find(known_fields, name, &KnownField::name);
+    if (known == known_fields.end() || (known->kinds & bit_of(kind_)) == 0) {
       return failure("field '" + std::string(name) + "'", "is not known; there are " + fields_of(kind_));
     }
-    const auto index = static_cast<unsigned>(known - fields.begin());
+    const auto index = static_cast<unsigned>(known - known_fields.begin());
     if ((seen >> index & 1U) != 0) return failure(std::string(known->name), "is there twice");
     seen |= 1U << index;
-    if (auto done = known->read(*this, known->name, field.value(), ask); !done) return done;
+    if (auto done = read_field(static_cast<Field>(index), field.value(), ask); !done) return done;
   }
   return check_together(kind_, ask);
+}
+
+Result<void> CheckReader::Parsing::read_field(Field field, ondemand::value value, CheckAsk& ask) {
+  const std::string_view name = known_fields[static_cast<std::size_t>(field)].name;
+  switch (field) {
+    case Field::method:
+      return read_text(name, value, ask.query.method);
+    case Field::path: {
+      auto done = read_text(name, value, ask.query.path);
+      return done ? check_path(ask.query.path) : done;
+    }
+    case Field::ip: {
+      auto done = read_text(name, value, ask.query.ip);
+      return done ? check_address(ask.query.ip) : done;
+    }
+    case Field::user:
+      return read_text(name, value, ask.query.user);
+    case Field::api_key:
+      return read_text(name, value, ask.query.api_key);
+    case Field::tier:
+      return read_text(name, value, ask.query.tier);
+    case Field::headers:
+      return read_headers(value, ask.query);
+    case Field::cost:
+      return read_cost(name, value, ask.query.cost);
+    case Field::max_wait:
+      return read_time(name, value, ask.query.max_wait);
+    case Field::peek:
+      return read_truth(name, value, ask.query.peek);
+    case Field::reserve:
+      return read_truth(name, value, ask.reserves);
+    case Field::lease: {
+      auto done = read_time(name, value, ask.lease);
+      if (!done || (ask.lease > Duration::zero() && ask.lease <= core::Receipts::longest)) return done;
+      return failure(std::string(name), "is not above 0 and at most 604800 seconds, a week");
+    }
+    case Field::id:
+      return read_id(name, value, ask.id);
+    case Field::receipt:
+      return read_text(name, value, ask.receipt);
+    case Field::actual:
+      return read_cost(name, value, ask.actual);
+  }
+  return {};
 }
 
 Result<void> CheckReader::Parsing::read_text(std::string_view name, ondemand::value value, std::string_view& text) {
