@@ -46,9 +46,7 @@ bool read_parameters(std::string_view query, Target& read) {
 
 }  // namespace
 
-bool Route::matches(std::string_view sent) const noexcept {
-  if (sent.empty()) sent = "/";
-  if (path.find('{') == std::string_view::npos) return sent == path;
+bool Route::matches_segments(std::string_view sent) const noexcept {
   if (!sent.starts_with('/')) return false;
   std::string_view written = path;
   while (!written.empty() && !sent.empty()) {
@@ -63,18 +61,15 @@ bool Route::matches(std::string_view sent) const noexcept {
   return written.empty() && sent.empty();
 }
 
-std::string_view without_authority(std::string_view target) noexcept {
-  if (target.starts_with('/')) return target;
+std::string_view path_in_absolute_form(std::string_view target) noexcept {
   const std::size_t scheme = target.find("://");
   if (scheme == std::string_view::npos) return target;
   const std::size_t path = target.find_first_of("/?", scheme + 3);
   return path == std::string_view::npos ? std::string_view{} : target.substr(path);
 }
 
-std::optional<HttpAnswer> refuse_method(const Route& route, std::string_view method) {
+HttpAnswer refuse_method(const Route& route) {
   const bool is_post = route.methods == Route::Methods::post;
-  const bool fits = is_post ? method == "POST" : method == "GET" || method == "HEAD";
-  if (fits || route.methods == Route::Methods::any) return {};
   return http_problem(405, is_post ? "Use POST." : "Use GET.", {"Allow", is_post ? "POST" : "GET, HEAD"});
 }
 

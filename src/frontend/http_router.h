@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,17 +31,33 @@ struct Route {
   Right right = Right::read;
   Span span = Span::whole;
 
-  // `path` is compared as it was sent, percent-encoded.
-  [[nodiscard]] bool matches(std::string_view sent) const noexcept;
+  bool has_names = path.find('{') != std::string_view::npos;
+
+  // `sent` is compared as it was sent, percent-encoded.
+  [[nodiscard]] bool matches(std::string_view sent) const noexcept {
+    return has_names ? matches_segments(sent) : sent == path;
+  }
+  [[nodiscard]] bool takes(std::string_view method) const noexcept {
+    if (methods == Methods::any) return true;
+    return methods == Methods::post ? method == "POST" : method == "GET" || method == "HEAD";
+  }
+
+ private:
+  [[nodiscard]] bool matches_segments(std::string_view sent) const noexcept;
 };
 
+[[nodiscard]] std::string_view path_in_absolute_form(std::string_view target) noexcept;
+
 // http://host/path?a=1 -> /path?a=1
-[[nodiscard]] std::string_view without_authority(std::string_view target) noexcept;
+[[nodiscard]] inline std::string_view without_authority(std::string_view target) noexcept {
+  return target.starts_with('/') ? target : path_in_absolute_form(target);
+}
 
 // Null if no route has this path. `target` has no authority.
 template <class Row>
 [[nodiscard]] const Row* find_route(std::span<const Row> rows, std::string_view target) noexcept {
-  const std::string_view path = target.substr(0, target.find('?'));
+  std::string_view path = target.substr(0, target.find('?'));
+  if (path.empty()) path = "/";
   const auto found = std::ranges::find_if(rows, [&](const Route& route) { return route.matches(path); });
   return found == rows.end() ? nullptr : &*found;
 }
@@ -53,23 +70,24 @@ struct HttpRouter {
   std::string_view unknown_path;
 
   // The row for the request; null, and then `refusal` says why not.
-  [[nodiscard]] const Row* find(const wire::http1::Request& request, const HostNames& hosts, HttpAnswer& refusal) const;
+  [[nodiscard]] const Row* find(const wire::http1::Request& request, const HostNames& hosts,
+                                std::unique_ptr<HttpAnswer>& refusal) const;
 };
 
-// Nothing if the route takes the method.
-[[nodiscard]] std::optional<HttpAnswer> refuse_method(const Route& route, std::string_view method);
+// Tells the caller which methods the route takes.
+[[nodiscard]] HttpAnswer refuse_method(const Route& route);
 
 template <class Row>
 const Row* HttpRouter<Row>::find(const wire::http1::Request& request, const HostNames& hosts,
-                                 HttpAnswer& refusal) const {
+                                 std::unique_ptr<HttpAnswer>& refusal) const {
   const auto refuse = [&](HttpAnswer answer) {
-    refusal = std::move(answer);
+    refusal = std::make_unique<HttpAnswer>(std::move(answer));
     return nullptr;
   };
   if (!hosts.accept(request.host)) return refuse(http_problem(421, wrong_host));
   const Row* const row = find_route(rows, without_authority(request.target));
   if (row == nullptr) return refuse(http_problem(404, unknown_path));
-  if (auto refused = refuse_method(*row, request.method)) return refuse(std::move(*refused));
+  if (!row->takes(request.method)) return refuse(refuse_method(*row));
   return row;
 }
 

@@ -256,9 +256,9 @@ void AdminFrontend::Session::respond(const Request& request, net::Output& out) {
       .wrong_host = "This listener does not answer to that Host; list it in listeners.admin.hosts.",
       .unknown_path = unknown_path};
   const RequestTraits traits = traits_of(request);
-  HttpAnswer refusal;
+  std::unique_ptr<HttpAnswer> refusal;
   const Row* const row = router.find(request, frontend_.options_.hosts, refusal);
-  if (row == nullptr) return write_answer(reply(out), traits, std::move(refusal));
+  if (row == nullptr) return write_answer(reply(out), traits, std::move(*refusal));
   const std::optional<Target> target = read_target(request.target);
   if (!target) {
     return write_answer(reply(out), traits,

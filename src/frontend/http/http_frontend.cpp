@@ -206,9 +206,9 @@ HttpFrontend::Task HttpFrontend::Session::task_for(const Request& request) {
           "There are POST /v1/check, /v1/report, /v1/settle, /v1/release and /v1/extend, /v1/auth, POST /json, "
           "GET /healthz, /readyz and /openapi.yaml."};
   const HttpOptions& options = frontend_.options_;
-  HttpAnswer refusal;
+  std::unique_ptr<HttpAnswer> refusal;
   const Row* const row = router.find(request, options.hosts, refusal);
-  if (row == nullptr) return say(std::move(refusal));
+  if (row == nullptr) return {.write = &Session::answer_said, .said = std::move(refusal)};
   const bool asks_for_token = row->right != Route::Right::none && options.token.is_set();
   if (asks_for_token && !shows_token(request.headers, options.token, TokenFields::weir_token)) {
     return say(http_problem(401, "This listener asks for a token in X-Weir-Token."));

@@ -54,7 +54,7 @@ bool RespFrontend::Session::take(CommandParser::Status status, net::Output& out)
     return true;
   }
   const Arguments arguments = parser_.arguments();
-  const Command* const command = find(commands(), arguments.front());
+  const Command* const command = lookup(arguments.front());
   const Lies lies = parser_.in_place() ? Lies::in_input : Lies::in_parser;
   if (!transaction_ && join(command, arguments, lies, out)) return true;
   if (transaction_ && can_exec(command, arguments)) return run_transaction(out);

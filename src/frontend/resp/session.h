@@ -63,6 +63,13 @@ class RespFrontend::Session final : public net::Session {
   [[nodiscard]] static std::span<const Command> command_subcommands() noexcept;
   [[nodiscard]] static std::span<const Command> config_subcommands() noexcept;
   [[nodiscard]] static const Command* find(std::span<const Command> among, std::string_view name) noexcept;
+  // Null if there is no such command. Clients mostly repeat the one that they sent before.
+  [[nodiscard]] const Command* lookup(std::string_view name) noexcept {
+    if (last_->name.is(name)) return last_;
+    const Command* const found = find(commands(), name);
+    if (found != nullptr) last_ = found;
+    return found;
+  }
 
   enum class Rights : std::uint8_t { none, ask, reset };
   enum class Replies : std::uint8_t { on, off, skip_next, skip_this };
@@ -145,6 +152,7 @@ class RespFrontend::Session final : public net::Session {
   [[nodiscard]] std::string description() const;
 
   RespFrontend& frontend_;
+  const Command* last_ = commands().data();  // that was looked up
   const net::Link link_;
   wire::resp::CommandParser parser_;
   wire::resp::Protocol protocol_ = wire::resp::Protocol::resp2;

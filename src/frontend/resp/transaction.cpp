@@ -107,7 +107,7 @@ bool RespFrontend::Session::run_transaction(net::Output& out) {
   for (; !transaction.over(); transaction.advance()) {
     if (out.full() || out.paused()) return false;
     const Arguments arguments = transaction.current();
-    const Command* const command = find(commands(), arguments.front());
+    const Command* const command = lookup(arguments.front());
     if (join(command, arguments, Lies::in_input, out)) continue;
     if (!answer_batch(out)) return false;
     const std::size_t begin = out.bytes().size();
