@@ -177,7 +177,9 @@ class Consistencies(ProgramTest):
 
     def with_four(self, numbers):
         config = self.file(self.CONFIG, "weir.yaml")
-        return self.note(numbers, "--config", config).removesuffix(f"; 4 nodes by {config}")
+        bound, outage = self.note(numbers, "--config", config).splitlines()
+        self.assertTrue(outage.startswith("store unavailable: each of 4 nodes admits 250 of 1000"), outage)
+        return bound.removesuffix(f"; 4 nodes by {config}")
 
     def test_exact_is_not_mentioned(self):
         self.assertEqual(self.note("algorithm: gcra, rate: 100/s"), "")
