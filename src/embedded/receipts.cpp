@@ -57,7 +57,7 @@ Engine::Reservation Engine::Body::reserve(const Query& query, const ReceiptAsk& 
                   [](const auto& batch, const auto& names) {
                     Reservation reservation;
                     embedded::VerdictAccess::fill(reservation.verdict, batch, 0, names);
-                    if (const engine::Receipt* const receipt = batch.receipt(0)) {
+                    if (const engine::ReceiptParts* const receipt = batch.receipt(0)) {
                       receipt->append_to(reservation.receipt.bytes_);
                     }
                     if (reservation) read_outcomes(reservation, batch.receipt_outcomes(0), names->ruleset());
@@ -67,7 +67,7 @@ Engine::Reservation Engine::Body::reserve(const Query& query, const ReceiptAsk& 
 }
 
 Engine::Settlement Engine::Body::settle(const Receipt& receipt, const ReceiptAsk& ask) {
-  const auto opened = engine::Receipt::read(receipt.bytes_);
+  const auto opened = engine::ReceiptParts::read(receipt.bytes_);
   if (!opened) return {};
   return evaluate(
       [&](auto& batch) { batch.add(*opened, ask); },

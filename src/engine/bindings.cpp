@@ -177,7 +177,7 @@ std::optional<std::uint32_t> Bindings::find_limit(std::uint64_t code) const noex
 void Bindings::bind_limits(const Options& options, const Bindings* previous) {
   const store::SharedTerms* const of_overrides =
       shared_keys_ ? &shared_terms_.emplace_back(store::SharedTerms{.charges_back = true}) : nullptr;
-  for (const std::string& tier : ruleset().tiers.names) tier_codes_.push_back(Receipt::name_code(tier));
+  for (const std::string& tier : ruleset().tiers.names) tier_codes_.push_back(ReceiptParts::name_code(tier));
   for (const policy::Domain& domain : ruleset().domains) {
     for (const Duration window : override_windows) {
       const Limit widest = widest_override(window);
@@ -195,7 +195,7 @@ void Bindings::bind_limits(const Options& options, const Bindings* previous) {
                            ? before->new_keys
                            : std::make_shared<store::NewKeyBound>(options.known_keys, limit.name, options.max_new_keys);
     }
-    bound.code = Receipt::name_code(limit.name);
+    bound.code = ReceiptParts::name_code(limit.name);
     limits_by_code_.emplace(bound.code, static_cast<std::uint32_t>(limits_.size()));
     bound.first_row = rows_;
     bound.usage = bound.source->usage;

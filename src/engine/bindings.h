@@ -44,7 +44,7 @@ struct DivergingConsumers {
 
 struct BoundLimit {
   const policy::CompiledLimit* source = nullptr;
-  std::uint64_t code = 0;  // Receipt::name_code of its name
+  std::uint64_t code = 0;  // ReceiptParts::name_code of its name
   TierStates live;
   TierStates candidate;  // none: no candidate
   std::optional<store::States> warnings;
@@ -91,7 +91,7 @@ class Bindings {
   [[nodiscard]] const std::vector<BoundLimit>& limits() const noexcept { return limits_; }
   // The limit with this code; none if the policy does not have it.
   [[nodiscard]] std::optional<std::uint32_t> find_limit(std::uint64_t code) const noexcept;
-  // Receipt::name_code of each tier's name.
+  // ReceiptParts::name_code of each tier's name.
   [[nodiscard]] const std::vector<std::uint64_t>& tier_codes() const noexcept { return tier_codes_; }
   [[nodiscard]] store::Tables& tables() const noexcept { return *tables_; }
 

@@ -34,7 +34,7 @@ class EvaluationBatch;
 struct EvaluationResult {
   Verdict verdict;
   store::Holdings holdings;  // filled by a look that asks for it; by a reset, as they were before
-  Receipt receipt;           // opened by a reserve; no parts: none
+  ReceiptParts receipt;      // opened by a reserve; no parts: none
   // One for each limit of a reserve that was admitted or of a report, or for each part of a receipt. None for
   // candidates.
   std::vector<ReceiptOutcome> receipt_outcomes;

@@ -70,7 +70,7 @@ class EvaluationBatch final : private store::Callback {
     new_item(receipts.decides() ? Kind::named : Kind::report_named, receipts).set(ask);
   }
   // To settle, release or extend.
-  void add(const Receipt& receipt, const ReceiptAsk& ask) { new_item(Kind::receipt, ask).receipt = receipt; }
+  void add(const ReceiptParts& receipt, const ReceiptAsk& ask) { new_item(Kind::receipt, ask).receipt = receipt; }
   // All or nothing.
   void add(std::string_view domain, std::span<const DescriptorQuery> asks) {
     new_item(Kind::descriptors).set(domain, asks);
@@ -144,7 +144,7 @@ class EvaluationBatch final : private store::Callback {
   }
   // EvaluationResult says what these are. Null: no receipt was opened.
   [[nodiscard]] const store::Holdings& holdings(std::size_t i) const noexcept { return result(i).holdings; }
-  [[nodiscard]] const Receipt* receipt(std::size_t i) const noexcept {
+  [[nodiscard]] const ReceiptParts* receipt(std::size_t i) const noexcept {
     return result(i).receipt.parts.empty() ? nullptr : &result(i).receipt;
   }
   [[nodiscard]] std::span<const ReceiptOutcome> receipt_outcomes(std::size_t i) const noexcept {
@@ -181,7 +181,7 @@ class EvaluationBatch final : private store::Callback {
     std::span<const DescriptorQuery> asks;
     AskOptions options;
     ReceiptAsk receipt_ask;
-    Receipt receipt;  // that is settled, released or extended
+    ReceiptParts receipt;  // that is settled, released or extended
     std::optional<Error> error;
     std::string consumer;  // of a reset
     // Which of them evaluates it. All keep their memory for the next request.

@@ -93,7 +93,7 @@ void QueryEvaluation::prepare_receipts() {
   const auto what = asked_.options.receipts->what;
   if (asked_.is_report() || asked_.is_give_back() || asked_.options.peek) return;
   write_receipt([&](std::size_t i) { return what == ReceiptAsk::What::reserve || asked_.limits[i].is_on_holds(); });
-  if (result().receipt.bytes() > Receipt::most_bytes) asked_.too_many = true;
+  if (result().receipt.bytes() > ReceiptParts::most_bytes) asked_.too_many = true;
   result().receipt.clear();
 }
 
@@ -332,7 +332,7 @@ void QueryEvaluation::finish_give_back() {
 
 template <class Filter>
 void QueryEvaluation::write_receipt(Filter is_part) {
-  Receipt& receipt = result().receipt;
+  ReceiptParts& receipt = result().receipt;
   receipt.clear();
   receipt.id = asked_.receipt_id();
   receipt.tier = bindings().tier_codes()[matched.caller.tier];

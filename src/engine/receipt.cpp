@@ -52,31 +52,31 @@ class ReceiptBytes {
 
 }  // namespace
 
-std::uint64_t Receipt::name_code(std::string_view name) noexcept {
+std::uint64_t ReceiptParts::name_code(std::string_view name) noexcept {
   return table::siphash13(table::HashKey{}, name);
 }
 
-void Receipt::clear() noexcept {
+void ReceiptParts::clear() noexcept {
   id = {};
   tier = 0;
   parts.clear();
   consumers.clear();
 }
 
-void Receipt::add(std::uint64_t limit, table::KeyHash consumer, std::string_view text, bool takes_actual) {
+void ReceiptParts::add(std::uint64_t limit, table::KeyHash consumer, std::string_view text, bool takes_actual) {
   const auto known = std::ranges::find(consumers, text);
   const auto number = static_cast<std::size_t>(known - consumers.begin());
   if (known == consumers.end()) consumers.emplace_back(text);
   parts.push_back({limit, consumer, static_cast<std::uint8_t>(number), takes_actual});
 }
 
-std::size_t Receipt::bytes() const noexcept {
+std::size_t ReceiptParts::bytes() const noexcept {
   std::size_t sum = head_bytes + parts.size() * part_bytes + 1;
   for (const std::string& text : consumers) sum += 1 + text.size();
   return sum;
 }
 
-void Receipt::append_to(std::string& out) const {
+void ReceiptParts::append_to(std::string& out) const {
   out += version;
   put(out, id.high);
   put(out, id.low);
@@ -94,9 +94,9 @@ void Receipt::append_to(std::string& out) const {
   }
 }
 
-std::optional<Receipt> Receipt::read(std::string_view bytes) {
+std::optional<ReceiptParts> ReceiptParts::read(std::string_view bytes) {
   ReceiptBytes in(bytes);
-  Receipt receipt;
+  ReceiptParts receipt;
   if (in.byte() != version) return std::nullopt;
   receipt.id.high = in.number();
   receipt.id.low = in.number();

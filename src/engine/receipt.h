@@ -20,7 +20,7 @@
 
 namespace weir::engine {
 
-struct Receipt {
+struct ReceiptParts {
   static constexpr std::size_t most_bytes = 348;  // what is more does not fit into 512 letters when it is sealed
 
   struct Part {
@@ -49,9 +49,9 @@ struct Receipt {
   [[nodiscard]] std::size_t bytes() const noexcept;
   void append_to(std::string& out) const;
   // Nothing if it is not what append_to() writes.
-  [[nodiscard]] static std::optional<Receipt> read(std::string_view bytes);
+  [[nodiscard]] static std::optional<ReceiptParts> read(std::string_view bytes);
 
-  friend bool operator==(const Receipt&, const Receipt&) = default;
+  friend bool operator==(const ReceiptParts&, const ReceiptParts&) = default;
 };
 
 // Which receipt is meant by a name that the caller chose, so that what it repeats counts once.

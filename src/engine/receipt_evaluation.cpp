@@ -16,7 +16,8 @@ using store::States;
 }  // namespace
 
 // One group for the limits, and one for their candidates.
-void ReceiptEvaluation::begin(const Bindings& bindings, const Receipt& receipt, const ReceiptAsk& ask, Instant now) {
+void ReceiptEvaluation::begin(const Bindings& bindings, const ReceiptParts& receipt, const ReceiptAsk& ask,
+                              Instant now) {
   start(bindings, now, &ReceiptEvaluation::read);
   asked_.clear();
   const std::size_t count = receipt.parts.size();
@@ -57,8 +58,8 @@ void ReceiptEvaluation::find_states(std::size_t part, const TierStates& tiers, s
   }
 }
 
-void ReceiptEvaluation::add_check(Group& group, Asked& asked, const Receipt& receipt, const ReceiptAsk& ask) {
-  const Receipt::Part& part = receipt.parts[asked.part];
+void ReceiptEvaluation::add_check(Group& group, Asked& asked, const ReceiptParts& receipt, const ReceiptAsk& ask) {
+  const ReceiptParts::Part& part = receipt.parts[asked.part];
   asked.use = {.id = receipt.id, .lasts = ask.lasts_for(asked.states->rule)};
   if (ask.what == ReceiptAsk::What::release) asked.use.actual = Cost{0};
   if (ask.what == ReceiptAsk::What::settle && part.takes_actual) asked.use.actual = ask.actual;

@@ -17,7 +17,7 @@ class ReceiptEvaluation final : public Evaluation {
  public:
   explicit ReceiptEvaluation(EvaluationBatch& batch) noexcept : Evaluation(batch) {}
 
-  void begin(const Bindings& bindings, const Receipt& receipt, const ReceiptAsk& ask, Instant now);
+  void begin(const Bindings& bindings, const ReceiptParts& receipt, const ReceiptAsk& ask, Instant now);
 
  private:
   // States beside which a part's receipt may lie, and what is done with it there.
@@ -29,7 +29,7 @@ class ReceiptEvaluation final : public Evaluation {
 
   void read();
   void find_states(std::size_t part, const TierStates& tiers, std::uint32_t tier);
-  void add_check(store::Group& group, Asked& asked, const Receipt& receipt, const ReceiptAsk& ask);
+  void add_check(store::Group& group, Asked& asked, const ReceiptParts& receipt, const ReceiptAsk& ask);
 
   std::vector<Asked> asked_;  // of the limits, then of their candidates, whose answers nobody is told
   std::size_t of_limits_ = 0;

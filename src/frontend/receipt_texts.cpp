@@ -14,7 +14,7 @@ constexpr std::size_t key_id_bytes = 4;
 constexpr std::size_t iv_bytes = 16;
 constexpr std::size_t tag_bytes = 16;
 constexpr std::size_t head_bytes = key_id_bytes + iv_bytes;
-constexpr std::size_t most_sealed_bytes = head_bytes + engine::Receipt::most_bytes + tag_bytes;
+constexpr std::size_t most_sealed_bytes = head_bytes + engine::ReceiptParts::most_bytes + tag_bytes;
 
 static_assert((most_sealed_bytes * 8 + 5) / 6 <= ReceiptTexts::longest_text);
 
@@ -99,11 +99,11 @@ ReceiptTexts::ReceiptTexts(std::span<const ReceiptKey> keys) {
   if (!keys.empty()) seals_ = cipher_of(keys.front(), true);
 }
 
-void ReceiptTexts::append(std::string& out, const engine::Receipt& receipt) {
+void ReceiptTexts::append(std::string& out, const engine::ReceiptParts& receipt) {
   bytes_.clear();
   receipt.append_to(bytes_);
   SealedBytes sealed;
-  if (!can_seal() || bytes_.size() > engine::Receipt::most_bytes) throw std::logic_error("not to be sealed");
+  if (!can_seal() || bytes_.size() > engine::ReceiptParts::most_bytes) throw std::logic_error("not to be sealed");
 
   const KeyId& id = keys_.front().id;
   std::ranges::copy(id, sealed.begin());
@@ -122,7 +122,7 @@ void ReceiptTexts::append(std::string& out, const engine::Receipt& receipt) {
   append_letters(out, std::span(sealed).first(head_bytes + bytes_.size() + tag_bytes));
 }
 
-std::optional<engine::Receipt> ReceiptTexts::open(std::string_view text) {
+std::optional<engine::ReceiptParts> ReceiptTexts::open(std::string_view text) {
   SealedBytes sealed;
   const std::optional<std::size_t> size = read_letters(text, sealed);
   if (!size || *size < head_bytes + tag_bytes) return std::nullopt;
@@ -140,7 +140,7 @@ std::optional<engine::Receipt> ReceiptTexts::open(std::string_view text) {
         EVP_DecryptUpdate(cipher, opened, &written, at, static_cast<int>(length)) == 1 &&
         EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, tag_bytes, at + length) == 1 &&
         EVP_DecryptFinal_ex(cipher, opened + written, &written) == 1;
-    if (is_whole) return engine::Receipt::read(bytes_);
+    if (is_whole) return engine::ReceiptParts::read(bytes_);
   }
   return std::nullopt;
 }

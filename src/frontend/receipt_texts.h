@@ -37,11 +37,11 @@ class ReceiptTexts {
 
   [[nodiscard]] bool can_seal() const noexcept { return !keys_.empty(); }
 
-  // Where can_seal() is true, a receipt of at most Receipt::most_bytes. Never twice the same text.
-  void append(std::string& out, const engine::Receipt& receipt);
+  // Where can_seal() is true, a receipt of at most ReceiptParts::most_bytes. Never twice the same text.
+  void append(std::string& out, const engine::ReceiptParts& receipt);
 
   // Nothing if it was not sealed by one of the keys, or was changed.
-  [[nodiscard]] std::optional<engine::Receipt> open(std::string_view text);
+  [[nodiscard]] std::optional<engine::ReceiptParts> open(std::string_view text);
 
  private:
   struct FreeCipher {

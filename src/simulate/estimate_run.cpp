@@ -45,7 +45,7 @@ EstimateRun::EstimateRun(std::unique_ptr<engine::Engine> engine, const Estimate&
     of.report.name = limit.name;
     of.is_hold = is_on_holds(limit.live);
     of.takes_cost = !limit.cost.is_written && !limit.by_descriptor() && !of.is_hold;
-    of.code = engine::Receipt::name_code(limit.name);
+    of.code = engine::ReceiptParts::name_code(limit.name);
   }
 }
 
@@ -77,7 +77,7 @@ void EstimateRun::add(const Query& query, Instant at, std::optional<Duration> du
                    .estimate = estimate,
                    .actual = query.cost.value_or(Cost{1}),
                    .receipt = {}};
-  if (const engine::Receipt* const receipt = batch_->receipt(0)) request.receipt = *receipt;
+  if (const engine::ReceiptParts* const receipt = batch_->receipt(0)) request.receipt = *receipt;
   if (!duration) keep_holds(request.receipt);
   in_flight_.push_back(std::move(request));
   std::ranges::push_heap(in_flight_, ends_later);
@@ -85,8 +85,8 @@ void EstimateRun::add(const Query& query, Instant at, std::optional<Duration> du
 }
 
 // They are left to their leases.
-void EstimateRun::keep_holds(engine::Receipt& receipt) const {
-  std::erase_if(receipt.parts, [&](const engine::Receipt::Part& part) {
+void EstimateRun::keep_holds(engine::ReceiptParts& receipt) const {
+  std::erase_if(receipt.parts, [&](const engine::ReceiptParts::Part& part) {
     return std::ranges::any_of(limits_, [&](const OfLimit& of) { return of.is_hold && of.code == part.limit; });
   });
 }

@@ -58,7 +58,7 @@ class EstimateRun {
     std::uint32_t route = 0;
     Cost estimate{0};
     Cost actual{0};
-    engine::Receipt receipt;
+    engine::ReceiptParts receipt;
   };
   struct OfLimit {
     EstimateReport::OfLimit report;
@@ -76,7 +76,7 @@ class EstimateRun {
   void settle_until(Instant until);
   void settle(InFlight& request);
   void read_left(const InFlight& request);
-  void keep_holds(engine::Receipt& receipt) const;
+  void keep_holds(engine::ReceiptParts& receipt) const;
 
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::Evaluator> evaluator_;

@@ -17,16 +17,16 @@ using store::Failure;
 
 class CandidateReceiptsTest : public testing::Test {
  protected:
-  std::optional<Receipt> reserve(std::uint64_t cost, core::ReceiptId id = {}) {
+  std::optional<ReceiptParts> reserve(std::uint64_t cost, core::ReceiptId id = {}) {
     const Asked asked(Request::to("GET /try").by("ada"));
     Query query = asked.query();
     query.cost = Cost{cost};
     run([&](EvaluationBatch& batch) { batch.add(query, {.what = What::reserve, .id = id}); });
-    const Receipt* const receipt = shared_.batch->receipt(0);
+    const ReceiptParts* const receipt = shared_.batch->receipt(0);
     return receipt == nullptr ? std::nullopt : std::optional(*receipt);
   }
   // What is said of the limit.
-  core::ReceiptResult settle(const Receipt& receipt, std::uint64_t actual) {
+  core::ReceiptResult settle(const ReceiptParts& receipt, std::uint64_t actual) {
     run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::settle, .actual = Cost{actual}}); });
     return shared_.batch->receipt_outcomes(0)[0].result;
   }

@@ -22,7 +22,7 @@ class HoldsTest : public StoreTest {
   struct CallAnswer {
     Verdict verdict;
     std::vector<Outcome> outcomes;
-    std::optional<Receipt> receipt;
+    std::optional<ReceiptParts> receipt;
     std::vector<ReceiptResult> results;
   };
 
@@ -32,13 +32,13 @@ class HoldsTest : public StoreTest {
     batch->add(asked.query(), ask);
     return answered(*batch);
   }
-  std::vector<ReceiptResult> correct(const std::optional<Receipt>& receipt, const ReceiptAsk& ask) {
+  std::vector<ReceiptResult> correct(const std::optional<ReceiptParts>& receipt, const ReceiptAsk& ask) {
     if (!receipt) return {};
     const EvaluationBatchPtr batch = evaluator_->new_batch();
     batch->add(*receipt, ask);
     return answered(*batch).results;
   }
-  std::vector<ReceiptResult> release(const std::optional<Receipt>& receipt) {
+  std::vector<ReceiptResult> release(const std::optional<ReceiptParts>& receipt) {
     return correct(receipt, {.what = What::release});
   }
   // How many of `count` are held, each for as long as the limit says.

@@ -67,7 +67,7 @@ TEST(NewKeys, AReceiptSettlesTheKeyThatWasCharged) {
   };
   ASSERT_TRUE(reserve());
   EXPECT_EQ(shared.store.keys("weir:{api:user:3:bob}"), 0U);
-  const Receipt receipt = *shared.batch->receipt(0);
+  const ReceiptParts receipt = *shared.batch->receipt(0);
   EXPECT_FALSE(reserve()) << "it is used up";
   shared.at(shared.clock.now() + 1s);  // he would have a key of his own now
   shared.batch->clear();

@@ -36,7 +36,7 @@ class ReceiptsTest : public StoreTest {
   // What came of one question, as a caller is told of it.
   struct Told {
     Verdict verdict;
-    std::optional<Receipt> receipt;
+    std::optional<ReceiptParts> receipt;
     std::string results;  // `tokens done, requests ended`
     std::vector<std::uint64_t> left;
     std::vector<std::uint64_t> lost;
@@ -52,13 +52,13 @@ class ReceiptsTest : public StoreTest {
   Told reserve(const Request& request, std::uint64_t cost, core::ReceiptId id = {}) {
     return ask(request, {.what = What::reserve, .id = id}, cost);
   }
-  Told settle(const Receipt& receipt, std::uint64_t actual) {
+  Told settle(const ReceiptParts& receipt, std::uint64_t actual) {
     return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::settle, .actual = Cost{actual}}); });
   }
-  Told release(const Receipt& receipt) {
+  Told release(const ReceiptParts& receipt) {
     return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::release}); });
   }
-  Told extend(const Receipt& receipt, Duration lasts) {
+  Told extend(const ReceiptParts& receipt, Duration lasts) {
     return run([&](EvaluationBatch& batch) { batch.add(receipt, {.what = What::extend, .lasts = lasts}); });
   }
   std::uint64_t left(std::string_view limit, std::string_view tier = {}) {
@@ -90,7 +90,7 @@ class ReceiptsTest : public StoreTest {
     EXPECT_TRUE(batch->submit(now_));
     Told told;
     if (batch->kind(0) != EvaluationBatch::Kind::receipt) told.verdict = batch->verdict(0);
-    if (const Receipt* const receipt = batch->receipt(0)) told.receipt = *receipt;
+    if (const ReceiptParts* const receipt = batch->receipt(0)) told.receipt = *receipt;
     constexpr std::array names{"none", "done", "repeated", "not_kept", "ended", "unknown"};
     for (const ReceiptOutcome& outcome : batch->receipt_outcomes(0)) {
       const std::string name = outcome.limit ? batch->bindings().ruleset().limits[*outcome.limit].name : "gone";

@@ -19,24 +19,24 @@ ReceiptTexts texts_of(std::vector<ReceiptKey> keys) {
   return ReceiptTexts(keys);
 }
 
-engine::Receipt receipt_of_two_limits() {
-  engine::Receipt receipt;
+engine::ReceiptParts receipt_of_two_limits() {
+  engine::ReceiptParts receipt;
   receipt.id = {7, 8};
-  receipt.tier = engine::Receipt::name_code("gold");
+  receipt.tier = engine::ReceiptParts::name_code("gold");
   receipt.add("tokens", {1234}, "user=ada", true);
   receipt.add("requests", {99}, "user=ada", false);
   return receipt;
 }
 
-engine::Receipt longest_receipt() {
-  engine::Receipt receipt = receipt_of_two_limits();
+engine::ReceiptParts longest_receipt() {
+  engine::ReceiptParts receipt = receipt_of_two_limits();
   receipt.add("third", {5}, std::string(100, 'c'), true);
   receipt.add("fourth", {6}, "", true);
-  receipt.consumers.back() = std::string(engine::Receipt::most_bytes - receipt.bytes(), 'd');
+  receipt.consumers.back() = std::string(engine::ReceiptParts::most_bytes - receipt.bytes(), 'd');
   return receipt;
 }
 
-std::string sealed(ReceiptTexts& texts, const engine::Receipt& receipt) {
+std::string sealed(ReceiptTexts& texts, const engine::ReceiptParts& receipt) {
   std::string text;
   texts.append(text, receipt);
   return text;
@@ -44,7 +44,7 @@ std::string sealed(ReceiptTexts& texts, const engine::Receipt& receipt) {
 
 TEST(ReceiptTexts, WhatIsSealedOpens) {
   ReceiptTexts texts = texts_of({first_key});
-  for (const engine::Receipt& receipt : {receipt_of_two_limits(), longest_receipt()}) {
+  for (const engine::ReceiptParts& receipt : {receipt_of_two_limits(), longest_receipt()}) {
     EXPECT_EQ(texts.open(sealed(texts, receipt)), receipt);
   }
 }
@@ -64,7 +64,7 @@ TEST(ReceiptTexts, NoTextComesTwice) {
 
 TEST(ReceiptTexts, TheLongestReceiptHas512LettersThatNeedNoQuotes) {
   ReceiptTexts texts = texts_of({first_key});
-  ASSERT_EQ(longest_receipt().bytes(), engine::Receipt::most_bytes);
+  ASSERT_EQ(longest_receipt().bytes(), engine::ReceiptParts::most_bytes);
   const std::string text = sealed(texts, longest_receipt());
   EXPECT_EQ(text.size(), ReceiptTexts::longest_text);
   EXPECT_EQ(text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),

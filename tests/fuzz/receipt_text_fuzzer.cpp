@@ -26,13 +26,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static frontend::ReceiptTexts texts(fuzzed_keys);
   const std::string input(data, data + size);
   require(!texts.open(input));
-  const auto receipt = engine::Receipt::read(input);
+  const auto receipt = engine::ReceiptParts::read(input);
   if (!receipt) return 0;
   std::string again;
   receipt->append_to(again);
   require(again.size() == receipt->bytes());
-  require(engine::Receipt::read(again) == receipt);
-  if (receipt->bytes() > engine::Receipt::most_bytes) return 0;
+  require(engine::ReceiptParts::read(again) == receipt);
+  if (receipt->bytes() > engine::ReceiptParts::most_bytes) return 0;
   std::string text;
   texts.append(text, *receipt);
   require(text.size() <= frontend::ReceiptTexts::longest_text);

@@ -342,7 +342,7 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   frontend_.context_.for_each_field(
       ruleset(), verdict, [&](std::string_view name, std::string_view value) { response.header(name, value); });
   frontend_.body_.clear();
-  if (const engine::Receipt* const receipt = batch_->evaluation->receipt(task.first)) {
+  if (const engine::ReceiptParts* const receipt = batch_->evaluation->receipt(task.first)) {
     frontend_.context_.receipt_texts().append(frontend_.body_, *receipt);
     response.header(receipt_field, frontend_.body_);
     frontend_.body_.clear();

@@ -60,7 +60,7 @@ void append_outcome(std::string& out, const policy::Ruleset& ruleset, const Rece
 }  // namespace
 
 void append_reserved(std::string& out, const EvaluationBatch& batch, std::size_t i, ReceiptTexts& texts) {
-  if (const engine::Receipt* const receipt = batch.receipt(i)) {
+  if (const engine::ReceiptParts* const receipt = batch.receipt(i)) {
     out += R"(,"receipt":")";
     texts.append(out, *receipt);
     out += '"';

@@ -102,7 +102,7 @@ std::string read_receipt_command(What what, Words arguments, ReceiptTexts& texts
 
 void write_receipt(const engine::EvaluationBatch& batch, std::size_t number, bool is_map, ReceiptTexts& texts,
                    ReplyWriter& reply) {
-  const engine::Receipt* const receipt = batch.receipt(number);
+  const engine::ReceiptParts* const receipt = batch.receipt(number);
   const auto name = [&](std::string_view text) {
     if (is_map) reply.bulk(text);
   };

@@ -18,8 +18,8 @@ namespace weir::frontend {
 // What such a command asks.
 struct ReceiptQuestion {
   engine::ReceiptAsk ask;
-  match::NamedQuery named;                 // of a reserve or a report
-  std::optional<engine::Receipt> receipt;  // of the others
+  match::NamedQuery named;                      // of a reserve or a report
+  std::optional<engine::ReceiptParts> receipt;  // of the others
 };
 
 // `arguments` is the whole command, as many as the command's arity asks for. What is wrong, as to be replied; empty:
