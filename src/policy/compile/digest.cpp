@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/core.h>
 #include <openssl/evp.h>
 
 #include "base/hex.h"
