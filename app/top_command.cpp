@@ -104,7 +104,7 @@ net::Descriptor signals_as_descriptor() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH}) sigaddset(&signals, number);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return net::Descriptor(signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
@@ -181,7 +181,7 @@ class LiveView {
     sigemptyset(&one);
     sigaddset(&one, number);
     (void)std::raise(number);
-    sigprocmask(SIG_UNBLOCK, &one, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
     std::_Exit(failed);
   }
 

@@ -120,14 +120,14 @@ inline constexpr std::size_t seconds_shown = 60;
 inline constexpr std::size_t events_kept = 100;
 
 // Each takes what an endpoint said, and leaves the rest of `data` alone. False: it is not JSON.
-[[nodiscard]] bool read_status(std::string_view json, TopData& data);
-[[nodiscard]] bool read_history(std::string_view json, TopData& data);
-[[nodiscard]] bool read_limits(std::string_view json, TopData& data);
-[[nodiscard]] bool read_limit(std::string_view json, TopData& data);  // as `detail`
-[[nodiscard]] bool read_denied(std::string_view json, TopData& data);
-[[nodiscard]] bool read_events(std::string_view json, TopData& data);
-[[nodiscard]] bool read_cluster(std::string_view json, TopData& data);
+[[nodiscard]] bool read_status(std::string_view text, TopData& data);
+[[nodiscard]] bool read_history(std::string_view text, TopData& data);
+[[nodiscard]] bool read_limits(std::string_view text, TopData& data);
+[[nodiscard]] bool read_limit(std::string_view text, TopData& data);  // as `detail`
+[[nodiscard]] bool read_denied(std::string_view text, TopData& data);
+[[nodiscard]] bool read_events(std::string_view text, TopData& data);
+[[nodiscard]] bool read_cluster(std::string_view text, TopData& data);
 // A message of the stream. A second that is not newer than the last one is ignored.
-[[nodiscard]] bool read_second(std::string_view json, TopData& data);
+[[nodiscard]] bool read_second(std::string_view text, TopData& data);
 
 }  // namespace weir::app

@@ -50,7 +50,7 @@ std::vector<EventStreamReader::Message> EventStreamReader::read(std::string_view
   begun_ += bytes;
   std::vector<Message> messages;
   std::size_t begin = 0;
-  for (std::size_t end; (end = begun_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+  for (std::size_t end = 0; (end = begun_.find('\n', begin)) != std::string::npos; begin = end + 1) {
     std::string_view line = std::string_view(begun_).substr(begin, end - begin);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.starts_with("event: ")) message_.event = line.substr(7);
