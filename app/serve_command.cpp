@@ -78,8 +78,8 @@ std::string in_shell_quotes(std::string_view text) {
   return quoted + "'";
 }
 
-// A request that a limit of the policy covers.
-std::string try_line(const server::Server& server, const server::Server::Place& listener) {
+std::string try_line(const server::Server& server, const server::Server::Place& listener,
+                     const server::ExampleRequest& example) {
   const std::string host = listener.address.host();
   const std::string address = host == "0.0.0.0" || host == "::" ? "127.0.0.1:" + std::to_string(listener.address.port())
                                                                 : listener.address.text();
@@ -88,7 +88,6 @@ std::string try_line(const server::Server& server, const server::Server::Place& 
       http != nullptr && http->token_file
           ? fmt::format("-H \"X-Weir-Token: $(cat {})\" ", in_shell_quotes(http->token_file->string()))
           : "";
-  const server::ExampleRequest example = server.example();
   return fmt::format("try: curl -i {}{}://{}{} -d {}", token, listener.tls ? "https" : "http", address, example.path,
                      in_shell_quotes(example.body));
 }
@@ -101,7 +100,8 @@ void greet(const server::Server& server, const std::string& policy) {
     fmt::print("  {:<6} listening on {}{}\n", place.listener, place.address.text(), place.tls ? " (TLS)" : "");
     if (place.listener == "http" && !http && !place.address.unix_socket()) http = place;
   }
-  if (http) fmt::print("{}\n", printable(try_line(server, *http)));
+  const auto example = server.example();
+  if (http && example) fmt::print("{}\n", printable(try_line(server, *http, *example)));
   std::fflush(stdout);
 }
 

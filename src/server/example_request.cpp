@@ -1,9 +1,12 @@
 #include "server/example_request.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/percent.h"
@@ -14,7 +17,10 @@
 namespace weir::server {
 namespace {
 
-constexpr std::size_t most_routes = 100;  // that are tried
+// How much of a policy is tried.
+constexpr std::size_t max_routes = 100;
+constexpr std::size_t max_addresses = 8;
+constexpr std::size_t max_tiers = 8;
 
 struct Example {
   std::string method = "GET";
@@ -37,40 +43,116 @@ std::vector<Example> examples_of(const policy::Ruleset& ruleset) {
   std::vector<Example> examples(1);
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     for (const policy::RouteTemplate& route : limit.routes) {
-      if (examples.size() < most_routes) examples.push_back(example_of(route));
+      if (examples.size() < max_routes) examples.push_back(example_of(route));
     }
   }
   return examples;
 }
 
-std::string check_body(const Query& query) {
+// What a caller may be, for limits that only some callers have.
+struct Callers {
+  std::vector<Header> headers;         // one for each header that a limit is keyed by
+  std::vector<std::string> addresses;  // one in each range that a limit is for; the first is in none of them
+  std::vector<std::string_view> tiers{""};
+};
+
+Callers callers_of(const policy::Ruleset& ruleset) {
+  Callers callers;
+  callers.addresses.emplace_back("192.0.2.7");
+  for (const policy::CompiledLimit& limit : ruleset.limits) {
+    for (const auto& parts : limit.consumer_key.alternatives) {
+      for (const policy::KeyPart& part : parts) {
+        const auto is_known = [&](const Header& header) { return header.name == part.header; };
+        if (part.kind != policy::KeyPart::Kind::header || std::ranges::any_of(callers.headers, is_known)) continue;
+        callers.headers.push_back({part.header, "x"});
+      }
+    }
+    if (limit.when.kind == policy::When::Kind::ip_in && callers.addresses.size() < max_addresses) {
+      callers.addresses.push_back(limit.when.ranges.front().network.text());
+    }
+  }
+  for (const std::string& tier : ruleset.tiers.names) {
+    if (callers.tiers.size() < max_tiers) callers.tiers.emplace_back(tier);
+  }
+  return callers;
+}
+
+std::string check_body(const Query& query, bool reserves) {
   std::string body = "{";
-  if (query.method != "GET") body += "\"method\": " + text::json_text(query.method) + ", ";
-  body += "\"path\": " + text::json_text(query.path);
-  if (!query.ip.empty()) body += ", \"ip\": " + text::json_text(query.ip);
-  if (!query.user.empty()) body += ", \"user\": " + text::json_text(query.user);
-  if (!query.api_key.empty()) body += ", \"api_key\": " + text::json_text(query.api_key);
+  const auto add = [&](std::string_view field, std::string_view value) {
+    if (value.empty()) return;
+    if (body.size() > 1) body += ", ";
+    body += text::json_text(field) + ": " + text::json_text(value);
+  };
+  if (query.method != "GET") add("method", query.method);
+  add("path", query.path);
+  add("ip", query.ip);
+  add("user", query.user);
+  add("api_key", query.api_key);
+  add("tier", query.tier);
+  for (const Header& header : query.headers) {
+    body += &header == query.headers.data() ? ", \"headers\": {" : ", ";
+    body += text::json_text(header.name) + ": " + text::json_text(header.value);
+  }
+  if (!query.headers.empty()) body += '}';
+  if (reserves) body += ", \"reserve\": true";
   return body + "}";
 }
 
-std::optional<std::string> covered_check(const match::Matcher& matcher) {
-  constexpr std::string_view client = "192.0.2.7";
-  match::MatchScratch scratch(matcher);
-  match::Matched matched;
-  for (const Example& example : examples_of(matcher.ruleset())) {
-    const Query user{.method = example.method, .path = example.path, .user = "alice"};
-    const Query key{.method = example.method, .path = example.path, .api_key = "key-1"};
-    const Query anonymous{.method = example.method, .path = example.path};
-    const Query address{.method = example.method, .path = example.path, .ip = client};
-    Query both = user;
-    both.ip = client;
-    for (const Query& query : {user, key, anonymous, address, both}) {
-      matcher.match(query, scratch, matched);
-      if (!matched.limits.empty()) return check_body(query);
+// Finds the first request that a limit counts for its own consumer and that no limit denies outright.
+class Search {
+ public:
+  explicit Search(const match::Matcher& matcher) : matcher_(matcher), scratch_(matcher) {}
+
+  [[nodiscard]] std::optional<std::string> find() {
+    const Callers callers = callers_of(matcher_.ruleset());
+    for (const Example& example : examples_of(matcher_.ruleset())) {
+      for (const std::string_view tier : callers.tiers) {
+        for (const std::span<const Header> headers : {std::span<const Header>{}, std::span(callers.headers)}) {
+          const Query base{.method = example.method, .path = example.path, .headers = headers, .tier = tier};
+          if (auto body = find(base, callers.addresses)) return body;
+        }
+      }
     }
+    return {};
   }
-  return {};
-}
+
+ private:
+  [[nodiscard]] std::optional<std::string> find(Query query, std::span<const std::string> addresses) {
+    using Identity = std::pair<std::string_view, std::string_view>;  // user, API key
+    for (const auto& [user, api_key] : {Identity{"alice", ""}, {"", "key-1"}, {"", ""}, {"alice", "key-1"}}) {
+      query.user = user;
+      query.api_key = api_key;
+      if (covers(query)) return check_body(query, reserves());
+    }
+    for (const std::string& address : addresses) {
+      query.ip = address;
+      for (const auto& [user, api_key] : {Identity{"", ""}, {"alice", ""}, {"alice", "key-1"}}) {
+        query.user = user;
+        query.api_key = api_key;
+        if (covers(query)) return check_body(query, reserves());
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool covers(const Query& query) {
+    matcher_.match(query, scratch_, matched_);
+    return matched_.denied_by == match::no_limit &&
+           std::ranges::any_of(matched_.limits, [](const match::MatchedLimit& limit) { return !limit.is_shared; });
+  }
+
+  // A concurrency limit is only for requests that take a receipt.
+  [[nodiscard]] bool reserves() const {
+    return std::ranges::any_of(matched_.limits, [&](const match::MatchedLimit& limit) {
+      return matcher_.ruleset().limits[limit.limit].algorithm == policy::PolicyAlgorithm::concurrency;
+    });
+  }
+
+  const match::Matcher& matcher_;
+  match::MatchScratch scratch_;
+  match::Matched matched_;
+};
 
 std::string value_for(const policy::Descriptor& descriptor) {
   if (descriptor.kind == policy::Descriptor::Value::any) return descriptor.key == "remote_address" ? "192.0.2.7" : "x";
@@ -102,10 +184,10 @@ std::optional<std::string> descriptors_body(const policy::Ruleset& ruleset) {
 
 }  // namespace
 
-ExampleRequest example_request(const match::Matcher& matcher) {
-  if (auto body = covered_check(matcher)) return {"/v1/check", *std::move(body)};
-  if (auto body = descriptors_body(matcher.ruleset())) return {"/json", *std::move(body)};
-  return {"/v1/check", check_body({.path = "/hello", .user = "alice"})};
+std::optional<ExampleRequest> example_request(const match::Matcher& matcher) {
+  if (auto body = Search(matcher).find()) return ExampleRequest{"/v1/check", *std::move(body)};
+  if (auto body = descriptors_body(matcher.ruleset())) return ExampleRequest{"/json", *std::move(body)};
+  return {};
 }
 
 }  // namespace weir::server

@@ -1,6 +1,7 @@
-// A question to the HTTP listener that the policy in force has something to say about: for those who try it first.
+// A request to the HTTP listener that a limit of the active policy covers, for operators to try.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "match/matcher.h"
@@ -12,7 +13,7 @@ struct ExampleRequest {
   std::string body;  // JSON
 };
 
-// Where no limit can be reached without knowing more (a header's value), any request.
-[[nodiscard]] ExampleRequest example_request(const match::Matcher& matcher);
+// Nothing if none was found.
+[[nodiscard]] std::optional<ExampleRequest> example_request(const match::Matcher& matcher);
 
 }  // namespace weir::server

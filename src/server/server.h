@@ -84,7 +84,9 @@ class Server final : private frontend::AdminBackend {
   };
   [[nodiscard]] std::vector<Place> places() const;
   [[nodiscard]] const Config& config() const noexcept { return config_; }
-  [[nodiscard]] ExampleRequest example() const { return example_request(engine_->bindings()->matcher()); }
+  [[nodiscard]] std::optional<ExampleRequest> example() const {
+    return example_request(engine_->bindings()->matcher());
+  }
   [[nodiscard]] Log& log() noexcept { return *log_; }
 
  private:

@@ -17,8 +17,8 @@ std::string example(std::string_view policy) {
   EXPECT_TRUE(loaded.ruleset);
   const auto matcher = match::Matcher::create(loaded.ruleset);
   EXPECT_TRUE(matcher);
-  const ExampleRequest request = example_request(**matcher);
-  return request.path + " " + request.body;
+  const auto request = example_request(**matcher);
+  return request ? request->path + " " + request->body : "";
 }
 
 std::string limit(std::string_view fields) {
@@ -48,8 +48,41 @@ TEST(ExampleRequest, IsADescriptorWhereThePolicyHasNothingElse) {
             R"({"key": "remote_address", "value": "192.0.2.7"}]}]})");
 }
 
-TEST(ExampleRequest, IsAnyWhereNothingIsKnown) {
-  EXPECT_EQ(example(limit("consumer_key: 'header:x-tenant'")), R"(/v1/check {"path": "/hello", "user": "alice"})");
+TEST(ExampleRequest, HasTheHeaderThatALimitIsKeyedBy) {
+  EXPECT_EQ(example(limit("consumer_key: 'header:x-tenant'")),
+            R"(/v1/check {"path": "/hello", "user": "alice", "headers": {"x-tenant": "x"}})");
+}
+
+TEST(ExampleRequest, HasEveryIdentityThatALimitRequires) {
+  EXPECT_EQ(example(limit("consumer_key: [user, ip]") +
+                    "  - {name: b, algorithm: gcra, rate: 1/s, consumer_key: api_key, missing: deny}\n"),
+            R"(/v1/check {"path": "/hello", "api_key": "key-1"})");
+  EXPECT_EQ(example(limit("consumer_key: user, missing: deny") +
+                    "  - {name: b, algorithm: gcra, rate: 1/s, consumer_key: api_key, missing: deny}\n"),
+            R"(/v1/check {"path": "/hello", "user": "alice", "api_key": "key-1"})");
+}
+
+TEST(ExampleRequest, HasAnAddressThatALimitIsFor) {
+  EXPECT_EQ(example(limit("consumer_key: ip, when: {ip_in: [10.0.0.0/8]}")),
+            R"(/v1/check {"path": "/hello", "ip": "10.0.0.0"})");
+}
+
+TEST(ExampleRequest, HasATierThatIsLimited) {
+  EXPECT_EQ(
+      example("version: 1\ntiers: {default: staff, names: [staff, free], from: {header: X-Tier}}\nlimits:\n"
+              "  - {name: a, algorithm: gcra, rate: 1/s, consumer_key: user, tier_overrides: {staff: unlimited}}\n"),
+      R"(/v1/check {"path": "/hello", "user": "alice", "tier": "free"})");
+}
+
+TEST(ExampleRequest, TakesAReceiptWhereALimitIsOnConcurrency) {
+  EXPECT_EQ(example("version: 1\nlimits: [{name: a, algorithm: concurrency, limit: 2, consumer_key: user}]\n"),
+            R"(/v1/check {"path": "/hello", "user": "alice", "reserve": true})");
+}
+
+TEST(ExampleRequest, IsNoneWhereNothingIsLimited) {
+  EXPECT_EQ(example("version: 1\ntiers: {default: all, names: [all], from: {header: X-Tier}}\nlimits:\n"
+                    "  - {name: a, algorithm: gcra, rate: 1/s, consumer_key: user, tier_overrides: {all: banned}}\n"),
+            "");
 }
 
 }  // namespace
