@@ -29,7 +29,7 @@ namespace weir::answer {
 // What a request lacks that is denied for it: `user or api_key`. Only where the reason is a missing key.
 [[nodiscard]] std::string missing_identity(const policy::Ruleset& ruleset, const engine::Verdict& verdict);
 
-// What became of a receipt or of a report: `done`, `ended`, `unanswered`.
+// The word for a receipt's or a report's result: `done`, `ended`, `unanswered`.
 [[nodiscard]] std::string_view name_of(core::ReceiptResult result) noexcept;
 
 // What the header fields say; none if no limit has a part in the verdict, or its numbers say nothing. `t` of RateLimit

@@ -1,4 +1,4 @@
-// What one node admits of a limit that several nodes share, while they cannot ask each other. Pure functions.
+// A node's share of a limit while the shared store is unavailable. Pure functions.
 #pragma once
 
 #include <cstdint>

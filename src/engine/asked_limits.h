@@ -27,7 +27,7 @@ struct AskOptions {
   const ReceiptAsk* receipts = nullptr;  // to reserve, hold, report or give back; must outlive the evaluation
 };
 
-// What a limit is to the request; its outcome has the same number.
+// A limit that the request asks; its outcome has the same index.
 struct AskedLimit {
   const store::States* states = nullptr;  // null: nothing to ask
   const core::Rule* rule = nullptr;

@@ -219,7 +219,7 @@ store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, st
     terms.share = store::NodeShare{numbers, largest_cost(limit.cost, tier)};
   }
   if (!slice_holder_) return terms;
-  // Whether an approximate limit is too small for the number of nodes is found out as they are counted.
+  // An approximate limit that is too small for the number of nodes is found as they are counted.
   const auto effective = policy::effective_consistency(limit, numbers, 1);
   if (effective.kind == policy::Consistency::exact) return terms;
   store::SliceTable::Options options{

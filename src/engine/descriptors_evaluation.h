@@ -29,13 +29,13 @@ class DescriptorsEvaluation final : public Evaluation {
   void begin(const Bindings& bindings, std::string_view domain, std::span<const match::DescriptorQuery> asks,
              const AskOptions& options, Instant now);
 
-  // Whether the policy has the domain. If not, nothing is asked.
+  // False if the policy does not have the domain; then nothing is asked.
   [[nodiscard]] bool is_known_domain() const noexcept { return domain_ != nullptr; }
   // One for each descriptor.
   [[nodiscard]] std::span<const DescriptorStatus> statuses() const noexcept { return statuses_; }
 
  private:
-  // What a descriptor was matched to, beside its outcome and its asked limit.
+  // A descriptor's match, beside its outcome and its asked limit.
   struct Matched {
     const policy::Descriptor* descriptor;
     core::Rule of_override;

@@ -45,12 +45,12 @@ class Evaluation : private store::Callback {
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
-  // What the batch submits after begin(). If there is none, the batch calls advance() at once.
+  // The groups that the batch submits after begin(). If there are none, the batch calls advance() at once.
   [[nodiscard]] std::span<store::Group> prepared() noexcept {
     trim_checks();
     return std::span(groups_).first(used_);
   }
-  // Whether a later step asks the store, even if the first one does not.
+  // True if a later step asks the store, even if the first one does not.
   [[nodiscard]] bool asks_later() const noexcept { return asks_later_; }
   void advance();
 

@@ -138,7 +138,7 @@ class EvaluationBatch final : private store::Callback {
   [[nodiscard]] std::span<const DescriptorStatus> statuses(std::size_t i) const noexcept {
     return items_[i]->by_descriptors.statuses();
   }
-  // Whether the policy has their domain.
+  // True if the policy has their domain.
   [[nodiscard]] bool is_known_domain(std::size_t i) const noexcept {
     return items_[i]->by_descriptors.is_known_domain();
   }
@@ -217,7 +217,7 @@ class EvaluationBatch final : private store::Callback {
   void begin_reset(Item& item, Instant now);
   void begin_descriptor_reset(Item& item, Instant now);
   void flush();
-  // Of an evaluation: all groups of a step are answered.
+  // Called by an evaluation when all groups of a step are answered.
   void on_answered(Evaluation& evaluation);
   void on_finished() noexcept { --open_; }
   // Of CL.THROTTLE.

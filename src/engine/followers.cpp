@@ -53,7 +53,7 @@ void Followers::read() {
   }
 }
 
-// What remains now. Whether it fitted is decided already.
+// Sets what remains now; the decision itself stays.
 void Followers::read_charge(std::size_t i, const Group& group) noexcept {
   const Decision& after = group.checks[0].decision;
   Decision& decision = asked_.outcomes[i].decision;

@@ -30,7 +30,7 @@ class Token {
 // The first header of that name, which is in lower case; null if there is none.
 [[nodiscard]] const Header* find_header(std::span<const Header> headers, std::string_view name) noexcept;
 
-// Whether one of the headers shows the token: X-Weir-Token, and with `or_bearer` also Authorization: Bearer.
+// True if one of the headers has the token: X-Weir-Token, and with `or_bearer` also Authorization: Bearer.
 enum class TokenFields : std::uint8_t { weir_token, or_bearer };
 [[nodiscard]] bool shows_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept;
 

@@ -101,7 +101,7 @@ struct Target {
 // In origin or absolute form. Nothing if what follows a % are not two hexadecimal digits.
 [[nodiscard]] std::optional<Target> read_target(std::string_view target);
 
-// What the target has in place of each `{name}` of a route that it matches.
+// Returns the target's segment for each `{name}` of a route that it matches.
 [[nodiscard]] std::vector<std::string> names_in(const Target& target, const Route& route);
 
 // The value of a parameter that may be there once, beside which there is no other. Empty if it is not there.

@@ -37,7 +37,7 @@ class ReceiptTexts {
 
   [[nodiscard]] bool can_seal() const noexcept { return !keys_.empty(); }
 
-  // Where can_seal() is true, a receipt of at most ReceiptParts::most_bytes. Never twice the same text.
+  // Requires can_seal(), and a receipt of at most ReceiptParts::most_bytes. No text is returned twice.
   void append(std::string& out, const engine::ReceiptParts& receipt);
 
   // Nothing if it was not sealed by one of the keys, or was changed.

@@ -1,4 +1,4 @@
-// What is measured of decisions, and how finely.
+// The histograms of decisions, and their buckets.
 #pragma once
 
 #include "base/histogram.h"
@@ -11,7 +11,7 @@ inline constexpr base::Scale<19> duration_scale{
     {100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 500'000, 1'000'000, 2'500'000,
      5'000'000, 10'000'000, 25'000'000, 50'000'000, 100'000'000}};
 
-// What is left of a limit after a decision, relative to its size, in millionths.
+// The part of a limit that remains after a decision, in millionths of its size.
 inline constexpr base::Scale<8> headroom_scale{6, {0, 10'000, 50'000, 100'000, 250'000, 500'000, 750'000, 1'000'000}};
 
 // How many queries were decided together.

@@ -64,7 +64,7 @@ auto choice(Member LimitSpec::* member, Enum last) {
   };
 }
 
-// What `read` makes of the field's node.
+// The value that `read` makes of the field's node.
 template <class Member, class Read>
 auto from_node(Member LimitSpec::* member, Read read) {
   return [=](const FieldSpot& at) {

@@ -25,7 +25,7 @@ namespace diff_parts {
 struct LimitComparison;
 }
 
-// Where a field may be written: in a limit, in its candidate too, or in the override of a tier as well.
+// The places that take a field: the limit alone, its candidate too, or the override of a tier as well.
 enum class FieldScope : std::uint8_t { limit, candidate, tier };
 
 // In a schema or in a list of values, these stand for the fields that a candidate or an override may have.
@@ -55,7 +55,7 @@ struct NumberField {
   std::function<std::optional<Mark>(const NumbersSpec&)> at;  // none: it is not written
 };
 
-// Where a field is read.
+// The context in which a field is read.
 struct FieldSpot {
   text::MapReader& map;
   std::string_view name;
@@ -63,7 +63,7 @@ struct FieldSpot {
   LimitSpec& limit;
 };
 
-// What is null does nothing. The numbers of a limit are compiled, digested and compared together, with its algorithm.
+// A null function does nothing. The numbers of a limit are compiled, digested and compared together, with its algorithm.
 struct FieldUse {
   FieldScope scope = FieldScope::limit;
   std::optional<NumberField> number = {};
@@ -80,7 +80,7 @@ struct LimitField {
   std::string_view meaning;   // in Markdown; a description in the schema, where markup is left out
   FieldUse use = {};
 
-  // Whether it is a field of the limit itself, and not of one of its fields.
+  // True for a field of the limit itself, false for a field of one of its fields.
   [[nodiscard]] bool is_own() const noexcept { return path.find('.') == std::string_view::npos; }
 };
 

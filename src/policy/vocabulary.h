@@ -151,7 +151,7 @@ struct MetadataValue {
   friend bool operator==(const MetadataValue&, const MetadataValue&) = default;
 };
 
-// What a descriptor of envoyproxy/ratelimit says that needs no compiling.
+// The fields of a descriptor of envoyproxy/ratelimit that need no compiling.
 struct DescriptorFields {
   std::string key;
   bool unlimited = false;

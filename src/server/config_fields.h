@@ -31,7 +31,7 @@ struct Reading {
   std::vector<PlacedAddress> addresses{};  // of all listeners so far
 };
 
-// Where a field is read.
+// The context in which a field is read.
 struct Spot {
   text::MapReader& map;
   const std::string& path;  // with the name of the listener: `listeners.http.listen`

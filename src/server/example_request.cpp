@@ -49,7 +49,7 @@ std::vector<Example> examples_of(const policy::Ruleset& ruleset) {
   return examples;
 }
 
-// What a caller may be, for limits that only some callers have.
+// The callers to try, since a limit may be for some of them only.
 struct Callers {
   std::vector<Header> headers;         // one for each header that a limit is keyed by
   std::vector<std::string> addresses;  // one in each range that a limit is for; the first is in none of them

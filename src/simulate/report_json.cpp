@@ -268,7 +268,7 @@ class ReportJson {
     });
   }
 
-  // What the terminal and the page say alike.
+  // The sentences that the terminal and the page share.
   void words(const Report& report) {
     json_.begin_object("words");
     json_.field("cautions_title", cautions_title);

@@ -27,7 +27,7 @@
 
 namespace weir::text {
 
-// For a field that is null where the text is empty.
+// Writes null for an empty text.
 [[nodiscard]] inline std::optional<std::string_view> or_null(std::string_view text) noexcept {
   return text.empty() ? std::nullopt : std::optional(text);
 }

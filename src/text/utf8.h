@@ -7,7 +7,7 @@
 
 namespace weir::text {
 
-// Whether a byte of UTF-8 is within a character that began before.
+// True if the byte continues a UTF-8 character.
 constexpr bool continues_character(char c) noexcept {
   return (static_cast<std::uint8_t>(c) & 0xC0U) == 0x80;
 }

@@ -47,7 +47,7 @@ constexpr std::size_t longest_problem_field = 2048;
 
 constexpr std::string_view auth_path = "/v1/auth";
 
-// Whether the body has a content coding other than `identity`, which is none.
+// True if the body has a content coding other than `identity`, which is none.
 bool is_encoded(const Request& request) noexcept {
   return std::ranges::any_of(request.headers, [](const Header& header) {
     return base::equals_name(header.name, "content-encoding") && !header.value.empty() &&
@@ -220,7 +220,7 @@ HttpFrontend::Task HttpFrontend::Session::say(HttpAnswer answer) {
   return {.write = &Session::answer_said, .said = std::make_unique<HttpAnswer>(std::move(answer))};
 }
 
-// Of a route that reads a body.
+// Rejects a body that the route cannot read.
 std::optional<HttpAnswer> HttpFrontend::Session::refuse_body(const Request& request) {
   if (find_header(request.headers, "origin") != nullptr) {
     return http_problem(403, "Pages in a browser are not answered: Origin is set.");

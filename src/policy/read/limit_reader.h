@@ -44,7 +44,7 @@ void read_rate(text::MapReader& map, std::string_view field, NumbersSpec& number
 [[nodiscard]] std::optional<Written<std::uint64_t>> read_count(text::MapReader& map, std::string_view field);
 [[nodiscard]] std::optional<Written<Duration>> read_seconds(text::MapReader& map, std::string_view field);
 [[nodiscard]] std::optional<Written<const core::Calendar*>> read_window(text::MapReader& map, std::string_view field);
-// Of a concurrency: how long a request is held.
+// The lease of a concurrency limit.
 [[nodiscard]] std::optional<Written<Duration>> read_lease(text::MapReader& map, std::string_view field);
 
 }  // namespace weir::policy

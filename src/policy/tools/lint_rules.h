@@ -94,7 +94,7 @@ void consistency(const Subject& subject, Problems& problems);
 void usage(const Subject& subject, Problems& problems);
 void receipt_size(const Subject& subject, Problems& problems);
 
-// Whether, on all routes of the limit, an entry that meets the predicate covers them.
+// True if entries that meet the predicate cover all routes of the limit.
 [[nodiscard]] bool is_covered(const Subject& subject, const RouteIndex::Predicate& predicate);
 
 // Where the key was written, or the limit.

@@ -110,7 +110,7 @@ std::string replaced(std::string text, std::string_view mark, std::string_view w
   return text;
 }
 
-// Of the fields in that scope, each by its definition.
+// The fields in that scope, each by its definition.
 std::string references(LimitFields fields, FieldScope scope) {
   std::vector<std::string> properties;
   for (const std::string_view name : names_of(fields, scope)) {

@@ -26,7 +26,7 @@ bool is_charged_back(const Group& group, const Check& check) noexcept {
   return group.operation == Operation::decide && check.role == Check::Role::charge && charges_back(check);
 }
 
-// Whether what was counted here is to be charged to the store. A report that was repeated was counted before.
+// True if what this process counted must be charged to the store. A repeated report was counted before.
 bool is_to_be_charged(const Group& group, const Check& check) noexcept {
   if (group.operation != Operation::report) return is_charged_back(group, check);
   return charges_back(check) && (check.receipt == nullptr || core::is_charged(check.receipt->result));

@@ -195,11 +195,11 @@ class ScriptPlan {
   [[nodiscard]] std::string_view key(std::size_t number) const noexcept { return keys_[number]; }
   [[nodiscard]] const KeyUse& use(std::size_t number) const noexcept { return uses_[number]; }
 
-  // Whether the node is told a log as it is after the evaluation.
+  // True if the script returns a log as it is after the evaluation.
   [[nodiscard]] static bool corrects(const Evaluation& evaluation) noexcept {
     return evaluation.operation == Operation::settle || evaluation.operation > Operation::reserve;
   }
-  // Whether the script says what a check of the evaluation charged to such a log.
+  // True if the script returns what a check of the evaluation charged to such a log.
   [[nodiscard]] bool tells_charge(const Evaluation& evaluation, const Check& check) const noexcept {
     return (evaluation.operation == Operation::settle_receipt || evaluation.operation == Operation::used) &&
            use(check.key).is_log;

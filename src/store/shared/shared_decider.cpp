@@ -127,7 +127,7 @@ struct SharedCheck {
     });
   }
 
-  // Where another check of the group denies, what remains is what there was.
+  // If another check of the group denies, the remaining units stay as they were.
   void leave_uncharged() const {
     if (check.cost > Cost{0}) {
       visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
@@ -157,7 +157,7 @@ struct SharedCheck {
                          [&](const core::Receipt& receipt) { return receipt.ends > now; });
     add_slices();
   }
-  // What has lapsed is not out, even where it was not charged.
+  // An expired slice is not out, even if it was not charged.
   void add_slices() const {
     if (check.holdings == nullptr) return;
     std::ranges::copy_if(state.ledger.slices, std::back_inserter(check.holdings->slices),
@@ -218,7 +218,7 @@ struct SharedDecider::Asked {
     for (std::size_t i = 0; i < size(); ++i) work((*this)[i]);
   }
 
-  // Whether a check has to see what those before it did.
+  // True if a check must see the changes of those before it.
   [[nodiscard]] bool needs_steps() const noexcept {
     for (std::size_t i = 0; i < size(); ++i) {
       if (group.checks[i].receipt != nullptr) return true;
@@ -325,7 +325,7 @@ void SharedDecider::take_step(const Asked& asked, std::size_t i) {
   one.tell_when_more();
 }
 
-// What the checks before it hold of the same state is taken.
+// Units that earlier checks of the group take from the same state are unavailable.
 Decision SharedDecider::hold(const Asked& asked, std::size_t i, Cost cost) {
   const SharedCheck one = asked[i];
   std::uint64_t pending = 0;

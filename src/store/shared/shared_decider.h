@@ -55,7 +55,7 @@ class SharedDecider {
   std::vector<SharedState::Numbers> saved_;
 };
 
-// Whether a check would be admitted if no slices were out.
+// True if the check would be admitted if no slices were out.
 [[nodiscard]] bool is_admitted_without_slices(const Check& check, const SharedState& state, Instant now);
 
 }  // namespace weir::store
