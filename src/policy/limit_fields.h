@@ -63,7 +63,8 @@ struct FieldSpot {
   LimitSpec& limit;
 };
 
-// A null function does nothing. The numbers of a limit are compiled, digested and compared together, with its algorithm.
+// A null function does nothing. The numbers of a limit are compiled, digested and compared together, with its
+// algorithm.
 struct FieldUse {
   FieldScope scope = FieldScope::limit;
   std::optional<NumberField> number = {};
