@@ -219,7 +219,7 @@ store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, st
     terms.share = store::NodeShare{numbers, largest_cost(limit.cost, tier)};
   }
   if (!slice_holder_) return terms;
-  // An approximate limit that is too small for the number of nodes is found as they are counted.
+  // This assumes one node. A limit that is too small to be approximate for more is detected as nodes are counted.
   const auto effective = policy::effective_consistency(limit, numbers, 1);
   if (effective.kind == policy::Consistency::exact) return terms;
   store::SliceTable::Options options{

@@ -30,8 +30,8 @@ class Token {
 // The first header of that name, which is in lower case; null if there is none.
 [[nodiscard]] const Header* find_header(std::span<const Header> headers, std::string_view name) noexcept;
 
-// True if one of the headers has the token: X-Weir-Token, and with `or_bearer` also Authorization: Bearer.
 enum class TokenFields : std::uint8_t { weir_token, or_bearer };
+// True if one of the headers has the token: X-Weir-Token, and with `or_bearer` also Authorization: Bearer.
 [[nodiscard]] bool shows_token(std::span<const Header> headers, const Token& token, TokenFields fields) noexcept;
 
 // The names that an HTTP frontend answers to. A page in somebody's browser can make any name mean this machine, but not

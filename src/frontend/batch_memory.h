@@ -70,7 +70,7 @@ class BatchMemory {
   std::size_t used_ = 0;     // and how much of it is
 };
 
-// The batches that the sessions of a loop use in turn, each from a read until it is answered.
+// How many idle batches a loop keeps. Its sessions use them in turn, each from a read until it is answered.
 inline constexpr std::size_t max_idle_batches = 64;
 
 }  // namespace weir::frontend

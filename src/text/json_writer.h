@@ -27,7 +27,7 @@
 
 namespace weir::text {
 
-// Writes null for an empty text.
+// Returns nothing, which JsonWriter writes as null, for an empty text.
 [[nodiscard]] inline std::optional<std::string_view> or_null(std::string_view text) noexcept {
   return text.empty() ? std::nullopt : std::optional(text);
 }

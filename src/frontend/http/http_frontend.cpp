@@ -220,7 +220,7 @@ HttpFrontend::Task HttpFrontend::Session::say(HttpAnswer answer) {
   return {.write = &Session::answer_said, .said = std::make_unique<HttpAnswer>(std::move(answer))};
 }
 
-// Rejects a body that the route cannot read.
+// Rejects requests of browser pages, and bodies with a content coding.
 std::optional<HttpAnswer> HttpFrontend::Session::refuse_body(const Request& request) {
   if (find_header(request.headers, "origin") != nullptr) {
     return http_problem(403, "Pages in a browser are not answered: Origin is set.");
