@@ -155,8 +155,8 @@ Result<HttpStream> admin_stream(const Access& access, std::string_view target) {
   auto stream = HttpStream::open(place, trust, target, token);
   if (!stream || stream->status() == 200) return stream;
   HttpResponse response{.status = stream->status(), .body = {}};
-  constexpr std::size_t most_bytes_of_refusal = 65536;
-  while (response.body.size() < most_bytes_of_refusal) {
+  constexpr std::size_t max_error_body = 65536;
+  while (response.body.size() < max_error_body) {
     const auto more = stream->read();
     if (!more || more->empty()) break;
     response.body += *more;

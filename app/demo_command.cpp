@@ -72,7 +72,7 @@ std::ptrdiff_t count_in(const Instants& instants, Instant from, Instant until) {
 }
 
 // The most that passed in any stretch of that length.
-std::ptrdiff_t most_in(const Instants& passed, Duration stretch) {
+std::ptrdiff_t max_in_window(const Instants& passed, Duration stretch) {
   std::ptrdiff_t most = 0;
   for (const Instant t : passed) most = std::max(most, count_in(passed, t, t + stretch));
   return most;
@@ -105,12 +105,12 @@ bool show_timelines() {
   const Instants trace = bursty_trace();
   fmt::print("One bursty trace, judged by each algorithm at 8 per 4 s.\n\n");
   fmt::print("{:<23}{:<10}{:<10}{:<10}{:<10}{:>8}{:>7}\n", "", "0 s", "5 s", "10 s", "15 s", "passed", "in 4 s");
-  print_row("arrived", timeline(trace, trace), trace.size(), most_in(trace, rate.per));
+  print_row("arrived", timeline(trace, trace), trace.size(), max_in_window(trace, rate.per));
   for (const auto& limit : limits(rate)) {
     if (!limit) return complain(limit.error());
     const auto passed = run_trace(*limit, trace);
     if (!passed) return complain(passed.error());
-    print_row(name_of(limit->algorithm()), timeline(trace, *passed), passed->size(), most_in(*passed, rate.per));
+    print_row(name_of(limit->algorithm()), timeline(trace, *passed), passed->size(), max_in_window(*passed, rate.per));
   }
   fmt::print(
       "\nA column is half a second: how many passed, - all were denied, . nobody came.\n"

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view unix_prefix = "unix:";
 constexpr timeval patience{10, 0};  // for each step
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
 using TlsContext = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
 using Tls = std::unique_ptr<SSL, void (*)(SSL*)>;
@@ -277,7 +277,7 @@ Result<HttpResponse> http_request(const Place& place, const TlsTrust& trust, std
     if (!more) return tl::unexpected(more.error());
     if (more->empty()) break;
     all += *more;
-    if (all.size() > most_bytes) return failure(place.text(), "the answer is too long");
+    if (all.size() > max_bytes) return failure(place.text(), "the answer is too long");
   }
   auto response = read_response(all);
   if (!response) return failure(place.text(), no_answer);
@@ -293,7 +293,7 @@ HttpStream::~HttpStream() = default;
 
 Result<HttpStream> HttpStream::open(const Place& place, const TlsTrust& trust, std::string_view target,
                                     std::string_view token) {
-  constexpr std::size_t most_head = 65536;
+  constexpr std::size_t max_head_size = 65536;
   auto connection = HttpConnection::open(place, trust);
   if (!connection) return tl::unexpected(connection.error());
   if (auto sent = (*connection)->send(request_text(place, "GET", target, token)); !sent) {
@@ -305,7 +305,7 @@ Result<HttpStream> HttpStream::open(const Place& place, const TlsTrust& trust, s
     const auto more = (*connection)->receive();
     if (!more) return tl::unexpected(more.error());
     begun += *more;
-    if (more->empty() || begun.size() > most_head) return failure(place.text(), no_answer);
+    if (more->empty() || begun.size() > max_head_size) return failure(place.text(), no_answer);
     end = begun.find("\r\n\r\n");
   }
   const auto status = begun.starts_with("HTTP/1.") ? number_behind(" ", begun.substr(0, end)) : std::nullopt;

@@ -37,7 +37,7 @@ struct InitOptions {
 };
 
 std::optional<std::string> policy_from(const std::string& openapi) {
-  const auto document = read_file(openapi, text::most_bytes);
+  const auto document = read_file(openapi, text::max_bytes);
   if (!document) {
     (void)give_up(document.error().message());
     return {};

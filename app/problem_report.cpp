@@ -75,7 +75,7 @@ void print_errors(const std::vector<Problem>& problems) {
 
 policy::Loaded load_named(const std::string& path, policy::LoadOptions load) {
   if (path != standard_input) return policy::load_path(path, load);
-  std::string text(text::most_bytes + 1, '\0');  // one more than is allowed, which is then refused
+  std::string text(text::max_bytes + 1, '\0');  // one more than is allowed, which is then refused
   text.resize(std::fread(text.data(), 1, text.size(), stdin));
   return policy::load_text(text, "<stdin>", load);
 }

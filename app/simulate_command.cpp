@@ -121,17 +121,17 @@ std::string check_reorder(const std::string& text) {
 
 std::optional<std::size_t> read_nodes(const std::string& text) {
   const auto nodes = base::parse_number<std::size_t>(text);
-  return nodes && *nodes > 0 && *nodes <= NodesOptions::most_nodes ? nodes : std::nullopt;
+  return nodes && *nodes > 0 && *nodes <= NodesOptions::max_nodes ? nodes : std::nullopt;
 }
 
 std::string check_nodes(const std::string& text) {
   if (read_nodes(text)) return {};
-  return fmt::format("`{}` is not a number of nodes, from 1 to {}", text, NodesOptions::most_nodes);
+  return fmt::format("`{}` is not a number of nodes, from 1 to {}", text, NodesOptions::max_nodes);
 }
 
 std::string check_round_trip(const std::string& text) {
   const Duration round_trip = read_duration(text).value_or(Duration::max());
-  if (round_trip <= NodesOptions::longest_round_trip) return {};
+  if (round_trip <= NodesOptions::max_round_trip) return {};
   return fmt::format("`{}` is not a time from 0 to 10s, like 1ms", text);
 }
 
@@ -151,8 +151,8 @@ void check_estimates(const SimulateCommand& options) {
   const auto refuse = [](const std::string& problem) {
     throw CLI::ParseError(problem, CLI::ExitCodes::ValidationError);
   };
-  if (options.estimates.size() > simulate::SimulateOptions::most_estimates) {
-    refuse(fmt::format("--estimate: at most {} of them", simulate::SimulateOptions::most_estimates));
+  if (options.estimates.size() > simulate::SimulateOptions::max_estimates) {
+    refuse(fmt::format("--estimate: at most {} of them", simulate::SimulateOptions::max_estimates));
   }
   const auto fields = simulate::FieldMap::with(options.fields);
   if (fields && !fields->has_cost()) refuse("--estimate: add --field cost=PATH, which says what a request cost");
@@ -212,7 +212,7 @@ int complain_about_log(const simulate::Report& report) {
 Result<std::shared_ptr<const simulate::TiersFile>> read_tiers(const std::string& path,
                                                               const simulate::SimulateOptions& wanted) {
   if (path.empty()) return nullptr;
-  const auto text = read_file(path, simulate::TiersFile::most_bytes);
+  const auto text = read_file(path, simulate::TiersFile::max_bytes);
   if (!text) return tl::unexpected(text.error());
   std::vector<std::string> known = wanted.policy->tiers.names;
   if (wanted.candidate) {

@@ -98,12 +98,12 @@ void show_nodes(const JsonAnswer& status, const Paint& paint) {
 
 // Of the last minute. The busiest limits come first, and all beyond twenty are counted.
 void show_traffic(const JsonAnswer& status) {
-  constexpr std::size_t most_shown = 20;
+  constexpr std::size_t max_shown = 20;
   const double seconds = std::max(1.0, std::strtod(status.text("/traffic/seconds").c_str(), nullptr));
   say("traffic",
       fmt::format("{} in the last {:.0f} s", counted(status.number("/traffic/requests"), "request"), seconds));
   const std::size_t count = status.size("/traffic/limits");
-  for (std::size_t i = 0; i < std::min(count, most_shown); ++i) {
+  for (std::size_t i = 0; i < std::min(count, max_shown); ++i) {
     const std::string limit = fmt::format("/traffic/limits/{}", i);
     const std::uint64_t decisions = status.number(limit + "/decisions");
     const std::uint64_t shadow_denied = status.number(limit + "/shadow_denied");
@@ -114,7 +114,7 @@ void show_traffic(const JsonAnswer& status) {
                         static_cast<double>(decisions) / seconds, share(status.number(limit + "/denied")),
                         shadow_denied > 0 ? ", would deny " + share(shadow_denied) : ""));
   }
-  if (count > most_shown) say("", fmt::format("and {} more limits", count - most_shown));
+  if (count > max_shown) say("", fmt::format("and {} more limits", count - max_shown));
 }
 
 void show_candidates(const JsonAnswer& status) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned seconds_between_questions = 5;
 constexpr auto pause_before_retry = std::chrono::seconds(2);
-constexpr std::size_t longest_message = std::size_t{8} << 20;
+constexpr std::size_t max_message_size = std::size_t{8} << 20;
 
 constexpr auto denied_target = "/v1/denied?count=20";
 constexpr auto events_target = "/v1/events?count=100";
@@ -99,7 +99,7 @@ class TopFeed::Follower {
         if (auto taken = take_second(message.data, seconds); !taken) return taken.error().message();
         seconds = (seconds + 1) % seconds_between_questions;
       }
-      if (reader.waiting() > longest_message) return "a message of the stream does not end";
+      if (reader.waiting() > max_message_size) return "a message of the stream does not end";
     }
   }
 

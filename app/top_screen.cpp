@@ -9,7 +9,7 @@ namespace weir::app {
 namespace {
 
 constexpr std::ptrdiff_t page = 10;
-constexpr std::size_t most_of_filter = 64;
+constexpr std::size_t max_filter_length = 64;
 
 Order after(Order order) {
   switch (order) {
@@ -86,7 +86,7 @@ void Screen::press_in_filter(const Press& press) {
   if (press.key == Key::escape) filter_.clear();
   if (press.key == Key::escape || press.key == Key::enter) is_filtering_ = false;
   if (press.key == Key::backspace && !filter_.empty()) filter_.pop_back();
-  if (press.key == Key::letter && filter_.size() < most_of_filter) filter_ += press.letter;
+  if (press.key == Key::letter && filter_.size() < max_filter_length) filter_ += press.letter;
 }
 
 bool Screen::press_letter(char letter) {

@@ -51,8 +51,8 @@ struct Columns {
 
   explicit Columns(std::size_t all) {
     constexpr std::size_t numbers = 2 * count + share;
-    constexpr std::size_t least_name = 16;
-    const std::size_t rest = all > numbers + least_name ? all - numbers - least_name : 0;
+    constexpr std::size_t min_name_width = 16;
+    const std::size_t rest = all > numbers + min_name_width ? all - numbers - min_name_width : 0;
     const std::size_t beside = rest > note + 2 ? rest - note - 2 : 0;
     spark = std::min(beside * 2 / 3, seconds_shown);
     name = all > numbers ? all - numbers - (spark > 0 ? spark + 2 + note : 0) : all;
@@ -314,8 +314,8 @@ std::vector<Line> Screen::body(const Size& size) const {
   // Two tables below the limits, where there is room; each is the longer the fewer limits there are.
   constexpr std::size_t least = 3;
   constexpr std::size_t most = 10;
-  constexpr std::size_t least_body = 14;
-  if (size.rows < least_body) return limits_table(size, true);
+  constexpr std::size_t min_body_lines = 14;
+  if (size.rows < min_body_lines) return limits_table(size, true);
   const std::size_t limits = std::max<std::size_t>(chosen().size(), 1) + 1;
   const std::size_t left = size.rows > limits + 2 ? (size.rows - limits - 2) / 2 : 0;
   const std::size_t rows = std::clamp(left, least, most);

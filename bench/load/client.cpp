@@ -97,7 +97,7 @@ class Connection final : private AnswerSink {
 
  private:
   void answered(std::uint64_t number, bool admitted) override {
-    Moment& sent = sent_[number % most_apart];
+    Moment& sent = sent_[number % max_in_flight_requests];
     if (number >= next_ || sent == Moment{}) throw WrongAnswer("an answer to nothing that was asked");
     shared_.tally.latencies.add(shared_.now - std::exchange(sent, Moment{}));
     ++(admitted ? shared_.tally.admitted : shared_.tally.denied);
@@ -121,7 +121,7 @@ class Connection final : private AnswerSink {
     count = static_cast<std::size_t>(std::min<std::uint64_t>(count, shared_.left()));
     count = protocol_->may_send(count, in_flight_);
     std::size_t free = 0;
-    while (free < count && sent_[(next_ + free) % most_apart] == Moment{}) ++free;
+    while (free < count && sent_[(next_ + free) % max_in_flight_requests] == Moment{}) ++free;
     if (free == 0) return;
     note_sent(free);
     send(protocol_->next(free, shared_.keys));
@@ -129,7 +129,7 @@ class Connection final : private AnswerSink {
 
   void note_sent(std::size_t count) {
     const Moment now = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < count; ++i) sent_[next_++ % most_apart] = now;
+    for (std::size_t i = 0; i < count; ++i) sent_[next_++ % max_in_flight_requests] = now;
     in_flight_ += count;
     shared_.begun += count;
   }
@@ -159,7 +159,7 @@ class Connection final : private AnswerSink {
   std::string said_;  // by the protocol itself
   std::uint64_t next_ = 0;
   std::size_t in_flight_ = 0;
-  std::array<Moment, most_apart> sent_{};  // by number; those that wait for their answer
+  std::array<Moment, max_in_flight_requests> sent_{};  // by number; those that wait for their answer
 };
 
 // Calls the connections of which something is ready.

@@ -14,7 +14,7 @@ struct Extent {
   std::uint16_t port = 0;  // of 127.0.0.1
   std::size_t connections = 1;
   std::size_t pipeline = 1;
-  std::uint32_t keys = most_keys;
+  std::uint32_t keys = max_keys;
   std::chrono::nanoseconds time{};  // none begins after it
   std::uint64_t requests = 0;       // and no more than so many in all; 0: any number
 };

@@ -119,7 +119,7 @@ class Grpc final : public Protocol {
   }
 
   std::size_t may_send(std::size_t wanted, std::size_t in_flight) const override {
-    const std::size_t streams = most_streams_ - std::min<std::size_t>(in_flight, most_streams_);
+    const std::size_t streams = max_streams_ - std::min<std::size_t>(in_flight, max_streams_);
     const auto room = static_cast<std::size_t>(std::max<std::int64_t>(room_, 0)) / data_size_;
     return std::min({wanted, streams, room});
   }
@@ -178,13 +178,13 @@ class Grpc final : public Protocol {
       out += wide_window(received_);
       received_ = 0;
     }
-    Told& told = told_[stream / 2 % most_apart];
+    Told& told = told_[stream / 2 % max_in_flight_requests];
     if (told != Told::nothing || payload.size() <= message_head) return;
     told = denies_(payload.substr(message_head)) ? Told::denied : Told::admitted;
   }
 
   void end(std::uint32_t stream, AnswerSink& sink) {
-    const Told told = std::exchange(told_[stream / 2 % most_apart], Told::nothing);
+    const Told told = std::exchange(told_[stream / 2 % max_in_flight_requests], Told::nothing);
     if (told == Told::nothing) throw WrongAnswer("a call failed: it was answered without a message");
     sink.answered(stream / 2, told == Told::admitted);
   }
@@ -197,7 +197,7 @@ class Grpc final : public Protocol {
           if (value < 4096) throw WrongAnswer("the server keeps too few header fields for this client");
           break;
         case 3:
-          most_streams_ = value;
+          max_streams_ = value;
           break;
         case 4:  // INITIAL_WINDOW_SIZE
           if (value < data_size_) throw WrongAnswer("the server takes no whole message at once");
@@ -215,9 +215,9 @@ class Grpc final : public Protocol {
   Denies denies_;
   std::uint32_t stream_ = 1;
   std::int64_t room_ = first_window;  // that the server has for messages
-  std::uint32_t most_streams_ = largest_window;
+  std::uint32_t max_streams_ = largest_window;
   std::uint32_t received_ = 0;  // since the server's window was made wide
-  std::array<Told, most_apart> told_{};
+  std::array<Told, max_in_flight_requests> told_{};
 };
 
 }  // namespace

@@ -89,10 +89,10 @@ Asked read(std::span<char* const> words) {
   }
   const Extent& extent = asked.extent;
   if (extent.time.count() == 0 && extent.requests == 0) throw std::invalid_argument("no --seconds and no --requests");
-  if (extent.connections == 0 || extent.pipeline == 0 || extent.pipeline > most_apart) {
+  if (extent.connections == 0 || extent.pipeline == 0 || extent.pipeline > max_in_flight_requests) {
     throw std::invalid_argument("connections or pipeline out of range");
   }
-  if (extent.keys == 0 || extent.keys > most_keys) throw std::invalid_argument("keys out of range");
+  if (extent.keys == 0 || extent.keys > max_keys) throw std::invalid_argument("keys out of range");
   return asked;
 }
 

@@ -15,7 +15,7 @@
 namespace bench::load {
 
 // No request is sent while one so many numbers before it waits for its answer.
-inline constexpr std::size_t most_apart = 4096;
+inline constexpr std::size_t max_in_flight_requests = 4096;
 
 // Told of each answer.
 class AnswerSink {

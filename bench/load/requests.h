@@ -31,7 +31,7 @@ class Numbers {
 
 // Where the key's number goes in a request that is written by hand.
 inline constexpr std::string_view hole = "######";
-inline constexpr std::uint32_t most_keys = 1'000'000;
+inline constexpr std::uint32_t max_keys = 1'000'000;
 
 class Requests {
  public:

@@ -67,7 +67,7 @@ LeasedLoad::LeasedLoad(net::Loop& loop, store::Store& inner, Kind kind)
   options.holder->nodes = 1;
   if (kind == Kind::approximate) {
     options.approximate = {limit_of(of_many), std::chrono::milliseconds(100)};
-    options.most_keys = 2 * zipf_users;
+    options.max_keys = 2 * zipf_users;
   }
   slices_ = std::make_shared<store::SliceTable>(std::move(options));
   terms_.slices = slices_.get();

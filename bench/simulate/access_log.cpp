@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t seed = 20'231'010;
 constexpr std::uint32_t addresses = 50'000;
 constexpr double exponent = 0.99;
-constexpr std::uint32_t longest_gap = 1'000;  // microseconds between lines; the mean is half of it
+constexpr std::uint32_t max_gap = 1'000;  // microseconds between lines; the mean is half of it
 constexpr std::chrono::sys_seconds start = std::chrono::sys_days{2023y / 10 / 10} + 13h;
 
 struct Route {
@@ -84,7 +84,7 @@ void AccessLog::append_client(std::string& log) {
 }
 
 void AccessLog::append_time(std::string& log) {
-  micros_ += below(longest_gap);
+  micros_ += below(max_gap);
   const std::chrono::sys_seconds now{std::chrono::seconds{micros_ / 1'000'000}};
   const auto day = std::chrono::floor<std::chrono::days>(now);
   const std::chrono::year_month_day date{day};

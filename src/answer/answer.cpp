@@ -114,7 +114,7 @@ void append_denial(std::string& out, const Denial& denial) {
 }
 
 void append_denial(std::string& out, const policy::Ruleset& ruleset, const Verdict& verdict) {
-  std::array<std::string_view, table::most_together> names;
+  std::array<std::string_view, table::max_group_size> names;
   std::size_t count = 0;
   if (verdict.limit != Verdict::no_limit) names[count++] = limit_name(ruleset, verdict);
   for (const Outcome& outcome : verdict.outcomes) {
@@ -167,7 +167,7 @@ std::optional<wire::AnswerFields> answer_fields(const DescriptorVerdict& verdict
 void append_denial(std::string& out, const DescriptorVerdict& verdict) {
   const DescriptorStatus* const tightest = verdict.tightest();
   if (tightest == nullptr) return;
-  std::array<std::string_view, table::most_together> names;
+  std::array<std::string_view, table::max_group_size> names;
   std::size_t count = 0;
   names[count++] = verdict.limit_name(*tightest);
   for (const DescriptorStatus& status : verdict.statuses) {

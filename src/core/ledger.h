@@ -70,9 +70,9 @@ struct Slice {
 
 class Ledger {
  public:
-  static constexpr std::size_t most_slices = 1'024;
-  static constexpr std::uint64_t most_units = 0xffff'ffff;  // of one slice; of a demand, too
-  static constexpr std::uint64_t least_grant = 4;
+  static constexpr std::size_t max_slices = 1'024;
+  static constexpr std::uint64_t max_units = 0xffff'ffff;  // of one slice; of a demand, too
+  static constexpr std::uint64_t min_grant = 4;
 
   std::vector<Slice> slices;  // in the order in which the holders came
 
@@ -350,23 +350,23 @@ SliceAnswer Ledger::grant(const typename A::Limit& limit, const typename A::Stat
   const std::uint64_t keep = slice == slices.end() ? 0 : slice->units;
   const std::uint64_t held_now = is_bucket<A> ? held() : held_in<A>(window);
   const std::uint64_t free = A::peek(limit, with_held<A>(limit, state, now), Cost{0}, instant_at(now)).remaining;
-  const bool has_room = slice != slices.end() || slices.size() < most_slices;
-  const std::uint64_t want = std::min(message.want, most_units);
+  const bool has_room = slice != slices.end() || slices.size() < max_slices;
+  const std::uint64_t want = std::min(message.want, max_units);
 
   std::uint64_t units = keep;
   std::uint64_t demand = 0;
   if (message.nodes == 0) {
     const std::uint64_t half = capacity<A>(limit) / 2;
     const std::uint64_t more = std::min({want, free / 2, half - std::min(half, held_now)});
-    if (more >= least_grant) units = std::min(keep + more, most_units);
+    if (more >= min_grant) units = std::min(keep + more, max_units);
   } else {
     const std::uint64_t others = held_now - keep;
     const std::uint64_t unused = free + held_now;  // left before what is held
     std::uint64_t all = 0;
     for (const Slice& other : slices) all += other.holder == message.holder ? 0 : other.demand;
-    demand = std::min((slice == slices.end() ? 0 : slice->demand - slice->demand / 10) + want, most_units);
+    demand = std::min((slice == slices.end() ? 0 : slice->demand - slice->demand / 10) + want, max_units);
     all += demand;
-    const std::uint64_t counted = std::min(unused, most_units);
+    const std::uint64_t counted = std::min(unused, max_units);
     const std::uint64_t least = multiply_divide_ceil(counted, 1, std::uint64_t{4} * message.nodes);
     std::uint64_t part = least;
     if (all > 0) part = std::max(part, multiply_divide_ceil(counted, demand, all));

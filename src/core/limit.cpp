@@ -72,18 +72,17 @@ Result<Limit> Limit::bucket(Algorithm algorithm, Rate rate, std::uint64_t burst,
   if (reduced.count > largest_product) {
     return too_large("rate.count", rate.count, largest_product * common, "per " + text(rate.per));
   }
-  const auto longest_fill = static_cast<std::uint64_t>(longest.count());
-  if (Wide{reduced_per} > Wide{longest_fill} * reduced.count) {
+  const auto max_fill = static_cast<std::uint64_t>(longest.count());
+  if (Wide{reduced_per} > Wide{max_fill} * reduced.count) {
     return failure("rate.per", text(rate.per) + " for " + text(rate.count) + " is too slow: one every " +
                                    text(longest) + " (10 years) at the slowest");
   }
-  const std::uint64_t most_exact = largest_product / reduced.count;
-  if (burst > most_exact)
-    return too_large(field, burst - beyond, most_exact - beyond, at_this_rate + " (to stay exact)");
-  const auto most_filled = static_cast<std::uint64_t>(
-      std::min<Wide>(Wide{longest_fill} * reduced.count / reduced_per, Wide{largest_product}));
-  if (burst > most_filled) {
-    return too_large(field, burst - beyond, most_filled - beyond, at_this_rate + " (to fill within 10 years)");
+  const std::uint64_t max_exact = largest_product / reduced.count;
+  if (burst > max_exact) return too_large(field, burst - beyond, max_exact - beyond, at_this_rate + " (to stay exact)");
+  const auto max_filled =
+      static_cast<std::uint64_t>(std::min<Wide>(Wide{max_fill} * reduced.count / reduced_per, Wide{largest_product}));
+  if (burst > max_filled) {
+    return too_large(field, burst - beyond, max_filled - beyond, at_this_rate + " (to fill within 10 years)");
   }
   return Limit(algorithm, reduced, burst);
 }

@@ -25,7 +25,7 @@ Receipt& Receipts::add(const Receipt& receipt) {
 void Receipts::reserve(ChargePlace place, Cost cost, bool was_open, ReceiptUse& use, std::int64_t now) {
   drop_ended(now);
   const auto found = find(use.id);
-  if (found == open.end() && open.size() >= most_open) {
+  if (found == open.end() && open.size() >= max_open) {
     use.result = ReceiptResult::not_kept;
     return;
   }
@@ -55,7 +55,7 @@ Decision Receipts::hold(const Concurrency::Limit& limit, Cost cost, const Receip
     if (units > limit.limit || units > limit.limit - std::min(taken, limit.limit) || taken > limit.limit) return {};
     std::uint64_t left = held;
     std::size_t ended = 0;
-    while (left + taken + units > limit.limit || live.size() - ended >= (units > 0 ? most_open : most_open + 1)) {
+    while (left + taken + units > limit.limit || live.size() - ended >= (units > 0 ? max_open : max_open + 1)) {
       left -= live[ended++].cost;
     }
     return Duration{ended == 0 ? 0 : live[ended - 1].ends - now};
@@ -69,7 +69,7 @@ Decision Receipts::hold(const Concurrency::Limit& limit, Cost cost, const Receip
     live.insert(std::ranges::upper_bound(live, its_own.ends, {}, &Receipt::ends), its_own);
     held += cost.units();
   }
-  decision.remaining = live.size() < most_open ? limit.limit - std::min(held + taken, limit.limit) : 0;
+  decision.remaining = live.size() < max_open ? limit.limit - std::min(held + taken, limit.limit) : 0;
   decision.reset_after = Duration{live.empty() ? 0 : live.back().ends - now};
   if (wants_more_after && decision.remaining < decision.limit) {
     decision.more_after = fits_after(decision.remaining + 1).value_or(decision.reset_after);

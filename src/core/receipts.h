@@ -111,8 +111,8 @@ template <class A>
 
 class Receipts {
  public:
-  static constexpr std::size_t most_open = 1'024;
-  static constexpr std::size_t most_reported = 1'024;
+  static constexpr std::size_t max_open = 1'024;
+  static constexpr std::size_t max_reported = 1'024;
   static constexpr Duration longest = std::chrono::hours(24 * 7);
   static constexpr Duration remembered = std::chrono::hours(1);  // an id of a report
 
@@ -164,7 +164,7 @@ class Receipts {
   // `max_ids`: as many are remembered, this one included; zero where there is no memory for it.
   template <class A>
   void report(const typename A::Limit& limit, typename A::State& state, Cost cost, ReceiptUse& use, std::int64_t now,
-              std::size_t max_ids = most_reported);
+              std::size_t max_ids = max_reported);
 
   // Until when something of it matters.
   [[nodiscard]] std::int64_t forget_at() const noexcept {

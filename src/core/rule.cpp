@@ -44,12 +44,12 @@ Duration time_to_fill(const Limit& limit) noexcept {
   return Duration{static_cast<std::int64_t>((units + rate.count - 1) / rate.count)};
 }
 
-void bound_reach(Rule& rule, Duration longest_to_fill) noexcept {
+void bound_reach(Rule& rule, Duration slowest_to_fill) noexcept {
   std::visit(
       [&]<class A>(RuleOf<A>& of) {
         if constexpr (std::is_base_of_v<ArrivalLimit, typename A::Limit>) {
           const FineSpan fill = of.limit.fill;
-          of.limit.reach = longest_to_fill <= fill.rounded_up() ? fill : FineSpan{longest_to_fill.count(), 0};
+          of.limit.reach = slowest_to_fill <= fill.rounded_up() ? fill : FineSpan{slowest_to_fill.count(), 0};
         }
       },
       rule);

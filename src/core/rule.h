@@ -75,6 +75,6 @@ template <std::size_t I = 0, class Work>
 [[nodiscard]] Duration time_to_fill(const Limit& limit) noexcept;
 
 // For the states of a bucket that other rules wrote too: none of those that are in force lets one reach further ahead.
-void bound_reach(Rule& rule, Duration longest_to_fill) noexcept;
+void bound_reach(Rule& rule, Duration slowest_to_fill) noexcept;
 
 }  // namespace weir::core

@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 // Requests of a batch that are evaluated together: what they need is kept for the next batch.
-constexpr std::size_t most_at_once = 64;
+constexpr std::size_t max_batch_size = 64;
 
 engine::Engine::Options engine_options(const Engine::Options& options) {
   engine::Engine::Options made;
@@ -81,8 +81,8 @@ Verdict Engine::judge(const Query& query) {
 // A reload between two parts of it is as if it had come between two requests.
 void Engine::judge(std::span<const Query> queries, std::span<Verdict> verdicts) {
   std::size_t count = std::min(queries.size(), verdicts.size());
-  for (std::size_t first = 0; first < count; first += most_at_once) {
-    const std::size_t part = std::min(most_at_once, count - first);
+  for (std::size_t first = 0; first < count; first += max_batch_size) {
+    const std::size_t part = std::min(max_batch_size, count - first);
     const bool judged = body_->evaluate(
         [&](auto& batch) {
           for (const Query& query : queries.subspan(first, part)) batch.add(query);

@@ -4,7 +4,7 @@
 
 namespace weir::engine {
 
-static_assert(match::most_limits == table::most_together);
+static_assert(match::max_limits == table::max_group_size);
 
 namespace {
 

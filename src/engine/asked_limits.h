@@ -74,7 +74,7 @@ class AskedLimits {
     limit.text_end = texts.size();
   }
   void add_live(std::size_t i) {
-    if (live.size() == match::most_limits) too_many = true;
+    if (live.size() == match::max_limits) too_many = true;
     if (!too_many) live.push_back(static_cast<std::uint32_t>(i));
   }
 

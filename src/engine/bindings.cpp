@@ -98,7 +98,7 @@ void bound_reach(TierStates& tiers) {
 }
 
 // Of each tier of a limit. Those beyond are decided exactly: they would wait for the store.
-constexpr std::size_t most_approximate_keys = 262'144;
+constexpr std::size_t max_approximate_keys = 262'144;
 
 bool same_candidate(const policy::CompiledLimit& a, const policy::CompiledLimit& b) {
   return a.candidate && b.candidate && a.candidate->by_tier == b.candidate->by_tier;
@@ -226,7 +226,7 @@ store::SharedTerms Bindings::shared_terms(const policy::CompiledLimit& limit, st
       .rule = live.rule, .capacity = numbers.capacity(), .lease = limit.consistency.lease, .holder = slice_holder_};
   if (effective.kind == policy::Consistency::approximate) {
     options.approximate = {numbers, limit.consistency.sync};
-    options.most_keys = most_approximate_keys;
+    options.max_keys = max_approximate_keys;
   }
   slices_.push_back(std::make_shared<store::SliceTable>(std::move(options)));
   terms.slices = slices_.back().get();

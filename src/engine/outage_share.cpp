@@ -9,7 +9,7 @@
 namespace weir::engine {
 
 Cost largest_cost(const policy::CostRule& cost, std::size_t tier) noexcept {
-  if (cost.header) return tier < cost.header->most_by_tier.size() ? cost.header->most_by_tier[tier] : Cost{1};
+  if (cost.header) return tier < cost.header->max_by_tier.size() ? cost.header->max_by_tier[tier] : Cost{1};
   Cost largest = cost.fixed;
   for (const auto& by_route : cost.by_route) largest = std::max(largest, by_route.cost);
   return largest;

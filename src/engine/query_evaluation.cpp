@@ -93,7 +93,7 @@ void QueryEvaluation::prepare_receipts() {
   const auto what = asked_.options.receipts->what;
   if (asked_.is_report() || asked_.is_give_back() || asked_.options.peek) return;
   write_receipt([&](std::size_t i) { return what == ReceiptAsk::What::reserve || asked_.limits[i].is_on_holds(); });
-  if (result().receipt.bytes() > ReceiptParts::most_bytes) asked_.too_many = true;
+  if (result().receipt.bytes() > ReceiptParts::max_bytes) asked_.too_many = true;
   result().receipt.clear();
 }
 

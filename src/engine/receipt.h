@@ -21,7 +21,7 @@
 namespace weir::engine {
 
 struct ReceiptParts {
-  static constexpr std::size_t most_bytes = 348;  // what is more does not fit into 512 letters when it is sealed
+  static constexpr std::size_t max_bytes = 348;  // what is more does not fit into 512 letters when it is sealed
 
   struct Part {
     std::uint64_t limit = 0;    // name_code of its name

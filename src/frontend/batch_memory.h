@@ -36,12 +36,12 @@ class BatchMemory {
   // All that was kept is gone.
   void clear() noexcept {
     current_ = used_ = 0;
-    for (; total_ > most_retained; blocks_.pop_back()) total_ -= blocks_.back().size;
+    for (; total_ > max_retained; blocks_.pop_back()) total_ -= blocks_.back().size;
   }
 
  private:
   static constexpr std::size_t first_block = std::size_t{1} << 10;
-  static constexpr std::size_t most_retained = std::size_t{256} << 10;
+  static constexpr std::size_t max_retained = std::size_t{256} << 10;
 
   struct Block {
     std::unique_ptr<std::byte[]> bytes;

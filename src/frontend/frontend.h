@@ -102,9 +102,9 @@ class FrontendWith : public Frontend {
 };
 
 // A connection that takes messages of that length.
-[[nodiscard]] inline net::ConnectionOptions connection_for(std::size_t longest_message) {
+[[nodiscard]] inline net::ConnectionOptions connection_for(std::size_t max_message_size) {
   net::ConnectionOptions options;
-  if (options.input_bound < longest_message) options.input_bound = longest_message;
+  if (options.input_bound < max_message_size) options.input_bound = max_message_size;
   return options;
 }
 

@@ -67,8 +67,8 @@ std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
   std::size_t headers = 0;
   std::size_t queries = 0;
   const std::size_t most = parser_.limits().headers;
-  while (shared_.requests.size() < HttpLoopState::most_requests && headers + most <= HttpLoopState::most_headers &&
-         queries < HttpLoopState::most_queries && !last_) {
+  while (shared_.requests.size() < HttpLoopState::max_requests && headers + most <= HttpLoopState::max_headers &&
+         queries < HttpLoopState::max_queries && !last_) {
     const Progress step = parser_.next(bytes.subspan(done), std::span(shared_.headers).subspan(headers, most));
     if (step.step == Step::refused) fault_ = step.fault;
     if (step.step == Step::need_more) continue_due_ = continue_due_ || step.expects_continue;

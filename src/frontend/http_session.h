@@ -42,13 +42,13 @@ class DateText {
 
 // What the HTTP sessions of one loop share. The memory is for one batch, and they use it in turn.
 struct HttpLoopState {
-  static constexpr std::size_t most_requests = 64;
-  static constexpr std::size_t most_headers = 2048;  // of one batch together
+  static constexpr std::size_t max_requests = 64;
+  static constexpr std::size_t max_headers = 2048;  // of one batch together
   // Of one batch together, unless it is one request: full() of the output bounds the answers that wait for a client
   // that does not read, and that is asked between batches.
-  static constexpr std::size_t most_queries = 512;
+  static constexpr std::size_t max_queries = 512;
 
-  std::vector<Header> headers = std::vector<Header>(most_headers);
+  std::vector<Header> headers = std::vector<Header>(max_headers);
   std::vector<wire::http1::Request> requests;
   DateText date;
   std::size_t held = 0;    // answers that wait, of all sessions

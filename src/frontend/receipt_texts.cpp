@@ -14,11 +14,11 @@ constexpr std::size_t key_id_bytes = 4;
 constexpr std::size_t iv_bytes = 16;
 constexpr std::size_t tag_bytes = 16;
 constexpr std::size_t head_bytes = key_id_bytes + iv_bytes;
-constexpr std::size_t most_sealed_bytes = head_bytes + engine::ReceiptParts::most_bytes + tag_bytes;
+constexpr std::size_t max_sealed_bytes = head_bytes + engine::ReceiptParts::max_bytes + tag_bytes;
 
-static_assert((most_sealed_bytes * 8 + 5) / 6 <= ReceiptTexts::longest_text);
+static_assert((max_sealed_bytes * 8 + 5) / 6 <= ReceiptTexts::max_text_length);
 
-using SealedBytes = std::array<unsigned char, most_sealed_bytes>;
+using SealedBytes = std::array<unsigned char, max_sealed_bytes>;
 
 constexpr std::string_view receipt_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::uint8_t no_letter = 64;
@@ -44,7 +44,7 @@ void append_letters(std::string& out, std::span<const unsigned char> bytes) {
 
 // How many bytes there are; none if it is not what append_letters() writes of so many bytes at most.
 std::optional<std::size_t> read_letters(std::string_view text, SealedBytes& bytes) noexcept {
-  if (text.size() > ReceiptTexts::longest_text || text.size() % 4 == 1) return std::nullopt;
+  if (text.size() > ReceiptTexts::max_text_length || text.size() % 4 == 1) return std::nullopt;
   unsigned bits = 0;
   unsigned held = 0;
   std::size_t size = 0;
@@ -103,7 +103,7 @@ void ReceiptTexts::append(std::string& out, const engine::ReceiptParts& receipt)
   bytes_.clear();
   receipt.append_to(bytes_);
   SealedBytes sealed;
-  if (!can_seal() || bytes_.size() > engine::ReceiptParts::most_bytes) throw std::logic_error("not to be sealed");
+  if (!can_seal() || bytes_.size() > engine::ReceiptParts::max_bytes) throw std::logic_error("not to be sealed");
 
   const KeyId& id = keys_.front().id;
   std::ranges::copy(id, sealed.begin());

@@ -25,7 +25,7 @@ using ReceiptKey = std::array<unsigned char, 32>;
 
 class ReceiptTexts {
  public:
-  static constexpr std::size_t longest_text = 512;
+  static constexpr std::size_t max_text_length = 512;
 
   // For those who want a receipt where can_seal() is false.
   static constexpr std::string_view no_key =
@@ -37,7 +37,7 @@ class ReceiptTexts {
 
   [[nodiscard]] bool can_seal() const noexcept { return !keys_.empty(); }
 
-  // Requires can_seal(), and a receipt of at most ReceiptParts::most_bytes. No text is returned twice.
+  // Requires can_seal(), and a receipt of at most ReceiptParts::max_bytes. No text is returned twice.
   void append(std::string& out, const engine::ReceiptParts& receipt);
 
   // Nothing if it was not sealed by one of the keys, or was changed.

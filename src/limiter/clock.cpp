@@ -26,12 +26,12 @@ ClockReading read_both() noexcept {
 
 // Waits on `clock` for `until` in pieces, because a timed wait cannot be told of a far future.
 void wait_in_pieces(const Clock& clock, Instant until, const std::stop_token& stop) {
-  constexpr Duration longest_piece = std::chrono::hours{1};
+  constexpr Duration max_sleep = std::chrono::hours{1};
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
   for (Instant now = clock.now(); now < until && !stop.stop_requested(); now = clock.now()) {
-    const Duration piece = now + longest_piece < until ? longest_piece : until - now;
+    const Duration piece = now + max_sleep < until ? max_sleep : until - now;
     stopped.wait_for(lock, stop, piece, [] { return false; });
   }
 }

@@ -38,7 +38,7 @@ struct KeyedLimiter::Body {
   void answer(const table::Table::Way<Answer>& way, std::span<const Request> requests, std::span<Answer> answers) {
     const Instant now = clock->now();
     while (!requests.empty() && !answers.empty()) {
-      const std::size_t count = std::min({requests.size(), answers.size(), table::Table::most_at_once});
+      const std::size_t count = std::min({requests.size(), answers.size(), table::Table::max_batch_size});
       way.several(*table, rule, requests.first(count), now, answers.data());
       requests = requests.subspan(count);
       answers = answers.subspan(count);

@@ -90,7 +90,7 @@ Result<Limiter> Limiter::create(const Limit& limit, std::shared_ptr<const Clock>
       [&]<class A>(const core::RuleOf<A>& rule) {
         typename A::State state;
         if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-          state.ring = core::LogRing::create(rule.limit.most_entries());
+          state.ring = core::LogRing::create(rule.limit.max_entries());
           if (!state.ring) return false;
         }
         body->single = Single<A>{rule.limit, std::move(state)};

@@ -116,9 +116,9 @@ std::optional<ReadConsumer> read_value(const std::vector<KeyPart>& parts, const 
 std::optional<ReadConsumer> read_in_full(const policy::CompiledLimit& limit, const policy::Identity& identity,
                                          std::string_view text, std::string& key) {
   const auto& alternatives = limit.consumer_key.alternatives;
-  std::size_t most_parts = 0;
-  for (const auto& parts : alternatives) most_parts = std::max(most_parts, parts.size());
-  for (std::size_t count = most_parts; count > 0; --count) {
+  std::size_t max_parts = 0;
+  for (const auto& parts : alternatives) max_parts = std::max(max_parts, parts.size());
+  for (std::size_t count = max_parts; count > 0; --count) {
     for (const auto& parts : alternatives) {
       if (parts.size() != count) continue;
       if (const auto read = read_parts(parts, identity, text, key)) return read;

@@ -80,10 +80,10 @@ void append_pair(std::string& key, char kind, std::string_view name, std::string
 
 // Of what there is, as much as a message holds.
 std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most_listed = 20;
+  constexpr std::size_t max_listed = 20;
   std::string list;
-  for (std::size_t i = 0; i < std::min(names.size(), most_listed); ++i) list += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > most_listed) list += " and " + std::to_string(names.size() - most_listed) + " more";
+  for (std::size_t i = 0; i < std::min(names.size(), max_listed); ++i) list += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > max_listed) list += " and " + std::to_string(names.size() - max_listed) + " more";
   return list;
 }
 

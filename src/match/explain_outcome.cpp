@@ -105,9 +105,9 @@ ExplainedOutcome explain_outcome(const policy::Ruleset& ruleset, const Matched& 
     if (numbers->algorithm() == Algorithm::concurrency && held.empty()) held = limit.name;
     if (numbers->algorithm() == Algorithm::leaky_bucket_queue && queue.empty()) queue = limit.name;
   }
-  if (live.size() > most_limits) {
+  if (live.size() > max_limits) {
     return denied(forbidden, no_limit,
-                  fmt::format("{} limits cover it, and at most {} are evaluated together", live.size(), most_limits));
+                  fmt::format("{} limits cover it, and at most {} are evaluated together", live.size(), max_limits));
   }
   if (live.empty()) {
     if (watching.empty()) return admitted(": no limit covers it");

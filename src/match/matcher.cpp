@@ -123,9 +123,9 @@ Result<void> Matcher::check_bound() const {
     routes_->match(route.method.value_or("GET"), paths.read(sample_of(route)), matches);
     const auto covering = static_cast<std::size_t>(std::ranges::count_if(
         matches.all(), [&](const RouteMatch& match) { return match.limit % 2 == 0 && is_live(match.limit / 2); }));
-    if (everywhere + covering <= most_limits) return {};
+    if (everywhere + covering <= max_limits) return {};
     return failure("limits", "'" + route.text() + "' is covered by " + std::to_string(everywhere + covering) +
-                                 " limits, and at most " + std::to_string(most_limits) +
+                                 " limits, and at most " + std::to_string(max_limits) +
                                  " are judged together: let fewer limits cover it");
   };
   if (auto bounded = check({}); !bounded) return bounded;
@@ -162,7 +162,7 @@ void Matcher::match(const Query& query, MatchScratch& scratch, Matched& matched)
     const policy::CompiledLimit& source = ruleset_->limits[limit];
     const bool is_live = matched.limits.size() > before && source.mode == policy::Mode::enforce &&
                          source.live.by_tier[matched.caller.tier].has_value();
-    if (is_live && ++live > most_limits) return;  // which denies it
+    if (is_live && ++live > max_limits) return;  // which denies it
   }
 }
 
@@ -176,7 +176,7 @@ void Matcher::find_candidates(const Query& query, MatchScratch& scratch, Matched
   std::uint32_t of_limit = 0;  // matches of the limit that came last
   const auto add_candidate = [&](std::uint32_t limit, std::uint32_t route) {
     of_limit = !candidates.empty() && candidates.back().limit == limit ? of_limit + 1 : 0;
-    if (of_limit > most_limits) return;
+    if (of_limit > max_limits) return;
     candidates.push_back({limit, static_cast<std::uint32_t>(candidates.size()), route});
   };
   // The dearest of each limit: its matches come one behind the other.
@@ -251,7 +251,7 @@ Cost Matcher::cost_of(const Query& query, const Caller& caller, std::uint32_t li
   if (rule.header) {
     if (!caller.trusted || !has_header(query, rule.header->header)) return Cost{1};
     const std::string_view text = sole_header(query, rule.header->header);
-    const Cost most = rule.header->most_by_tier[caller.tier];
+    const Cost most = rule.header->max_by_tier[caller.tier];
     return text.empty() ? most : header_cost(text, most);
   }
   if (rule.by_route.empty()) return rule.fixed;

@@ -29,7 +29,7 @@ namespace weir::match {
 
 inline constexpr std::uint32_t no_limit = ~std::uint32_t{0};
 // So many live limits are evaluated together; a request that more of them cover is denied.
-inline constexpr std::size_t most_limits = 64;
+inline constexpr std::size_t max_limits = 64;
 
 // A limit that covers a query.
 struct MatchedLimit {
@@ -100,7 +100,7 @@ class Matcher {
  public:
   static constexpr std::string_view other = "other";
 
-  // Fails if more than most_limits cover a route.
+  // Fails if more than max_limits cover a route.
   static Result<std::shared_ptr<const Matcher>> create(std::shared_ptr<const policy::Ruleset> ruleset);
 
   // Overwrites `matched`, reusing its memory.

@@ -23,7 +23,7 @@ tl::unexpected<Error> unknown(const std::string& what, std::string_view word, st
 
 // With the limits that there are, as many as a message holds.
 tl::unexpected<Error> unknown_limit(const policy::Ruleset& ruleset, std::string_view name) {
-  constexpr std::size_t most_listed = 20;
+  constexpr std::size_t max_listed = 20;
   std::vector<std::string> names;
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     if (!limit.by_descriptor()) names.push_back(limit.name);
@@ -35,8 +35,8 @@ tl::unexpected<Error> unknown_limit(const policy::Ruleset& ruleset, std::string_
   }
   error.what += error.what.ends_with('?') ? " There " : "; there ";
   error.what += names.size() == 1 ? "is " : "are ";
-  for (std::size_t i = 0; i < std::min(names.size(), most_listed); ++i) error.what += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > most_listed) error.what += " and " + std::to_string(names.size() - most_listed) + " more";
+  for (std::size_t i = 0; i < std::min(names.size(), max_listed); ++i) error.what += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > max_listed) error.what += " and " + std::to_string(names.size() - max_listed) + " more";
   return tl::unexpected(std::move(error));
 }
 

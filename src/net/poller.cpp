@@ -32,8 +32,8 @@ epoll_event event_of(Watcher& watcher, Interest interest) noexcept {
 
 Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!epoll_.open()) throw std::system_error(errno, std::system_category(), "epoll");
-  turns_.reserve(most_at_once);
-  taking_turns_.reserve(most_at_once);
+  turns_.reserve(max_batch_size);
+  taking_turns_.reserve(max_batch_size);
 }
 
 bool Poller::add(int descriptor, Watcher& watcher, Interest interest) noexcept {

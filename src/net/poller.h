@@ -63,10 +63,10 @@ class Poller {
  private:
   void take_turns();
 
-  static constexpr std::size_t most_at_once = 256;
+  static constexpr std::size_t max_batch_size = 256;
 
   Descriptor epoll_;
-  std::array<epoll_event, most_at_once> events_;
+  std::array<epoll_event, max_batch_size> events_;
   std::span<epoll_event> left_;  // of this round
   std::vector<Watcher*> turns_;  // of the next
   std::vector<Watcher*> taking_turns_;

@@ -30,7 +30,7 @@ void SpaceSaving::clear() noexcept {
   by_key_.clear();
 }
 
-std::uint64_t SpaceSaving::most_missed() const noexcept {
+std::uint64_t SpaceSaving::max_missed() const noexcept {
   return entries_.size() < capacity_ ? 0 : count_at(0);
 }
 
@@ -101,12 +101,12 @@ class DeniedMost::Merge {
  public:
   void add(const SpaceSaving& sketch) {
     ++sketches_;
-    missed_ += sketch.most_missed();
+    missed_ += sketch.max_missed();
     for (const SpaceSaving::Entry& entry : sketch.entries()) {
       Sum& sum = sums_[{*entry.key.limit, entry.name}];
       sum.count += entry.count;
       sum.error += entry.error;
-      if (std::exchange(sum.last_sketch, sketches_) != sketches_) sum.not_missed += sketch.most_missed();
+      if (std::exchange(sum.last_sketch, sketches_) != sketches_) sum.not_missed += sketch.max_missed();
     }
   }
 

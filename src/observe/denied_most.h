@@ -19,7 +19,7 @@ namespace weir::observe {
 //
 // Invariants, for every key that was added n times since clear():
 //   1. If it has an entry, count - error <= n <= count.
-//   2. If it has none, n <= most_missed(). So whatever was added more often than that is there.
+//   2. If it has none, n <= max_missed(). So whatever was added more often than that is there.
 // When all entries are taken, a new key takes over the one with the lowest count, and that count is its error.
 class SpaceSaving {
  public:
@@ -44,7 +44,7 @@ class SpaceSaving {
   void clear() noexcept;
 
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
-  [[nodiscard]] std::uint64_t most_missed() const noexcept;
+  [[nodiscard]] std::uint64_t max_missed() const noexcept;
 
  private:
   struct KeyHash {

@@ -34,7 +34,7 @@ void History::add(const MeasuredSecond& measured) {
 History::Series* History::series_of(std::string_view limit) {
   auto found = limits_.find(limit);
   if (found == limits_.end()) {
-    if (limits_.size() >= most_limits) return nullptr;
+    if (limits_.size() >= max_limits) return nullptr;
     found = limits_.emplace(std::string(limit), std::make_unique<Series>()).first;
   }
   return found->second.get();

@@ -1,7 +1,7 @@
 // The last ten minutes, a second at a time: of all limits together, and of each that decided anything meanwhile, up to
 // a bound. Callable from any thread.
 //
-// At most 600 * (sizeof(Second) + most_limits * 12) bytes: 1.9 MB.
+// At most 600 * (sizeof(Second) + max_limits * 12) bytes: 1.9 MB.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace weir::observe {
 class History {
  public:
   static constexpr std::size_t length = 600;
-  static constexpr std::size_t most_limits = 256;
+  static constexpr std::size_t max_limits = 256;
 
   void add(const MeasuredSecond& measured);
 
@@ -32,7 +32,7 @@ class History {
   [[nodiscard]] std::vector<Second> seconds() const;
 
   // What a limit decided in the last `most` of these seconds. Where it decided nothing, noughts; none: it is beyond
-  // `most_limits`, which are those that came first and have not been idle for the whole time.
+  // `max_limits`, which are those that came first and have not been idle for the whole time.
   [[nodiscard]] std::optional<std::vector<TrafficCounts>> of(std::string_view limit, std::size_t most = length) const;
 
  private:

@@ -15,7 +15,7 @@
 namespace weir::observe {
 namespace {
 
-constexpr std::size_t longest_method = 32;
+constexpr std::size_t max_method_length = 32;
 
 void begin_line(std::string& out, Instant time) {
   out += R"({"time":")";
@@ -55,7 +55,7 @@ void append_wait(std::string& out, const std::optional<Duration>& wait) {
   }
 }
 
-constexpr std::size_t longest_request_id = 128;
+constexpr std::size_t max_request_id_length = 128;
 
 bool is_hexadecimal(std::string_view text) noexcept {
   return std::ranges::all_of(text, base::is_lower_hex_digit);
@@ -79,7 +79,7 @@ std::string_view trace_id_in(std::string_view value) noexcept {
 
 bool is_request_id(std::string_view value) noexcept {
   constexpr std::string_view marks = "-_.:=+/@";
-  return !value.empty() && value.size() <= longest_request_id && std::ranges::all_of(value, [&](char c) {
+  return !value.empty() && value.size() <= max_request_id_length && std::ranges::all_of(value, [&](char c) {
     return base::is_letter_or_digit(c) || marks.find(c) != std::string_view::npos;
   });
 }
@@ -103,7 +103,7 @@ void append_denial(std::string& out, const Denial& denial) {
   append_field(out, "event", "denied");
   append_field(out, "reason", denial.reason);
   append_field(out, "limit", denial.limit);
-  append_field(out, "method", denial.method.substr(0, longest_method));
+  append_field(out, "method", denial.method.substr(0, max_method_length));
   append_field(out, "route", denial.route);
   append_field(out, "tier", denial.tier);
   append_field(out, "consumer", denial.consumer);

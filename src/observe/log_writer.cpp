@@ -86,8 +86,8 @@ Result<std::unique_ptr<LogWriter>> LogWriter::start(const Options& options) {
 // Both texts have their memory from the start: a line is copied and nothing else.
 LogWriter::LogWriter(const Options& options, LogFile file)
     : options_(options), file_(std::move(file)), give_up_at_(std::numeric_limits<steady_clock::rep>::max()) {
-  waiting_.reserve(options.most_waiting);
-  writing_.reserve(options.most_waiting);
+  waiting_.reserve(options.max_pending_bytes);
+  writing_.reserve(options.max_pending_bytes);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -105,7 +105,7 @@ void LogWriter::write(std::string_view line) noexcept {
   bool was_empty = false;
   {
     const std::lock_guard guard(mutex_);
-    if (line.size() > options_.most_waiting - waiting_.size()) {
+    if (line.size() > options_.max_pending_bytes - waiting_.size()) {
       dropped_.fetch_add(1, std::memory_order_relaxed);
       return;
     }

@@ -51,9 +51,9 @@ class LogFile {
 class LogWriter {
  public:
   struct Options {
-    std::string path;                                 // empty: standard error
-    std::size_t most_waiting = std::size_t{1} << 20;  // bytes
-    std::chrono::milliseconds grace{1000};            // at the end, for a reader that does not read
+    std::string path;                                      // empty: standard error
+    std::size_t max_pending_bytes = std::size_t{1} << 20;  // bytes
+    std::chrono::milliseconds grace{1000};                 // at the end, for a reader that does not read
   };
 
   [[nodiscard]] static Result<std::unique_ptr<LogWriter>> start(const Options& options);

@@ -12,9 +12,9 @@ std::string_view name_of(Notice::Kind kind) noexcept {
 }
 
 void Notices::add(Notice notice) {
-  if (notice.message.size() > longest_message) {
+  if (notice.message.size() > max_message_size) {
     // Not in the middle of a character.
-    std::size_t end = longest_message;
+    std::size_t end = max_message_size;
     while (end > 0 && (static_cast<unsigned char>(notice.message[end]) & 0xC0U) == 0x80U) --end;
     notice.message.resize(end);
     notice.message += "...";

@@ -32,7 +32,7 @@ struct Notice {
 class Notices {
  public:
   static constexpr std::size_t most = 1'000;
-  static constexpr std::size_t longest_message = 1'024;  // longer ones are cut: a refused policy has many lines
+  static constexpr std::size_t max_message_size = 1'024;  // longer ones are cut: a refused policy has many lines
 
   // Gives it its id.
   void add(Notice notice);

@@ -25,16 +25,16 @@ void TrafficTotals::add(const engine::Engine::Tally& tally) {
 }
 
 void RecentTraffic::keep(Instant now, TrafficTotals totals) {
-  samples_[kept_++ % most_samples] = {now, std::move(totals)};
+  samples_[kept_++ % max_samples] = {now, std::move(totals)};
 }
 
 const RecentTraffic::Sample& RecentTraffic::base(Instant now) const noexcept {
-  const std::size_t count = std::min(kept_, most_samples);
+  const std::size_t count = std::min(kept_, max_samples);
   for (std::size_t back = 0; back < count; ++back) {
-    const Sample& sample = samples_[(kept_ - 1 - back) % most_samples];
+    const Sample& sample = samples_[(kept_ - 1 - back) % max_samples];
     if (now - sample.at >= window) return sample;
   }
-  return samples_[(kept_ - count) % most_samples];
+  return samples_[(kept_ - count) % max_samples];
 }
 
 RecentTraffic::Summary RecentTraffic::summary(Instant now, const TrafficTotals& totals) const {

@@ -70,13 +70,13 @@ class RecentTraffic {
     TrafficTotals totals{};
   };
 
-  static constexpr std::size_t most_samples = window / interval + 1;
+  static constexpr std::size_t max_samples = window / interval + 1;
 
-  [[nodiscard]] const Sample& newest() const noexcept { return samples_[(kept_ - 1) % most_samples]; }
+  [[nodiscard]] const Sample& newest() const noexcept { return samples_[(kept_ - 1) % max_samples]; }
   // The one from which a minute is counted: the newest that is a minute old, or else the oldest there is.
   [[nodiscard]] const Sample& base(Instant now) const noexcept;
 
-  std::array<Sample, most_samples> samples_{};
+  std::array<Sample, max_samples> samples_{};
   std::size_t kept_ = 1;
 };
 

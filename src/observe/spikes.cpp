@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t forgotten_after = 62UL * 60;  // seconds without a denial that is noticed
 
 std::uint32_t per_second(std::uint64_t count, std::size_t seconds) noexcept {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count / seconds, UINT32_MAX / SpikeTest::longest_stretch));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count / seconds, UINT32_MAX / SpikeTest::max_stretch));
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ void Stretch::remember(std::uint32_t sum) noexcept {
   periods_[seconds_ / period % past_periods] = std::exchange(highest_, 0);
 }
 
-std::uint32_t Stretch::most_of_past() const noexcept {
+std::uint32_t Stretch::max_of_past() const noexcept {
   return std::max(highest_, *std::ranges::max_element(periods_));
 }
 
@@ -40,11 +40,11 @@ SpikeTest::State SpikeTest::add(std::uint32_t count) noexcept {
   ++seconds_;
   std::array<bool, std::tuple_size_v<decltype(stretches_)>> is_new{};
   for (std::size_t i = 0; i < stretches_.size(); ++i) is_new[i] = stretches_[i].add(count);
-  if (stretches_[1].sum() >= least_of(stretches_[1])) ++busy_seconds_;
+  if (stretches_[1].sum() >= min_sum_of(stretches_[1])) ++busy_seconds_;
   if (lasts_) return go_on();
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
-    if (!is_new[i] || stretches_[i].sum() < least_of(stretches_[i])) continue;
-    const std::uint32_t past = stretches_[i].most_of_past();
+    if (!is_new[i] || stretches_[i].sum() < min_sum_of(stretches_[i])) continue;
+    const std::uint32_t past = stretches_[i].max_of_past();
     if (!is_sudden(stretches_[i], past)) continue;
     by_ = static_cast<std::uint8_t>(i);
     past_ = past;
@@ -61,7 +61,7 @@ bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noex
   constexpr std::uint32_t hour = 3'600;
   constexpr std::uint32_t day = 24 * hour;
   const bool is_young = seconds_ <= first_seconds;
-  if (is_young && (busy_seconds_ <= silent_seconds || stretch.length() > longest_at_first)) return false;
+  if (is_young && (busy_seconds_ <= silent_seconds || stretch.length() > max_initial_range)) return false;
   if (seconds_ <= 2U * stretch.length()) return false;  // there is no past yet to compare with
   const std::uint32_t ago = told_ == 0 ? day : seconds_ - told_;
   const float told = static_cast<float>(factor) * told_rate_ * static_cast<float>(stretch.length());
@@ -72,7 +72,7 @@ bool SpikeTest::is_sudden(const Stretch& stretch, std::uint32_t past) const noex
 // As long as the stretch that told it does.
 SpikeTest::State SpikeTest::go_on() noexcept {
   const Stretch& stretch = stretches_[by_];
-  const bool is_high = stretch.sum() > factor * past_ && stretch.sum() >= least_of(stretch);
+  const bool is_high = stretch.sum() > factor * past_ && stretch.sum() >= min_sum_of(stretch);
   calm_ = is_high ? 0 : static_cast<std::uint8_t>(calm_ + 1);
   told_rate_ = std::max(told_rate_, static_cast<float>(rates().now));
   lasts_ = calm_ < calm_seconds && seconds_ - told_ < longest;
@@ -90,7 +90,7 @@ void Spikes::know(std::span<const std::string> names) {
   const std::set<std::string_view> known(names.begin(), names.end());
   std::erase_if(limits_, [&](const auto& limit) { return !known.contains(limit.first); });
   for (const std::string& name : names) {
-    if (limits_.size() >= most_limits) break;
+    if (limits_.size() >= max_limits) break;
     limits_.try_emplace(name);
     told_.try_emplace(name);  // nought, so that the first is a rise
   }
@@ -103,7 +103,7 @@ std::vector<Spikes::Spike> Spikes::add_limits(std::span<const LimitTraffic> limi
   std::map<std::string_view, std::uint64_t> decisions;
   for (const LimitTraffic& limit : limits) {
     decisions[limit.limit] = limit.counts.decisions;
-    if (limits_.size() < most_limits) limits_.try_emplace(limit.limit);
+    if (limits_.size() < max_limits) limits_.try_emplace(limit.limit);
   }
   for (auto& [name, limit] : limits_) {
     const auto found = decisions.find(name);
@@ -133,7 +133,7 @@ void Spikes::notice_consumers(const DeniedMost& denied, const std::vector<Denied
     const std::uint64_t known = found == before.end() ? 0 : found->second;
     const std::uint64_t grown = denials > known ? denials - known : 0;
     const auto tested = consumers_.find(key);
-    if (tested == consumers_.end() && (grown < noticed || consumers_.size() >= most_consumers)) continue;
+    if (tested == consumers_.end() && (grown < noticed || consumers_.size() >= max_consumers)) continue;
     OfConsumer& consumer = tested == consumers_.end() ? consumers_[key] : tested->second;
     const bool is_new = tested == consumers_.end() && watched_ >= SpikeTest::first_seconds;
     if (is_new) consumer.test = SpikeTest::after_silence();

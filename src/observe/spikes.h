@@ -45,18 +45,18 @@ class Stretch {
 
   [[nodiscard]] std::uint16_t length() const noexcept { return length_; }  // seconds
   [[nodiscard]] std::uint32_t sum() const noexcept { return sum_; }
-  [[nodiscard]] std::uint32_t most_of_past() const noexcept;
+  [[nodiscard]] std::uint32_t max_of_past() const noexcept;
 
  private:
-  static constexpr std::size_t most_parts = 20;
+  static constexpr std::size_t max_parts = 20;
   static constexpr std::size_t period = 120;  // seconds, of which the highest sum is kept
   static constexpr std::size_t past_periods = 31;
 
   void remember(std::uint32_t sum) noexcept;
 
   std::array<std::uint32_t, past_periods> periods_{};  // the highest sum of each, but for the one that runs
-  std::array<std::uint32_t, most_parts> last_{};       // the steps of the sum
-  std::array<std::uint32_t, most_parts> waiting_{};    // sums that overlap with the next one
+  std::array<std::uint32_t, max_parts> last_{};        // the steps of the sum
+  std::array<std::uint32_t, max_parts> waiting_{};     // sums that overlap with the next one
   std::uint32_t highest_ = 0;                          // sum of the period that runs
   std::uint32_t sum_ = 0;
   std::uint32_t gathered_ = 0;  // of the step that runs
@@ -69,14 +69,14 @@ class Stretch {
 // Of one rate, in 1.3 kB.
 class SpikeTest {
  public:
-  static constexpr std::uint16_t longest_stretch = 300;
-  static constexpr std::uint32_t first_seconds = 300;   // in which it takes more
-  static constexpr std::uint32_t silent_seconds = 60;   // of traffic, in which nothing is told
-  static constexpr std::uint16_t longest_at_first = 5;  // stretch that is compared then
+  static constexpr std::uint16_t max_stretch = 300;
+  static constexpr std::uint32_t first_seconds = 300;    // in which it takes more
+  static constexpr std::uint32_t silent_seconds = 60;    // of traffic, in which nothing is told
+  static constexpr std::uint16_t max_initial_range = 5;  // stretch that is compared then
   static constexpr std::uint64_t factor = 2;
   static constexpr std::uint64_t factor_again = 3;  // for a day; and in the first minutes
   static constexpr std::uint32_t least = 30;        // in a stretch
-  static constexpr std::uint32_t least_rate = 5;    // a second
+  static constexpr std::uint32_t min_rate = 5;      // a second
   static constexpr std::size_t calm_seconds = 5;    // after which a spike is over
   static constexpr std::uint32_t longest = 3'600;   // seconds, after which it is what is usual
 
@@ -101,13 +101,13 @@ class SpikeTest {
   [[nodiscard]] Rates rates() const noexcept;
 
  private:
-  [[nodiscard]] static std::uint32_t least_of(const Stretch& stretch) noexcept {
-    return std::max(least, least_rate * stretch.length());
+  [[nodiscard]] static std::uint32_t min_sum_of(const Stretch& stretch) noexcept {
+    return std::max(least, min_rate * stretch.length());
   }
   [[nodiscard]] bool is_sudden(const Stretch& stretch, std::uint32_t past) const noexcept;
   [[nodiscard]] State go_on() noexcept;
 
-  std::array<Stretch, 4> stretches_{{{3, 1}, {5, 1}, {60, 5}, {longest_stretch, 15}}};
+  std::array<Stretch, 4> stretches_{{{3, 1}, {5, 1}, {60, 5}, {max_stretch, 15}}};
   std::uint32_t seconds_ = 0;
   std::uint32_t busy_seconds_ = 0;  // with enough behind them to be compared
   std::uint32_t told_ = 0;          // in which second the last began; 0: none has
@@ -121,8 +121,8 @@ class SpikeTest {
 // The tests of all limits, by their decisions, and of consumers that are denied a lot, by their denials.
 class Spikes {
  public:
-  static constexpr std::size_t most_limits = 1'000;
-  static constexpr std::size_t most_consumers = 1'024;
+  static constexpr std::size_t max_limits = 1'000;
+  static constexpr std::size_t max_consumers = 1'024;
   // A consumer with fewer denials in a second is as one with none.
   static constexpr std::uint64_t noticed = 10;
 

@@ -132,7 +132,7 @@ void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
       if (slices == nullptr || !slices->is_approximate()) continue;
       const policy::ApproximateBound bound =
           policy::approximate_bound(*limit.source->live.by_tier[tier], slices->nodes());
-      rows.push_back({limit.source->name, bindings.ruleset().tiers.names[tier], bound.most, slices->most_over()});
+      rows.push_back({limit.source->name, bindings.ruleset().tiers.names[tier], bound.most, slices->max_excess()});
     }
   }
   if (rows.empty()) return;

@@ -122,7 +122,7 @@ class ZoneCalendar final : public core::Calendar {
   ZoneCalendar(CalendarUnit unit, std::string zone, ZoneDates dates) : Calendar(unit, std::move(zone)), dates_(dates) {}
 
  private:
-  static constexpr std::size_t most_kept = 4'096;
+  static constexpr std::size_t max_kept = 4'096;
 
   // Edges are never thrown away: others may read them. Where no more are kept, they are worked out each time.
   [[nodiscard]] WindowEdges find(std::int64_t now) const noexcept override {
@@ -135,7 +135,7 @@ class ZoneCalendar final : public core::Calendar {
         --kept;
       } else {
         const WindowEdges edges = edges_around(dates_, unit(), second);
-        if (kept_.size() >= most_kept) return edges;
+        if (kept_.size() >= max_kept) return edges;
         kept = kept_.emplace(edges.start, edges).first;
       }
       remember(kept->second);

@@ -22,7 +22,7 @@ WhyExact why_exact(const CompiledLimit& limit, const Limit& numbers, std::uint64
   if (numbers.algorithm() == Algorithm::sliding_window_log) return WhyExact::log;
   if (numbers.calendar() != nullptr) return WhyExact::calendar;
   if (limit.mode == Mode::shadow) return WhyExact::shadow;
-  if (numbers.capacity() < least_divided) return WhyExact::small;
+  if (numbers.capacity() < min_divided) return WhyExact::small;
   const bool is_approximate = limit.consistency.kind == Consistency::approximate;
   if (is_approximate && allowance_of(numbers, nodes) == 0) return WhyExact::no_allowance;
   return WhyExact::not_exact;
@@ -54,11 +54,11 @@ ApproximateBound approximate_bound(const Limit& numbers, std::uint64_t nodes) no
 
 SteadyError steady_error(const Limit& numbers, Duration sync, std::uint64_t nodes) noexcept {
   SteadyError error;
-  error.least_limit = units_a_node * nodes;
-  error.is_large_enough = numbers.capacity() >= error.least_limit;
+  error.min_limit = units_a_node * nodes;
+  error.is_large_enough = numbers.capacity() >= error.min_limit;
   error.per = core::time_to_fill(numbers);
-  error.least_per = syncs_a_window * sync;
-  error.is_long_enough = error.per >= error.least_per;
+  error.min_per = syncs_a_window * sync;
+  error.is_long_enough = error.per >= error.min_per;
   return error;
 }
 

@@ -13,10 +13,10 @@ namespace weir::policy {
 
 // How many nodes share a store, as long as they are not counted: `store.redis.nodes` of weir.yaml.
 inline constexpr std::uint64_t default_nodes = 64;
-inline constexpr std::uint64_t most_nodes = 4'096;
+inline constexpr std::uint64_t max_nodes = 4'096;
 
 // A burst or a limit below this is too little to be divided into slices.
-inline constexpr std::uint64_t least_divided = 8;
+inline constexpr std::uint64_t min_divided = 8;
 
 // Why a limit is decided exactly.
 enum class WhyExact : std::uint8_t {
@@ -26,7 +26,7 @@ enum class WhyExact : std::uint8_t {
   queue,         // each request has a turn of its own
   log,           // each request counts from its own instant
   calendar,      // its windows have the dates of a calendar
-  small,         // below least_divided
+  small,         // below min_divided
   no_allowance,  // approximate: divided among the nodes, nothing is left that one may spend unasked
 };
 
@@ -60,10 +60,10 @@ struct ApproximateBound {
 
 // What has to hold for a steady error of at most 1 %.
 struct SteadyError {
-  std::uint64_t least_limit = 0;  // or burst
+  std::uint64_t min_limit = 0;  // or burst
   bool is_large_enough = false;
   Duration per{};  // the window, or the time to fill
-  Duration least_per{};
+  Duration min_per{};
   bool is_long_enough = false;
 };
 

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_files = 1'000;
-constexpr std::size_t most_bytes_together = 8 * text::most_bytes;
+constexpr std::size_t max_files = 1'000;
+constexpr std::size_t max_total_bytes = 8 * text::max_bytes;
 
 std::optional<PolicySpec> with_domain(std::optional<DomainSpec> domain) {
   if (!domain) return {};
@@ -89,8 +89,8 @@ Result<std::vector<fs::path>> files_in(const fs::path& directory) {
   }
   if (error) return failure(directory.string(), "cannot be read: " + error.message());
   if (files.empty()) return failure(directory.string(), "no *.yaml or *.yml in this directory");
-  if (files.size() > most_files) {
-    return failure(directory.string(), fmt::format("{} files: at most {}", files.size(), most_files));
+  if (files.size() > max_files) {
+    return failure(directory.string(), fmt::format("{} files: at most {}", files.size(), max_files));
   }
   std::ranges::sort(files);
   return files;
@@ -119,9 +119,8 @@ Loaded load_directory(const fs::path& directory, const LoadOptions& options) {
     const auto text = text::read_text_file(path);
     if (!text) return refused(path, text.error().what);
     bytes += text->size();
-    if (bytes > most_bytes_together) {
-      return refused(path,
-                     fmt::format("the files up to this one have {} bytes: at most {}", bytes, most_bytes_together));
+    if (bytes > max_total_bytes) {
+      return refused(path, fmt::format("the files up to this one have {} bytes: at most {}", bytes, max_total_bytes));
     }
     Problems problems(path.string());
     auto domain = read_domain(*text, problems);

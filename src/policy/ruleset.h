@@ -41,8 +41,8 @@ struct RouteCost {
 };
 
 struct HeaderCost {
-  std::string header;              // lower case
-  std::vector<Cost> most_by_tier;  // max_cost, or the burst of the tier
+  std::string header;             // lower case
+  std::vector<Cost> max_by_tier;  // max_cost, or the burst of the tier
 };
 
 struct CostRule {

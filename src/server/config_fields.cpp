@@ -263,7 +263,7 @@ std::vector<Field> make_fields() {  // NOLINT(readability-function-size): it is 
        [](P p) {
          return fmt::format("waits for up to {} at startup", duration_text(p.config.store.redis->startup_timeout));
        }},
-      {"store.redis.nodes", whole(&RedisConfig::nodes, {.least = 1, .most = policy::most_nodes}),
+      {"store.redis.nodes", whole(&RedisConfig::nodes, {.least = 1, .most = policy::max_nodes}),
        "How many nodes share it at most: limits are divided by it until nodes are counted. Default: 64.",
        [](P p) {
          const std::uint64_t nodes = p.config.store.redis->nodes;

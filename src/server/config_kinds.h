@@ -22,7 +22,7 @@ namespace weir::server::kinds {
 using text::Form;
 using text::Node;
 
-inline constexpr std::size_t most_values = 100;  // of a list
+inline constexpr std::size_t max_values = 100;  // of a list
 inline constexpr std::string_view redis_example = "urls: [redis://127.0.0.1:6379/0]";
 
 template <class T>
@@ -156,7 +156,7 @@ template <class Owner, class T, class Take>
 Kind one_or_more(std::vector<T> Owner::* member, std::string_view item, Take take) {
   constexpr auto schema =
       R"("oneOf": [{{ {0} }}, {{ "type": "array", "items": {{ {0} }}, "minItems": 1, "maxItems": {1} }}])";
-  Kind kind = kind_of(member, fmt::format(schema, reference(item), most_values));
+  Kind kind = kind_of(member, fmt::format(schema, reference(item), max_values));
   kind.read = [=](const Spot& at) {
     const Node* node = at.find();
     if (node == nullptr) return;
@@ -169,8 +169,8 @@ Kind one_or_more(std::vector<T> Owner::* member, std::string_view item, Take tak
       take_one(*node);
     } else if (node->is_map()) {
       problems.error(node->at, fmt::format("{} has to be a single value or a list of them, not a map", at.name()));
-    } else if (node->items.size() > most_values) {
-      problems.error(node->at, fmt::format("{} has {} values: at most {}", at.name(), node->items.size(), most_values));
+    } else if (node->items.size() > max_values) {
+      problems.error(node->at, fmt::format("{} has {} values: at most {}", at.name(), node->items.size(), max_values));
     } else if (const auto* items = text::items_of(*node, at.name(), problems)) {
       for (const Node& one : *items) take_one(one);
     }

@@ -22,10 +22,10 @@ namespace weir::server {
 namespace {
 
 constexpr std::uint32_t largest_sample = 1'000'000;
-constexpr std::size_t longest_host = 253;
-constexpr std::size_t longest_path = 4095;  // PATH_MAX, without its NUL
-constexpr std::size_t longest_prefix = 64;
-constexpr std::size_t longest_word = 128;
+constexpr std::size_t max_host_length = 253;
+constexpr std::size_t max_path_length = 4095;  // PATH_MAX, without its NUL
+constexpr std::size_t max_prefix_length = 64;
+constexpr std::size_t max_word_length = 128;
 
 struct Unit {
   std::string_view name;
@@ -141,7 +141,7 @@ Result<net::Address> parse_listen(std::string_view text) {
 Result<std::string> parse_host(std::string_view text) {
   const auto fits = [](char c) { return base::is_letter_or_digit(c) || c == '-' || c == '.' || c == '_'; };
   if (text == "*") return std::string(text);
-  if (text.empty() || text.size() > longest_host || !std::ranges::all_of(text, fits)) {
+  if (text.empty() || text.size() > max_host_length || !std::ranges::all_of(text, fits)) {
     return wrong(text, "not the name of a host: write it like limits.example.com, without a port, or \"*\" for any");
   }
   return std::string(text);
@@ -153,22 +153,22 @@ Result<std::filesystem::path> parse_path(std::string_view text, const std::files
     return wrong(text, "not the path of a file: it is empty, or has control characters in it");
   }
   if (text.starts_with("~/")) return wrong(text, "~ is not looked up here: write the path from the root");
-  if (text.size() > longest_path) return wrong(text, fmt::format("too long: at most {} bytes", longest_path));
+  if (text.size() > max_path_length) return wrong(text, fmt::format("too long: at most {} bytes", max_path_length));
   return (folder / text).lexically_normal();
 }
 
 Result<std::string> parse_word(std::string_view text) {
-  if (text.empty() || text.size() > longest_word || !std::ranges::all_of(text, is_visible)) {
-    return wrong(text, fmt::format("not a name: 1 to {} visible characters", longest_word));
+  if (text.empty() || text.size() > max_word_length || !std::ranges::all_of(text, is_visible)) {
+    return wrong(text, fmt::format("not a name: 1 to {} visible characters", max_word_length));
   }
   return std::string(text);
 }
 
 Result<std::string> parse_prefix(std::string_view text) {
   const auto fits = [](char c) { return is_visible(c) && c != '{' && c != '}'; };
-  if (text.empty() || text.size() > longest_prefix || !std::ranges::all_of(text, fits)) {
+  if (text.empty() || text.size() > max_prefix_length || !std::ranges::all_of(text, fits)) {
     return wrong(text, fmt::format("not a prefix of keys: 1 to {} visible characters without braces, like \"weir:\"",
-                                   longest_prefix));
+                                   max_prefix_length));
   }
   return std::string(text);
 }

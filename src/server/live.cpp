@@ -76,7 +76,7 @@ void Live::tell_spikes(const Sample& sample, const observe::MeasuredSecond& meas
   if (std::exchange(minute_, minute) != minute) told_consumers_ = 0;
   for (const auto& spike : spikes_.add_consumers(sample.denied, seconds)) {
     const std::string consumer = spike.from->name_of(spike.limit, spike.consumer);
-    if (!consumer.empty() && told_consumers_++ < most_told_consumers) tell_spike(sample.at, spike, consumer);
+    if (!consumer.empty() && told_consumers_++ < max_reported_consumers) tell_spike(sample.at, spike, consumer);
   }
 }
 

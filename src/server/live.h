@@ -48,7 +48,7 @@ class Live {
 
  private:
   static constexpr Duration overflow_pause = std::chrono::hours(1);  // between two notices about one limit
-  static constexpr std::size_t most_told_consumers = 10;             // in a minute; the metric counts all
+  static constexpr std::size_t max_reported_consumers = 10;          // in a minute; the metric counts all
 
   void tell_store(const Sample& sample);
   void tell_overflow(const Sample& sample);

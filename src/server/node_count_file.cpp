@@ -19,7 +19,7 @@ constexpr auto file_name = "nodes";
 std::optional<std::uint32_t> read_count(const fs::path& path) {
   std::ifstream file(path);
   std::uint64_t count = 0;
-  if (!(file >> count) || count < 1 || count > policy::most_nodes) return std::nullopt;
+  if (!(file >> count) || count < 1 || count > policy::max_nodes) return std::nullopt;
   return static_cast<std::uint32_t>(count);
 }
 

@@ -24,10 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t shortest_token = 16;
-constexpr std::size_t longest_secret = 1024;
-constexpr std::size_t longest_key_file = 65'536;
-constexpr std::size_t most_receipt_keys = 16;
+constexpr std::size_t min_token_length = 16;
+constexpr std::size_t max_secret_length = 1024;
+constexpr std::size_t max_key_file_size = 65'536;
+constexpr std::size_t max_receipt_keys = 16;
 constexpr mode_t too_open = S_IWGRP | S_IRWXO;  // a group may read it: that is how services are given secrets
 
 bool is_token_character(char c) noexcept {
@@ -39,7 +39,7 @@ tl::unexpected<Error> unreadable(const fs::path& path) {
 }
 
 // The file as it is, but for the end of its line, as far as it is of interest. `what` is in messages: `a token`.
-Result<std::string> read_secret(const fs::path& path, std::string_view what, std::size_t longest = longest_secret) {
+Result<std::string> read_secret(const fs::path& path, std::string_view what, std::size_t longest = max_secret_length) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
   struct stat status{};
   if (file == nullptr || fstat(fileno(file.get()), &status) != 0) return unreadable(path);
@@ -113,11 +113,11 @@ std::string_view bare_line(std::string_view line) noexcept {
 Result<std::string> read_token(const fs::path& path) {
   auto text = read_secret(path, "a token");
   if (!text) return text;
-  if (text->size() < shortest_token || text->size() > longest_secret ||
+  if (text->size() < min_token_length || text->size() > max_secret_length ||
       !std::all_of(text->begin(), text->end(), is_token_character)) {
     return failure(path.string(), fmt::format("not a token: one line of {} to {} visible characters, without spaces; "
                                               "openssl rand -hex 32 makes a good one",
-                                              shortest_token, longest_secret));
+                                              min_token_length, max_secret_length));
   }
   return text;
 }
@@ -126,8 +126,8 @@ Result<std::string> read_password(const fs::path& path) {
   auto text = read_secret(path, "a password");
   if (!text) return text;
   const bool one_line = text->find_first_of(std::string_view("\0\r\n", 3)) == std::string::npos;
-  if (text->empty() || text->size() > longest_secret || !one_line) {
-    return failure(path.string(), fmt::format("not a password: one line of 1 to {} bytes", longest_secret));
+  if (text->empty() || text->size() > max_secret_length || !one_line) {
+    return failure(path.string(), fmt::format("not a password: one line of 1 to {} bytes", max_secret_length));
   }
   return text;
 }
@@ -154,9 +154,9 @@ Result<std::string> open_admin_token(const fs::path& state_directory) {
 }
 
 Result<std::vector<frontend::ReceiptKey>> read_receipt_keys(const fs::path& path) {
-  const auto text = read_secret(path, "keys of receipts", longest_key_file);
+  const auto text = read_secret(path, "keys of receipts", max_key_file_size);
   if (!text) return tl::unexpected(text.error());
-  if (text->size() > longest_key_file) return failure(path.string(), "is too long for a file of keys");
+  if (text->size() > max_key_file_size) return failure(path.string(), "is too long for a file of keys");
   std::vector<frontend::ReceiptKey> keys;
   std::size_t number = 0;
   for (std::string_view rest = *text; !rest.empty();) {
@@ -176,8 +176,8 @@ Result<std::vector<frontend::ReceiptKey>> read_receipt_keys(const fs::path& path
     keys.push_back(*key);
   }
   if (keys.empty()) return failure(path.string(), "holds no key: openssl rand -hex 32 makes one");
-  if (keys.size() > most_receipt_keys) {
-    return failure(path.string(), fmt::format("holds more than {} keys: take out the old ones", most_receipt_keys));
+  if (keys.size() > max_receipt_keys) {
+    return failure(path.string(), fmt::format("holds more than {} keys: take out the old ones", max_receipt_keys));
   }
   return keys;
 }

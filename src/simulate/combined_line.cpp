@@ -10,7 +10,7 @@ namespace weir::simulate {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
-constexpr std::size_t longest_method = 32;
+constexpr std::size_t max_method_length = 32;
 
 // Parts of a text that are known to be there: substr() would look again, and is a call of its own here.
 constexpr std::string_view front_of(std::string_view text, std::size_t end) noexcept {
@@ -25,7 +25,7 @@ constexpr bool is_method_char(char c) noexcept {
 }
 
 bool is_method(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= longest_method && std::ranges::all_of(text, is_method_char);
+  return !text.empty() && text.size() <= max_method_length && std::ranges::all_of(text, is_method_char);
 }
 
 std::string_view without_protocol(std::string_view rest) noexcept {

@@ -15,16 +15,16 @@
 namespace weir::simulate {
 namespace {
 
-constexpr std::uint64_t most_units = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t max_units = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t capped_product(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? most_units : product;
+  return __builtin_mul_overflow(a, b, &product) ? max_units : product;
 }
 
 std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? most_units : sum;
+  return __builtin_add_overflow(a, b, &sum) ? max_units : sum;
 }
 
 std::uint32_t capped(std::uint64_t count) noexcept {
@@ -147,24 +147,24 @@ void SlidingLogDemand::add(const Limit& limit, Cost cost, Instant now) noexcept 
   peak_ = std::max(peak_, capped(sum));
 }
 
-LimitDemand::LimitDemand(const policy::TieredLimit& limits, std::size_t most_consumers) {
+LimitDemand::LimitDemand(const policy::TieredLimit& limits, std::size_t max_consumers) {
   for (std::size_t tier = 0; tier < limits.by_tier.size(); ++tier) {
     const auto& numbers = limits.by_tier[tier];
     const bool counts = numbers && numbers->algorithm() != Algorithm::concurrency;
-    tiers_.push_back(counts ? std::optional(track(policy::spelled(limits, tier), most_consumers)) : std::nullopt);
+    tiers_.push_back(counts ? std::optional(track(policy::spelled(limits, tier), max_consumers)) : std::nullopt);
   }
 }
 
-LimitDemand::OfTier LimitDemand::track(const policy::Spelled& numbers, std::size_t most_consumers) {
+LimitDemand::OfTier LimitDemand::track(const policy::Spelled& numbers, std::size_t max_consumers) {
   switch (numbers.limit.algorithm()) {
     case Algorithm::fixed_window:
-      return {numbers, ConsumerSample<FixedWindowDemand>(most_consumers)};
+      return {numbers, ConsumerSample<FixedWindowDemand>(max_consumers)};
     case Algorithm::sliding_window_counter:
-      return {numbers, ConsumerSample<SlidingCounterDemand>(most_consumers)};
+      return {numbers, ConsumerSample<SlidingCounterDemand>(max_consumers)};
     case Algorithm::sliding_window_log:
-      return {numbers, ConsumerSample<SlidingLogDemand>(most_consumers)};
+      return {numbers, ConsumerSample<SlidingLogDemand>(max_consumers)};
     default:
-      return {numbers, ConsumerSample<BucketDemand>(most_consumers)};
+      return {numbers, ConsumerSample<BucketDemand>(max_consumers)};
   }
 }
 

@@ -88,8 +88,8 @@ class SlidingLogDemand {
 // What the consumers of one limit needed, by tier. One thread.
 class LimitDemand {
  public:
-  // At most `most_consumers` are looked at in each tier. The limits outlive this.
-  LimitDemand(const policy::TieredLimit& limits, std::size_t most_consumers);
+  // At most `max_consumers` are looked at in each tier. The limits outlive this.
+  LimitDemand(const policy::TieredLimit& limits, std::size_t max_consumers);
 
   // What add() will read first; may be null.
   [[nodiscard]] const void* home_of(std::uint32_t tier, std::uint64_t consumer) const noexcept {
@@ -115,7 +115,7 @@ class LimitDemand {
     void add(std::uint64_t consumer, Cost cost, Instant now);
   };
 
-  static OfTier track(const policy::Spelled& numbers, std::size_t most_consumers);
+  static OfTier track(const policy::Spelled& numbers, std::size_t max_consumers);
   static Demand report_of(const OfTier& tier);
 
   std::vector<std::optional<OfTier>> tiers_;  // empty: unlimited, banned, or a limit on what is held at once

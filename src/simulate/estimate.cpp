@@ -25,12 +25,12 @@ Result<Estimate> Estimate::read(const std::string& text) {
   const std::size_t middle = text.find(of);
   if (text.starts_with('p') && middle != std::string::npos) {
     const auto percent = number_in(std::string_view(text).substr(1, middle - 1), 99);
-    const auto last = number_in(std::string_view(text).substr(middle + of.size()), most_last);
+    const auto last = number_in(std::string_view(text).substr(middle + of.size()), max_sample);
     if (percent && last) return Estimate{.kind = Kind::quantile, .percent = *percent, .last = *last};
   }
   return failure(
       text.empty() ? "''" : text,
-      "is not an estimate; write max, a cost like 4096, or 'p95 of 100', of at most " + std::to_string(most_last));
+      "is not an estimate; write max, a cost like 4096, or 'p95 of 100', of at most " + std::to_string(max_sample));
 }
 
 std::string Estimate::text() const {

@@ -25,7 +25,7 @@ namespace weir::simulate {
 struct Estimate {
   enum class Kind : std::uint8_t { report, fixed, largest, quantile };
 
-  static constexpr std::uint64_t most_last = 10'000;
+  static constexpr std::uint64_t max_sample = 10'000;
 
   Kind kind = Kind::report;
   Cost fixed{0};

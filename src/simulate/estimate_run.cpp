@@ -81,7 +81,7 @@ void EstimateRun::add(const Query& query, Instant at, std::optional<Duration> du
   if (!duration) keep_holds(request.receipt);
   in_flight_.push_back(std::move(request));
   std::ranges::push_heap(in_flight_, ends_later);
-  if (in_flight_.size() > most_in_flight) has_too_many_ = true;
+  if (in_flight_.size() > max_in_flight) has_too_many_ = true;
 }
 
 // They are left to their leases.

@@ -35,7 +35,7 @@ namespace weir::simulate {
 
 class EstimateRun {
  public:
-  static constexpr std::size_t most_in_flight = std::size_t{1} << 20;
+  static constexpr std::size_t max_in_flight = std::size_t{1} << 20;
 
   static Result<std::unique_ptr<EstimateRun>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                      const Estimate& estimate, std::size_t memory_budget,

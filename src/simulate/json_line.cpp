@@ -70,7 +70,7 @@ std::optional<Field> field_named(std::string_view name) noexcept {
 }
 
 bool is_path(std::string_view path) noexcept {
-  if (path.empty() || path.size() > FieldMap::longest_name) return false;
+  if (path.empty() || path.size() > FieldMap::max_name_length) return false;
   if (path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string_view::npos) return false;
   return std::ranges::count(path, '.') < static_cast<std::ptrdiff_t>(FieldMap::deepest);
 }
@@ -166,9 +166,9 @@ Result<FieldMap> FieldMap::with(std::span<const std::string> assignments) {
     }
     if (name.starts_with(header_prefix)) {
       const std::string_view header = name.substr(header_prefix.size());
-      if (header.empty() || header.size() > longest_name) return failure(assignment, "names no header");
-      if (map.header_names_.size() == most_headers) {
-        return failure(assignment, "is one header too many; at most " + std::to_string(most_headers) + " are read");
+      if (header.empty() || header.size() > max_name_length) return failure(assignment, "names no header");
+      if (map.header_names_.size() == max_headers) {
+        return failure(assignment, "is one header too many; at most " + std::to_string(max_headers) + " are read");
       }
       map.add(path, {map.slot_count(), 0});
       map.header_names_.emplace_back(header);

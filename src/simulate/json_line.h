@@ -46,8 +46,8 @@ inline constexpr std::size_t field_count = 14;
 // Names are compared exactly. Immutable once made.
 class FieldMap {
  public:
-  static constexpr std::size_t most_headers = 16;
-  static constexpr std::size_t longest_name = 256;
+  static constexpr std::size_t max_headers = 16;
+  static constexpr std::size_t max_name_length = 256;
   static constexpr std::size_t deepest = 8;
 
   // Where a value goes: a slot per Field, then one per header. Of several values for a slot the one with the

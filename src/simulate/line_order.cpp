@@ -123,7 +123,7 @@ const LogEntry* LineOrder::pop() {
   const Instant time = time_of(next);
   last_stamp_ = next.at;
   last_time_ = time;
-  EntryStore::Kept& lent = lent_[next_lent_++ % most_lent];
+  EntryStore::Kept& lent = lent_[next_lent_++ % max_lent];
   if (lent.entry != nullptr) store_.release(lent);
   lent = take(stray).kept;
   lent.entry->at = time;
@@ -137,7 +137,7 @@ bool LineOrder::stray_is_next() const noexcept {
 
 bool LineOrder::may_leave(const Waiting& next) {
   if (finished_ || newest_ - next.at >= hold_) return true;
-  if (waiting() <= bounds_.most_entries && store_.bytes_in_use() <= bounds_.most_bytes) return false;
+  if (waiting() <= bounds_.max_entries && store_.bytes_in_use() <= bounds_.max_bytes) return false;
   ++left_early_;
   return true;
 }

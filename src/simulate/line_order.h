@@ -12,7 +12,7 @@
 //   2. An entry that is earlier than one that has left is late: it is counted, and leaves at the time of that
 //      one, the nearest that keeps time from running backwards. (One line stamped far in the future makes all
 //      that follow late; the count shows it.)
-//   3. At most `most_entries` and `most_bytes` wait. Beyond that the earliest leaves before its time, counted;
+//   3. At most `max_entries` and `max_bytes` wait. Beyond that the earliest leaves before its time, counted;
 //      the span is then shorter than asked for, the order still true unless a late one shows up.
 //
 // Whole seconds. Common and combined logs stamp to the second, and a limit with a burst is sensitive to
@@ -81,8 +81,8 @@ enum class WholeSeconds : std::uint8_t { spread, stacked };
 
 struct OrderBounds {
   Duration span = std::chrono::seconds{5};  // negative counts as zero
-  std::size_t most_entries = std::size_t{1} << 18;
-  std::size_t most_bytes = std::size_t{256} << 20;
+  std::size_t max_entries = std::size_t{1} << 18;
+  std::size_t max_bytes = std::size_t{256} << 20;
 };
 
 class LineOrder {
@@ -92,9 +92,9 @@ class LineOrder {
   void push(const LogEntry& entry);
 
   // How many entries that have left are kept, for callers that work on several at once.
-  static constexpr std::size_t most_lent = 32;
+  static constexpr std::size_t max_lent = 32;
 
-  // The next entry that may leave; null if there is none yet. It holds until `most_lent` others have left.
+  // The next entry that may leave; null if there is none yet. It holds until `max_lent` others have left.
   [[nodiscard]] const LogEntry* pop();
 
   // Nothing more is pushed: all that wait may leave.
@@ -127,7 +127,7 @@ class LineOrder {
   WholeSeconds seconds_;
   Duration hold_;
   EntryStore store_;
-  std::array<EntryStore::Kept, most_lent> lent_{};  // what pop() gave last, in turns
+  std::array<EntryStore::Kept, max_lent> lent_{};  // what pop() gave last, in turns
   std::size_t next_lent_ = 0;
 
   std::vector<Waiting> run_;  // those that came in order, from run_begin_ on

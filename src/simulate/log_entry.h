@@ -80,8 +80,8 @@ using Parsed = tl::expected<LogEntry, Fault>;
 // How many lines had which fault, and the first few with their place, so that a person can look. One thread.
 class FaultTally {
  public:
-  static constexpr std::size_t most_examples = 5;
-  static constexpr std::size_t longest_excerpt = 120;
+  static constexpr std::size_t max_examples = 5;
+  static constexpr std::size_t max_excerpt_length = 120;
 
   struct Example {
     std::uint64_t line_number = 0;
@@ -91,8 +91,8 @@ class FaultTally {
 
   void add(Fault fault, std::uint64_t line_number, std::string_view line) {
     ++counts_[static_cast<std::size_t>(fault)];
-    if (examples_.size() >= most_examples) return;
-    std::string excerpt(line.substr(0, longest_excerpt));
+    if (examples_.size() >= max_examples) return;
+    std::string excerpt(line.substr(0, max_excerpt_length));
     std::ranges::replace_if(excerpt, [](char c) { return c < ' ' || c > '~'; }, '?');
     examples_.push_back({line_number, fault, std::move(excerpt)});
   }

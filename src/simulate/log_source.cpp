@@ -22,7 +22,7 @@ constexpr std::size_t line_block = std::size_t{1} << 20;
 constexpr std::size_t raw_block = std::size_t{256} << 10;
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-static_assert(line_block > 2 * LogSource::longest_line, "a line and what follows it fit into a block");
+static_assert(line_block > 2 * LogSource::max_line_length, "a line and what follows it fit into a block");
 
 struct Compression {
   std::string_view magic;
@@ -204,7 +204,7 @@ std::optional<std::string_view> LogSource::next() {
 // Moves the beginning of a line to the front of the block and reads on behind it. False at the end.
 bool LogSource::refill() {
   if (ended_) return false;
-  if (end_ - begin_ > longest_line + 1) {  // one more, for a CR
+  if (end_ - begin_ > max_line_length + 1) {  // one more, for a CR
     if (!std::exchange(skipping_, true)) ++overlong_lines_;
   }
   if (skipping_) begin_ = end_;
@@ -232,7 +232,7 @@ std::optional<std::string_view> LogSource::last_line() {
 bool LogSource::accept(std::string_view& line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line_number_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-  if (line.size() <= longest_line) return !line.empty();
+  if (line.size() <= max_line_length) return !line.empty();
   ++overlong_lines_;
   return false;
 }

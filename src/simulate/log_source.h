@@ -4,7 +4,7 @@
 //   while (const auto line = source->next()) { ... }
 //   if (source->error()) -> the log ended early; the lines before that stand
 //
-// Memory is bounded: blocks of 1 MiB, and lines of more than `longest_line` are skipped and counted. A line
+// Memory is bounded: blocks of 1 MiB, and lines of more than `max_line_length` are skipped and counted. A line
 // ends with LF or CRLF, the last one also without; one that an error cuts off is dropped. Empty lines and a byte
 // order mark are passed over. One thread.
 #pragma once
@@ -29,7 +29,7 @@ struct Progress {
 
 class LogSource {
  public:
-  static constexpr std::size_t longest_line = std::size_t{64} << 10;
+  static constexpr std::size_t max_line_length = std::size_t{64} << 10;
 
   // Refuses folders, and what is compressed in another way than gzip.
   [[nodiscard]] static Result<LogSource> open(const std::string& path);

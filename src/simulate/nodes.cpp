@@ -22,7 +22,7 @@ using policy::WhyExact;
 constexpr Duration tick_every = std::chrono::milliseconds{25};
 
 // Consumers of a limit that are looked at, to see whether one was over it; of more, a sample.
-constexpr std::size_t most_measured = 100'000;
+constexpr std::size_t max_measured = 100'000;
 
 // Of the tables of a node, which hold nothing here: address space.
 constexpr std::size_t memory_of_node = std::size_t{64} << 20;
@@ -69,7 +69,7 @@ std::string consistency_text(const policy::CompiledLimit& limit, std::size_t nod
 }
 
 // How much the bound of an approximate limit is above it; none of others. Of tiers, the most.
-std::optional<std::uint64_t> most_over(const policy::CompiledLimit& limit, std::size_t nodes) {
+std::optional<std::uint64_t> max_excess(const policy::CompiledLimit& limit, std::size_t nodes) {
   std::optional<std::uint64_t> most;
   for (const auto& numbers : limit.live.by_tier) {
     if (!numbers || policy::effective_consistency(limit, *numbers, nodes).kind != Consistency::approximate) continue;
@@ -83,13 +83,13 @@ std::optional<std::uint64_t> most_over(const policy::CompiledLimit& limit, std::
 
 Result<std::unique_ptr<Nodes>> Nodes::create(std::shared_ptr<const policy::Ruleset> ruleset,
                                              const NodesOptions& options, std::size_t memory_budget,
-                                             std::size_t most_consumers) {
-  if (options.nodes > NodesOptions::most_nodes) {
+                                             std::size_t max_consumers) {
+  if (options.nodes > NodesOptions::max_nodes) {
     return failure("nodes", std::to_string(options.nodes) + " are too many to simulate: at most " +
-                                std::to_string(NodesOptions::most_nodes));
+                                std::to_string(NodesOptions::max_nodes));
   }
   ruleset = with_consistency(std::move(ruleset), options.consistency);
-  std::unique_ptr<Nodes> nodes(new Nodes(options, ruleset, memory_budget / SharedStates::bytes_each, most_consumers));
+  std::unique_ptr<Nodes> nodes(new Nodes(options, ruleset, memory_budget / SharedStates::bytes_each, max_consumers));
   const NodeContext context{.ruleset = std::move(ruleset),
                             .keys = std::make_shared<store::SharedKeys>("", ""),
                             .memory_budget = std::max(memory_of_node, memory_budget / options.nodes),
@@ -106,20 +106,20 @@ Result<std::unique_ptr<Nodes>> Nodes::create(std::shared_ptr<const policy::Rules
   return nodes;
 }
 
-Nodes::Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset> ruleset, std::size_t most_states,
-             std::size_t most_consumers)
+Nodes::Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset> ruleset, std::size_t max_states,
+             std::size_t max_consumers)
     : options_(options),
       ruleset_(std::move(ruleset)),
-      store_(clock_, options.round_trip, most_states),
+      store_(clock_, options.round_trip, max_states),
       awake_until_(options.nodes, Instant::min()) {
   store_.messages_of.resize(ruleset_->limits.size());
   store_.denied_by_held_of.resize(ruleset_->limits.size());
-  const std::size_t share = most_consumers / std::max<std::size_t>(1, ruleset_->limits.size());
+  const std::size_t share = max_consumers / std::max<std::size_t>(1, ruleset_->limits.size());
   for (const policy::CompiledLimit& limit : ruleset_->limits) {
-    OfLimit& of = limits_.emplace_back(OfLimit{{}, LimitDemand(limit.live, std::min(most_measured, share))});
+    OfLimit& of = limits_.emplace_back(OfLimit{{}, LimitDemand(limit.live, std::min(max_measured, share))});
     of.report.name = limit.name;
     of.report.consistency = consistency_text(limit, options.nodes);
-    of.report.most_over = most_over(limit, options.nodes);
+    of.report.max_excess = max_excess(limit, options.nodes);
   }
 }
 

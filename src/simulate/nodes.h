@@ -33,8 +33,8 @@
 namespace weir::simulate {
 
 struct NodesOptions {
-  static constexpr std::size_t most_nodes = 1'000;
-  static constexpr Duration longest_round_trip = std::chrono::seconds{10};
+  static constexpr std::size_t max_nodes = 1'000;
+  static constexpr Duration max_round_trip = std::chrono::seconds{10};
 
   std::size_t nodes = 0;  // none: there is no such part of the report
   Spread spread = Spread::round_robin;
@@ -47,7 +47,7 @@ class Nodes {
   // `memory_budget` bounds the states that are shared.
   static Result<std::unique_ptr<Nodes>> create(std::shared_ptr<const policy::Ruleset> ruleset,
                                                const NodesOptions& options, std::size_t memory_budget,
-                                               std::size_t most_consumers);
+                                               std::size_t max_consumers);
 
   // In the order of time, each with the verdict of one exact store.
   void add(const Query& query, Instant at, const engine::Verdict& exact);
@@ -66,8 +66,8 @@ class Nodes {
       store::Group* group;
     };
 
-    DistantStore(const VirtualClock& its_clock, Duration its_round_trip, std::size_t most_states)
-        : clock(its_clock), round_trip(its_round_trip), states(most_states) {}
+    DistantStore(const VirtualClock& its_clock, Duration its_round_trip, std::size_t max_states)
+        : clock(its_clock), round_trip(its_round_trip), states(max_states) {}
 
     using Store::submit;
     void submit(store::Batch batch) override;
@@ -100,8 +100,8 @@ class Nodes {
     LimitDemand admitted;  // the same measure as for what consumers need: here, what they got
   };
 
-  Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset> ruleset, std::size_t most_states,
-        std::size_t most_consumers);
+  Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset> ruleset, std::size_t max_states,
+        std::size_t max_consumers);
 
   [[nodiscard]] static Fate fate_of(const engine::Outcome& outcome, const engine::Verdict& verdict) noexcept;
   [[nodiscard]] std::size_t node_for(const Query& query) noexcept;

@@ -34,7 +34,7 @@ struct NodesReport {
     std::uint64_t messages = 0;        // to the store, with something about this limit in them
     // By how much the worst consumer was over the limit, at its worst; none of an algorithm for which it is not known.
     std::optional<std::uint64_t> over = 0;
-    std::optional<std::uint64_t> most_over{};  // of an approximate limit: what it is stated to be at most, at once
+    std::optional<std::uint64_t> max_excess{};  // of an approximate limit: what it is stated to be at most, at once
   };
 
   std::uint64_t nodes = 0;

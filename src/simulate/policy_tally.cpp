@@ -21,10 +21,10 @@ using engine::Standing;
 using engine::Verdict;
 
 // A limit's share of the consumers that may be looked at.
-std::size_t share_of(std::size_t most_consumers, std::size_t limits) noexcept {
+std::size_t share_of(std::size_t max_consumers, std::size_t limits) noexcept {
   constexpr std::size_t fewest = 1'000;    // or the quantiles would mean nothing
   constexpr std::size_t enough = 100'000;  // for one in a thousand to be a hundred
-  return std::clamp(most_consumers / std::max<std::size_t>(1, limits), fewest, enough);
+  return std::clamp(max_consumers / std::max<std::size_t>(1, limits), fewest, enough);
 }
 
 // Whether the request was denied by this limit, or would have been.
@@ -41,7 +41,7 @@ bool names_nobody(const policy::ConsumerKey& key) {
   });
 }
 
-constexpr std::size_t most_shown = 20;
+constexpr std::size_t max_shown = 20;
 
 // Enough for a person to tell consumers apart, too little to find them by trying.
 std::string name_by_hash(std::uint64_t consumer) {
@@ -54,13 +54,13 @@ std::string numbers_of(const policy::TieredLimit& limit) {
 
 }  // namespace
 
-PolicyTally::OfLimit::OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t most_consumers)
-    : is_shown(names == Names::shown || names_nobody(limit.consumer_key)), demand(limit.live, most_consumers) {}
+PolicyTally::OfLimit::OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t max_consumers)
+    : is_shown(names == Names::shown || names_nobody(limit.consumer_key)), demand(limit.live, max_consumers) {}
 
 PolicyTally::PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name,
-                         std::size_t most_consumers)
+                         std::size_t max_consumers)
     : bindings_(bindings), hashed_name_(std::move(hashed_name)), routes_(bindings.matcher().labels().size()) {
-  const std::size_t share = share_of(most_consumers, bindings.limits().size());
+  const std::size_t share = share_of(max_consumers, bindings.limits().size());
   for (const engine::BoundLimit& limit : bindings.limits()) {
     limits_.push_back(std::make_unique<OfLimit>(*limit.source, names, share));
   }
@@ -200,7 +200,7 @@ HardestHit PolicyTally::hardest_hit(const Ranking& ranking) {
   hit.total = ranking.total();
   hit.affected = ranking.consumers();
   hit.exact = ranking.is_exact();
-  for (const Ranking::Ranked& ranked : ranking.top(most_shown)) {
+  for (const Ranking::Ranked& ranked : ranking.top(max_shown)) {
     const std::string name = ranked.name.empty() ? name_by_hash(ranked.consumer) : ranked.name;
     hit.consumers.push_back({name, ranked.count, ranked.error});
   }

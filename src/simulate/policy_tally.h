@@ -45,8 +45,8 @@ struct Stretch {
 
 class PolicyTally {
  public:
-  // `most_consumers` is what the samples of all limits together may hold.
-  PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name, std::size_t most_consumers);
+  // `max_consumers` is what the samples of all limits together may hold.
+  PolicyTally(const engine::Bindings& bindings, Names names, HashedName hashed_name, std::size_t max_consumers);
 
   // In the order of time. Each list has an element for each request.
   void add(std::span<const engine::Query> queries, std::span<const engine::Verdict> verdicts,
@@ -68,7 +68,7 @@ class PolicyTally {
 
  private:
   struct OfLimit {
-    OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t most_consumers);
+    OfLimit(const policy::CompiledLimit& limit, Names names, std::size_t max_consumers);
 
     bool is_shown;  // whether its consumers are, in the report, by their keys
 

@@ -33,12 +33,12 @@ void RatePeak::close() noexcept {
   requests_ += count_;
   in_minute_ += count_;
   count_of(second_) += count_;
-  if (count_ > most_in_second_) {
-    most_in_second_ = count_;
+  if (count_ > max_in_second_) {
+    max_in_second_ = count_;
     busiest_second_ = second_;
   }
-  if (in_minute_ > most_in_minute_) {
-    most_in_minute_ = in_minute_;
+  if (in_minute_ > max_in_minute_) {
+    max_in_minute_ = in_minute_;
     busiest_minute_end_ = second_;
   }
   count_ = 0;
@@ -51,14 +51,14 @@ RatePeak::Peaks RatePeak::peaks() const noexcept {
   const std::int64_t minute_begin = closed.busiest_minute_end_ - static_cast<std::int64_t>(minute) + 1;
   return {
       .requests = closed.requests_,
-      .second = {closed.most_in_second_, instant_of(closed.busiest_second_)},
-      .minute = {closed.most_in_minute_, instant_of(std::max(closed.first_, minute_begin))},
+      .second = {closed.max_in_second_, instant_of(closed.busiest_second_)},
+      .minute = {closed.max_in_minute_, instant_of(std::max(closed.first_, minute_begin))},
   };
 }
 
 void Timeline::make_room(std::int64_t second) {
   if (bins_.empty()) start_ = second;
-  while (place_of(second) >= most_bins) halve();
+  while (place_of(second) >= max_bins) halve();
   if (place_of(second) >= bins_.size()) bins_.resize(place_of(second) + 1);
   end_ = start_ + static_cast<std::int64_t>(bins_.size()) * width_;
 }

@@ -51,17 +51,17 @@ class RatePeak {
   std::uint64_t in_minute_ = 0;                 // of it and the 59 before, once it is closed,
   std::array<std::uint32_t, minute> counts_{};  // and of each of them
   std::uint64_t requests_ = 0;                  // of closed seconds
-  std::uint64_t most_in_second_ = 0;
+  std::uint64_t max_in_second_ = 0;
   std::int64_t busiest_second_ = 0;
-  std::uint64_t most_in_minute_ = 0;
+  std::uint64_t max_in_minute_ = 0;
   std::int64_t busiest_minute_end_ = 0;
 };
 
-// Admitted and denied over time, in at most `most_bins` bins of equal width: seconds at first, twice as wide whenever
+// Admitted and denied over time, in at most `max_bins` bins of equal width: seconds at first, twice as wide whenever
 // the log outgrows them.
 class Timeline {
  public:
-  static constexpr std::size_t most_bins = 400;
+  static constexpr std::size_t max_bins = 400;
 
   struct Bin {
     std::uint64_t admitted = 0;

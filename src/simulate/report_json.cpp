@@ -30,8 +30,8 @@
 //                   as the policy says), admitted, denied, newly_denied, newly_admitted, covered, without_trip (of the
 //                   covered), messages {total, mean_per_second, peak_second {count, at}, peak_minute {count, at}},
 //                   limits [{name, consistency, judged, exact_admitted, exact_denied, admitted, denied, newly_denied,
-//                     newly_admitted, denied_by_held, without_trip, messages, over (or null), most_over (or null)}]; or
-//                     null
+//                     newly_admitted, denied_by_held, without_trip, messages, over (or null), max_excess (or null)}];
+//                     or null
 //   estimates       [{estimate ("report" | "max" | "p95 of 100" | "4096"), admitted, denied, newly_denied,
 //                   newly_admitted (not so if the costs had been known beforehand),
 //                   limits [{name, denied, reserved, spent, given_back, wasted (units x seconds), overspent,
@@ -240,7 +240,7 @@ class ReportJson {
                    of.exact_admitted, "exact_denied", of.exact_denied, "admitted", of.admitted, "denied", of.denied,
                    "newly_denied", of.newly_denied, "newly_admitted", of.newly_admitted, "denied_by_held",
                    of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over,
-                   "most_over", of.most_over);
+                   "max_excess", of.max_excess);
     });
     json_.end_object();
   }

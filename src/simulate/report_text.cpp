@@ -11,8 +11,8 @@
 namespace weir::simulate {
 namespace {
 
-constexpr std::size_t most_routes = 20;
-constexpr std::size_t most_consumers = 10;
+constexpr std::size_t max_routes = 20;
+constexpr std::size_t max_consumers = 10;
 
 std::string styled(const std::string& text, const char* code, Colour colour) {
   return colour == Colour::on ? std::string(code) + text + "\033[0m" : text;
@@ -157,7 +157,7 @@ class ReportText {
       if (limit.routes.size() < 2 || limit.counts.denied() == 0) continue;
       std::size_t shown = 0;
       for (const LimitOnRoute& route : limit.routes) {
-        if (route.counts.denied() == 0 || ++shown > most_consumers) continue;
+        if (route.counts.denied() == 0 || ++shown > max_consumers) continue;
         rows.add({limit.name, route.route, grouped(route.counts.judged()), grouped(route.counts.denied()),
                   percent(route.counts.denied(), route.counts.judged())});
       }
@@ -172,13 +172,13 @@ class ReportText {
     if (routes.empty()) return;
     heading("Routes");
     TextTable rows("route<44|requests|admitted|denied|share|mean/s|peak/s|peak/mean");
-    for (const RouteReport& route : routes | std::views::take(most_routes)) {
+    for (const RouteReport& route : routes | std::views::take(max_routes)) {
       rows.add({route.route, grouped(route.pace.requests), grouped(route.admitted), grouped(route.denied),
                 percent(route.denied, route.pace.requests), rounded(route.pace.mean_per_second),
                 grouped(route.pace.second.count), rounded(route.pace.burst_ratio())});
     }
     table(rows);
-    if (routes.size() > most_routes) line(fmt::format("and {} more", grouped(routes.size() - most_routes)));
+    if (routes.size() > max_routes) line(fmt::format("and {} more", grouped(routes.size() - max_routes)));
   }
 
   void demand() {
@@ -232,7 +232,7 @@ class ReportText {
                      grouped(comparison.both_admit), grouped(comparison.both_deny)));
     if (!comparison.rows.empty()) {
       TextTable rows("limit<28|route<44|newly denied|newly admitted");
-      for (const Comparison::Row& row : comparison.rows | std::views::take(most_routes)) {
+      for (const Comparison::Row& row : comparison.rows | std::views::take(max_routes)) {
         rows.add({row.limit, row.route, grouped(row.newly_denied), grouped(row.newly_admitted)});
       }
       text_ += "\n";
@@ -301,7 +301,7 @@ class ReportText {
     heading(fmt::format("{} ({} of {} {})", title, counted(hit.total, "request", "requests"), affected(hit),
                         hit.affected == 1 ? "consumer" : "consumers"));
     TextTable rows("consumer<60|requests|share|<40");
-    for (const HardestHit::Consumer& consumer : hit.consumers | std::views::take(most_consumers)) {
+    for (const HardestHit::Consumer& consumer : hit.consumers | std::views::take(max_consumers)) {
       rows.add({consumer.name, grouped(consumer.count), percent(consumer.count, hit.total),
                 consumer.error > 0 ? "or up to " + grouped(consumer.count + consumer.error) : ""});
     }

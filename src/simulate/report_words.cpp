@@ -26,7 +26,7 @@ std::string display_text(std::string_view text) {
     const std::size_t length = text::utf8_length(text);
     const bool is_shown = length > 0 && !text::is_hidden(text::first_code_point(text));
     const std::string_view written = is_shown ? text.substr(0, length) : replacement;
-    if (shown.size() + written.size() > longest_display_text) return shown.append(ellipsis);
+    if (shown.size() + written.size() > max_display_length) return shown.append(ellipsis);
     shown += written;
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }

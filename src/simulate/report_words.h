@@ -55,7 +55,7 @@ inline constexpr const char* cautions_title = "Missing from the log: the figures
 
 // Text from a log, made fit to be shown. Logs hold whatever strangers sent: escape sequences for the terminal, marks
 // that turn the direction of writing, broken UTF-8.
-inline constexpr std::size_t longest_display_text = 120;  // bytes
+inline constexpr std::size_t max_display_length = 120;  // bytes
 
 // Valid UTF-8 without control and formatting characters, each of which, and each broken byte, becomes U+FFFD.
 // What is too long is cut, and ends with an ellipsis. Markup is not touched: its writer escapes it.

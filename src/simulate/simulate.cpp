@@ -25,7 +25,7 @@ constexpr std::uint64_t lines_between_progress = 100'000;
 
 // Requests are decided in batches, so that the states of the next are on their way while one is decided. The outcome
 // is that of one after the other.
-constexpr std::size_t replay_batch = LineOrder::most_lent;
+constexpr std::size_t replay_batch = LineOrder::max_lent;
 
 // How long a request takes, where the log says so.
 using Length = std::optional<Duration>;
@@ -66,7 +66,7 @@ class PolicyRun {
       : engine_(std::move(engine)),
         bindings_(engine_->bindings()),
         evaluator_(engine_->new_evaluator()),
-        tally_(*bindings_, options.names, options.hashed_name, options.most_consumers) {
+        tally_(*bindings_, options.names, options.hashed_name, options.max_consumers) {
     if (simulate::has_holds(bindings_->ruleset())) holding_ = evaluator_->new_batch();
   }
 
@@ -265,7 +265,7 @@ void add_to(LogReport& report, const LogReader& reader, const std::string& path,
     report.faults[kind] += reader.faults().count(static_cast<Fault>(kind));
   }
   for (FaultTally::Example example : reader.faults().examples()) {
-    if (report.examples.size() == FaultTally::most_examples) break;
+    if (report.examples.size() == FaultTally::max_examples) break;
     if (names == Names::hashed) example.excerpt.clear();  // excerpts name people as keys do
     report.examples.push_back(std::move(example));
   }
@@ -279,15 +279,15 @@ Result<std::unique_ptr<Nodes>> nodes_of(const SimulateOptions& options) {
                    "the policy limits what is held at once, which is not simulated on several nodes: such a "
                    "limit is always exact, so leave --nodes away, or these limits out");
   }
-  return Nodes::create(options.policy, options.nodes, options.memory_budget, options.most_consumers);
+  return Nodes::create(options.policy, options.nodes, options.memory_budget, options.max_consumers);
 }
 
 Result<Replay::Estimates> estimates_of(const SimulateOptions& options) {
   Replay::Estimates runs;
   if (options.estimates.empty()) return runs;
-  if (options.estimates.size() > SimulateOptions::most_estimates) {
+  if (options.estimates.size() > SimulateOptions::max_estimates) {
     return failure("estimates", std::to_string(options.estimates.size()) + " are too many: at most " +
-                                    std::to_string(SimulateOptions::most_estimates));
+                                    std::to_string(SimulateOptions::max_estimates));
   }
   std::vector<Estimate> all{Estimate{}};  // report
   all.insert(all.end(), options.estimates.begin(), options.estimates.end());
@@ -376,7 +376,7 @@ Result<Report> simulate(const SimulateOptions& options, const OnProgress& on_pro
         return failure("nodes", "the log has more consumers at a time than there is memory for; use a part of it");
       }
       if (replay.has_too_many_in_flight()) {
-        return failure("estimate", "more than " + std::to_string(EstimateRun::most_in_flight) +
+        return failure("estimate", "more than " + std::to_string(EstimateRun::max_in_flight) +
                                        " requests of the log are in flight at a time; is the unit of --field "
                                        "duration the right one?");
       }

@@ -44,7 +44,7 @@ struct SimulateOptions {
   // How callers of `policy` would reserve that do not know what their requests cost; beside them `report` is replayed.
   // None: there is no such part of the report.
   std::vector<Estimate> estimates;
-  static constexpr std::size_t most_estimates = 8;
+  static constexpr std::size_t max_estimates = 8;
 
   std::vector<std::string> logs;  // one after the other; "-" is standard input
   LogOptions log;                 // User-Agent and Referer are read if a policy has a use for them, in any case
@@ -59,7 +59,7 @@ struct SimulateOptions {
 
   std::size_t memory_budget = std::size_t{1} << 30;  // for the states of each policy
   // For the statistics, of all limits together, and at most 100,000 of each; beyond that a sample. About 100 B each.
-  std::size_t most_consumers = 1'600'000;
+  std::size_t max_consumers = 1'600'000;
 };
 
 struct SimulateProgress {

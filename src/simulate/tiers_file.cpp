@@ -42,7 +42,7 @@ std::optional<std::string> take_field(std::string_view& line) {
 }  // namespace
 
 Result<TiersFile> TiersFile::read(std::string_view text, std::string_view name, std::span<const std::string> tiers) {
-  if (text.size() > most_bytes) return failure(std::string(name), fmt::format("more than {} bytes", most_bytes));
+  if (text.size() > max_bytes) return failure(std::string(name), fmt::format("more than {} bytes", max_bytes));
   TiersFile file;
   file.tiers_.assign(tiers.begin(), tiers.end());
   std::size_t number = 0;

@@ -17,7 +17,7 @@ namespace weir::simulate {
 
 class TiersFile {
  public:
-  static constexpr std::size_t most_bytes = std::size_t{256} << 20;
+  static constexpr std::size_t max_bytes = std::size_t{256} << 20;
 
   // `tiers` are those that a policy knows; another one is an error. `name` is what errors call the file.
   [[nodiscard]] static Result<TiersFile> read(std::string_view text, std::string_view name,

@@ -18,7 +18,7 @@ std::uint64_t mixed(std::uint64_t key) noexcept {
   return key ^ (key >> 33);
 }
 
-constexpr std::uint64_t most_per_second = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_per_second = std::numeric_limits<std::uint32_t>::max();
 
 struct Taken {
   std::uint64_t second;
@@ -26,12 +26,12 @@ struct Taken {
 };
 
 Taken unpacked(std::uint64_t taken) noexcept {
-  return {taken >> 32, taken & most_per_second};
+  return {taken >> 32, taken & max_per_second};
 }
 
 std::uint64_t second_of(Instant now) noexcept {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) & most_per_second;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) & max_per_second;
 }
 
 // Those of the present second. A clock that goes back stands still.
@@ -99,7 +99,7 @@ NewKeyBound::NewKeyBound(std::shared_ptr<KnownKeys> known, std::string_view limi
     : known_(std::move(known)),
       limit_(limit),
       salt_(mixed(std::hash<std::string_view>{}(limit))),
-      max_per_second_(std::min(max_per_second, most_per_second)) {}
+      max_per_second_(std::min(max_per_second, max_per_second)) {}
 
 std::uint64_t NewKeyBound::name_of(table::KeyHash consumer) const noexcept {
   return consumer.value ^ salt_;

@@ -7,12 +7,12 @@
 namespace weir::store {
 namespace {
 
-constexpr std::size_t longest_word = 256;
+constexpr std::size_t max_word_length = 256;
 
 void append_word(std::string& text, std::string_view name, std::string_view value) {
   if (!text.empty()) text += ' ';
   text.append(name).append(1, '=');
-  for (const char letter : value.substr(0, longest_word)) text += letter > ' ' && letter <= '~' ? letter : '_';
+  for (const char letter : value.substr(0, max_word_length)) text += letter > ' ' && letter <= '~' ? letter : '_';
 }
 
 std::uint64_t number_of(std::string_view text) noexcept {
@@ -41,7 +41,7 @@ Beat read_beat(std::string_view text) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string_view name = word.substr(0, equals);
-    const std::string_view value = word.substr(equals + 1, longest_word);
+    const std::string_view value = word.substr(equals + 1, max_word_length);
     if (name == "beat") beat.number = number_of(value);
     if (name == "name") beat.facts.name = value;
     if (name == "version") beat.facts.version = value;
@@ -74,7 +74,7 @@ void NodeList::take(std::span<const Line> lines, Moment now) {
 void NodeList::hear(const Line& line, Moment now) {
   auto found = known_.find(line.id);
   if (found == known_.end()) {
-    if (known_.size() >= most_nodes) return;
+    if (known_.size() >= max_nodes) return;
     found = known_.emplace(line.id, Known{}).first;
   }
   Known& node = found->second;
@@ -84,7 +84,7 @@ void NodeList::hear(const Line& line, Moment now) {
   node.text = line.text;
   node.facts = std::move(beat.facts);
   node.heard = now;
-  node.until = beat.leaves ? now : now + longest_silence;
+  node.until = beat.leaves ? now : now + max_silence;
 }
 
 std::vector<NodeList::Node> NodeList::nodes(Moment now) const {

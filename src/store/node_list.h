@@ -3,7 +3,7 @@
 //
 //  1. No clock of another machine is believed. A node is heard of when its line is another than at the last reading;
 //     for how long it has been silent, this node's clock says.
-//  2. A node counts until it has been silent for longest_silence, or says that it leaves. A line that is gone without
+//  2. A node counts until it has been silent for max_silence, or says that it leaves. A line that is gone without
 //     that (the store was emptied, or knows less after a failover) is silence like any other.
 //  3. Time passes only with answers of the store: while it is away the last count stands. When it is back, nodes that
 //     were known have after_outage to find back to it: otherwise the first of them would take itself for the only one.
@@ -56,11 +56,11 @@ class NodeList {
   using Moment = std::chrono::steady_clock::time_point;
 
   // Three beats missed, and the time until this node looks again.
-  static constexpr Duration longest_silence = 4 * between_beats;
+  static constexpr Duration max_silence = 4 * between_beats;
   // The longest wait of a breaker before it tries again, and the same.
   static constexpr Duration after_outage = 9 * between_beats;
   // More are not kept.
-  static constexpr std::size_t most_nodes = 4'096;
+  static constexpr std::size_t max_nodes = 4'096;
 
   struct Line {
     std::string_view id;

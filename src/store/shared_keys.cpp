@@ -13,7 +13,7 @@
 namespace weir::store {
 namespace {
 
-constexpr std::size_t longest_readable = 64;
+constexpr std::size_t max_readable_length = 64;
 constexpr char hashed_mark = '#';
 
 // What has a meaning in a key is written as a code.
@@ -75,7 +75,7 @@ void SharedKeys::write(const SharedName& name, std::string_view consumer, std::s
 }
 
 void SharedKeys::append_consumer(std::string_view consumer, std::string& out) const {
-  if (secret_.empty() && consumer.size() <= longest_readable && !consumer.starts_with(hashed_mark)) {
+  if (secret_.empty() && consumer.size() <= max_readable_length && !consumer.starts_with(hashed_mark)) {
     out += consumer;
   } else {
     out += hashed_mark;

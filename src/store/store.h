@@ -186,10 +186,10 @@ class Callback {
 
 // What one request asks together. Stays where it is until it is answered; may be used again then.
 struct Group {
-  static constexpr std::size_t most_checks = 64;
+  static constexpr std::size_t max_checks = 64;
 
   Operation operation = Operation::decide;
-  std::vector<Check> checks;                   // at least one, at most most_checks to be charged; guards beside them
+  std::vector<Check> checks;                   // at least one, at most max_checks to be charged; guards beside them
   std::optional<core::Settlement> settlement;  // of `settle` without receipts
   Fallback fallback = Fallback::none;
   std::optional<Deadline> deadline;  // until when the answer is of use; none: as long as the store gives it

@@ -162,8 +162,8 @@ class Shape {
 // locked.
 class Directory {
  public:
-  // All levels up to `most_bits`, in memory that reads as zero. It begins with level 1.
-  static constexpr std::size_t bytes_for(unsigned most_bits) noexcept { return sizeof(Shape) << (most_bits + 1); }
+  // All levels up to `max_bits`, in memory that reads as zero. It begins with level 1.
+  static constexpr std::size_t bytes_for(unsigned max_bits) noexcept { return sizeof(Shape) << (max_bits + 1); }
   void lie_at(std::byte* memory) noexcept { entries_ = reinterpret_cast<std::atomic<Shape>*>(memory); }
 
   [[nodiscard]] Shape at(std::uint64_t hash) const noexcept {

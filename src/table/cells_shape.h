@@ -23,7 +23,7 @@ template <class Payload>
 Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, unsigned overflow_cells,
                                                                std::size_t extra_bytes) {
   std::unique_ptr<Cells> cells(new Cells(budget, overflow_cells, extra_bytes));
-  constexpr std::size_t segment_bytes = std::size_t{most_buckets} * bucket_bytes;
+  constexpr std::size_t segment_bytes = std::size_t{max_buckets} * bucket_bytes;
   cells->directory_bits_ =
       std::max(1U, static_cast<unsigned>(std::bit_width(budget.total() / (segment_bytes / 2)) + 1));
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Cells<Payload>>> Cells<Payload>::create(Budget& budget, u
     segment.prefix = std::uint64_t{root} << 63;
     segment.depth = 1;
     segment.stuck_at.store(core::never, std::memory_order_relaxed);
-    cells->publish(root, root * most_buckets / page_buckets, page_buckets);
+    cells->publish(root, root * max_buckets / page_buckets, page_buckets);
   }
   const bool taken = budget.take(least - extra_bytes);
   return taken ? Result<std::unique_ptr<Cells>>(std::move(cells)) : failure("memory_budget", "is already in use");
@@ -225,7 +225,7 @@ bool Cells<Payload>::gather(std::uint32_t segment, std::uint32_t buckets, Gather
 // homes, that is only if there is no way to place them all.
 template <class Payload>
 bool Cells<Payload>::plan(Entry* entries, std::uint32_t count, std::uint32_t buckets) noexcept {
-  std::array<std::uint8_t, most_buckets> filled{};
+  std::array<std::uint8_t, max_buckets> filled{};
   const std::uint64_t homes = buckets - (reach - 1);
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto home = static_cast<std::uint32_t>(home_of(entries[i].tag, homes));
@@ -241,7 +241,7 @@ bool Cells<Payload>::plan(Entry* entries, std::uint32_t count, std::uint32_t buc
 // Plans for the fewest whole pages, from `buckets` on, in which the entries fit.
 template <class Payload>
 bool Cells<Payload>::plan_smallest(Entry* entries, std::uint32_t count, std::uint32_t& buckets) noexcept {
-  for (; buckets <= most_buckets; buckets += page_buckets) {
+  for (; buckets <= max_buckets; buckets += page_buckets) {
     if (plan(entries, count, buckets)) return true;
   }
   return false;
@@ -251,7 +251,7 @@ bool Cells<Payload>::plan_smallest(Entry* entries, std::uint32_t count, std::uin
 template <class Payload>
 void Cells<Payload>::rebuild(std::uint32_t segment, const Entry* entries, std::uint32_t count,
                              std::uint32_t buckets) noexcept {
-  std::array<std::uint8_t, most_buckets> filled{};
+  std::array<std::uint8_t, max_buckets> filled{};
   const std::uint64_t homes = buckets - (reach - 1);
   std::byte* const begin = segment_begin(segment);
   for (std::uint32_t i = 0; i < buckets; ++i) bucket_at(begin + i * bucket_bytes).clear();
@@ -293,7 +293,7 @@ bool Cells<Payload>::grow(std::uint32_t segment, std::uint32_t& buckets) noexcep
   const std::uint32_t step =
       std::max(page_buckets, (buckets / parts_to_grow_by + page_buckets / 2) / page_buckets * page_buckets);
   std::uint32_t larger = buckets + step;
-  if (larger > most_buckets || !plan_smallest(live.entries.get(), live.count, larger)) {
+  if (larger > max_buckets || !plan_smallest(live.entries.get(), live.count, larger)) {
     return split(segment, live, buckets);
   }
   if (!budget_.take(std::size_t{larger - buckets} * bucket_bytes)) {
@@ -320,7 +320,7 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   const auto moving = static_cast<std::uint32_t>(end - middle);
   const auto roomy = [](std::uint32_t entries) {
     const std::uint32_t not_yet_crowded = entries * 7 / 5 / bucket_cells + reach;
-    return std::min(most_buckets, (not_yet_crowded + page_buckets - 1) / page_buckets * page_buckets);
+    return std::min(max_buckets, (not_yet_crowded + page_buckets - 1) / page_buckets * page_buckets);
   };
   std::uint32_t staying_buckets = roomy(staying);
   std::uint32_t moving_buckets = roomy(moving);
@@ -336,7 +336,7 @@ bool Cells<Payload>::split(std::uint32_t segment, Gathered& live, std::uint32_t&
   Segment& info = segment_info_[sibling];
   info.prefix = segment_info_[segment].prefix | next_bit;
   info.stuck_at.store(core::never, std::memory_order_relaxed);
-  info.shape = Shape(sibling, std::uint64_t{sibling} * most_buckets / page_buckets, 0);
+  info.shape = Shape(sibling, std::uint64_t{sibling} * max_buckets / page_buckets, 0);
   segment_info_[segment].depth = info.depth = depth + 1;
   lock_buckets(sibling, 0, moving_buckets);
   rebuild(sibling, middle, moving, moving_buckets);
@@ -365,7 +365,7 @@ void Cells<Payload>::for_each_in(std::uint32_t segment, std::int64_t now, Visit&
   const Locks locks{*this, segment, buckets};
   // In leaps, so that whoever puts the cells into another table in this order fills that one evenly.
   constexpr std::uint32_t leap = 1259;
-  static_assert(leap % 2 == 1 && leap < most_buckets, "coprime to any number of buckets, about 0.618 of the most");
+  static_assert(leap % 2 == 1 && leap < max_buckets, "coprime to any number of buckets, about 0.618 of the most");
   for (std::uint32_t i = 0; i < buckets; ++i) {
     Bucket<Payload>& bucket = bucket_at(segment_begin(segment) + std::size_t{i * leap % buckets} * bucket_bytes);
     for (unsigned cell = 0; cell < bucket_cells; ++cell) {
@@ -390,11 +390,11 @@ void Cells<Payload>::for_each(std::int64_t now, Visit visit, GoOn go_on) {
 
 template <class Payload>
 std::uint64_t Cells<Payload>::estimate_live(std::int64_t now) noexcept {
-  constexpr std::uint32_t most_looked_at = 16;
+  constexpr std::uint32_t max_probed = 16;
   const std::lock_guard guard(shape_mutex_);
   std::uint64_t homes = 0;
   for (std::uint32_t segment = 0; segment < segments_; ++segment) homes += segment_info_[segment].shape.homes();
-  const std::uint32_t looked_at = std::min(segments_, most_looked_at);
+  const std::uint32_t looked_at = std::min(segments_, max_probed);
   std::uint64_t live = 0;
   std::uint64_t seen_homes = 0;
   const auto count = [&](KeyHash, Payload&) { ++live; };

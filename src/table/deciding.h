@@ -209,7 +209,7 @@ struct Sought {
   std::uint64_t hash;
 };
 template <class Payload>
-using AllSought = std::array<Sought<Payload>, Table::most_at_once>;
+using AllSought = std::array<Sought<Payload>, Table::max_batch_size>;
 
 template <class Payload>
 [[gnu::always_inline]] inline Sought<Payload> seek(const Cells<Payload>& cells, std::uint64_t hash) noexcept {

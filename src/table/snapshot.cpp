@@ -151,7 +151,7 @@ void get_state(Numbers& numbers, core::SlidingWindowLog::State& state, std::uint
 template <class Limit>
 std::uint32_t entries_of(const Limit& limit) noexcept {
   if constexpr (std::is_same_v<Limit, core::SlidingWindowLog::Limit>) {
-    return limit.most_entries();
+    return limit.max_entries();
   } else {
     return 0;
   }
@@ -273,13 +273,13 @@ Result<void> get_receipts(BlockReader& in, Table& table, Record record, Instant 
   const auto most = [](std::size_t n) { return [n](std::uint32_t size) { return size <= n; }; };
   const auto name = numbers.get<std::uint64_t>([](std::uint64_t) { return true; });
   core::Receipts receipts;
-  const auto open = numbers.get<std::uint32_t>(most(core::Receipts::most_open));
+  const auto open = numbers.get<std::uint32_t>(most(core::Receipts::max_open));
   for (std::uint32_t i = 0; i < open && numbers.result(); ++i) {
     receipts.open.push_back(numbers.get<core::Receipt>([](const core::Receipt& receipt) {
       return plausible(receipt.at) && plausible(receipt.ends) && receipt.nths >= 0 && receipt.id;
     }));
   }
-  const auto reported = numbers.get<std::uint32_t>(most(core::Receipts::most_reported));
+  const auto reported = numbers.get<std::uint32_t>(most(core::Receipts::max_reported));
   for (std::uint32_t i = 0; i < reported && numbers.result(); ++i) {
     receipts.reported.push_back(
         numbers.get<core::ReportedId>([](const core::ReportedId& one) { return plausible(one.ends) && one.id; }));

@@ -73,7 +73,7 @@ Result<std::unique_ptr<Table>> Table::create(const core::Rule& widest, std::shar
   const Result<void> made = std::visit(
       [&]<class A>(const core::RuleOf<A>& rule) -> Result<void> {
         if constexpr (std::is_same_v<A, core::SlidingWindowLog>) {
-          const std::size_t log_bytes = core::LogRing::bytes_for(rule.limit.most_entries());
+          const std::size_t log_bytes = core::LogRing::bytes_for(rule.limit.max_entries());
           return make_cells(table->log_, *table->budget_, shared_logs(table->budget(), log_bytes), log_bytes);
         } else {
           if constexpr (may_be_narrow<A>) {
@@ -216,7 +216,7 @@ Decision Table::report(const core::Rule& rule, KeyHash key, Cost cost, core::Rec
     const auto charge = [&](core::Receipts& receipts, std::size_t max_ids) {
       receipts.template report<A>(limit, state, cost, use, core::micros(now), max_ids);
     };
-    const auto charge_and_keep = [&](core::Receipts& receipts) { charge(receipts, core::Receipts::most_reported); };
+    const auto charge_and_keep = [&](core::Receipts& receipts) { charge(receipts, core::Receipts::max_reported); };
     if (use.id && receipts_->with_room(name, core::micros(now), charge_and_keep)) return core::is_charged(use.result);
     bool has_some = false;
     if (use.id) {  // it may be known already

@@ -70,10 +70,10 @@ class Table {
   template <class Answer>
   struct Way {
     Answer (*one)(Table&, const core::Rule&, std::string_view key, Cost cost, Instant now) noexcept;
-    // Of at most `most_at_once`: the same as deciding each in order, with the memory latencies overlapped.
+    // Of at most `max_batch_size`: the same as deciding each in order, with the memory latencies overlapped.
     void (*several)(Table&, const core::Rule&, std::span<const Request>, Instant now, Answer*) noexcept;
   };
-  static constexpr std::size_t most_at_once = 32;
+  static constexpr std::size_t max_batch_size = 32;
   template <class Answer>
   [[nodiscard]] Way<Answer> way_for(const core::Rule& rule) noexcept;
 

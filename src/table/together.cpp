@@ -43,7 +43,7 @@ class HeldLocks {
     std::byte* begin;
     std::byte* end;
   };
-  std::array<Run, most_together> runs_;
+  std::array<Run, max_group_size> runs_;
   std::size_t count_ = 0;
 };
 
@@ -118,7 +118,7 @@ class Query {
 
   // Each is put at its place among those before it: they are few.
   bool try_lock_cells() noexcept {
-    std::array<std::uint8_t, most_together> order;
+    std::array<std::uint8_t, max_group_size> order;
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       locate(i);
       std::size_t at = i;
@@ -338,9 +338,9 @@ class Query {
   HeldLocks locks_;
   // A part for each check. The others are never made: most queries have few checks, and there is room for many.
   union {
-    std::array<Part, most_together> parts_;
+    std::array<Part, max_group_size> parts_;
   };
-  [[no_unique_address]] std::conditional_t<reserves, std::array<Opening, most_together>, NoOpenings> openings_{};
+  [[no_unique_address]] std::conditional_t<reserves, std::array<Opening, max_group_size>, NoOpenings> openings_{};
 };
 
 template <bool reserves>
@@ -359,7 +359,7 @@ bool decide(Query<reserves>&& query) noexcept {
 }  // namespace
 
 bool decide_together(std::span<const Check> checks, Instant now) noexcept {
-  assert(checks.size() <= most_together);
+  assert(checks.size() <= max_group_size);
   if (checks.size() == 1) {
     const Check& only = checks[0];
     new (only.decision) Decision(only.table->decide(*only.rule, only.request, now));
@@ -370,7 +370,7 @@ bool decide_together(std::span<const Check> checks, Instant now) noexcept {
 
 bool reserve_together(std::span<const Check> checks, std::span<core::ReceiptUse* const> receipts,
                       Instant now) noexcept {
-  assert(checks.size() <= most_together && checks.size() == receipts.size());
+  assert(checks.size() <= max_group_size && checks.size() == receipts.size());
   return decide(Query<true>(checks, receipts, now));
 }
 

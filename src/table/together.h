@@ -19,9 +19,9 @@ struct Check {
   Decision* decision;
 };
 
-inline constexpr std::size_t most_together = 64;
+inline constexpr std::size_t max_group_size = 64;
 
-// Decides the checks of one query, at most `most_together`, as one step: all are charged, or none is.
+// Decides the checks of one query, at most `max_group_size`, as one step: all are charged, or none is.
 // Linearizable. When one denies, the decisions of the others say what is left uncharged. True if all admit.
 [[nodiscard]] bool decide_together(std::span<const Check> checks, Instant now) noexcept;
 

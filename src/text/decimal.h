@@ -10,12 +10,12 @@
 
 namespace weir::text {
 
-inline constexpr std::size_t most_digits = 20;
+inline constexpr std::size_t max_digits = 20;
 
 namespace decimal_detail {
 
 inline constexpr auto powers = [] {
-  std::array<std::uint64_t, most_digits> all{1};
+  std::array<std::uint64_t, max_digits> all{1};
   for (std::size_t i = 1; i < all.size(); ++i) all[i] = all[i - 1] * 10;
   return all;
 }();
@@ -58,7 +58,7 @@ inline char* put_number(char* to, std::uint64_t number) noexcept {
 }
 
 inline void append_number(std::string& out, std::uint64_t number) {
-  char digits[most_digits];
+  char digits[max_digits];
   out.append(digits, static_cast<std::size_t>(put_number(digits, number) - digits));
 }
 

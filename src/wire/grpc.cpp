@@ -21,8 +21,8 @@ MessageStep first_message(std::string_view body, std::size_t longest) noexcept {
 }
 
 std::optional<Duration> parse_timeout(std::string_view text) noexcept {
-  constexpr std::size_t most_digits = 8;
-  if (text.size() < 2 || text.size() > most_digits + 1 || text.front() == '-') return std::nullopt;
+  constexpr std::size_t max_digits = 8;
+  if (text.size() < 2 || text.size() > max_digits + 1 || text.front() == '-') return std::nullopt;
   const auto number = base::parse_number<std::int64_t>(text.substr(0, text.size() - 1));
   if (!number) return std::nullopt;
   const char unit = text.back();

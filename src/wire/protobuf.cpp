@@ -5,8 +5,8 @@
 namespace weir::wire::protobuf {
 namespace {
 
-constexpr std::size_t longest_varint = 10;
-constexpr std::size_t longest_tag = 5;
+constexpr std::size_t max_varint_length = 10;
+constexpr std::size_t max_tag_length = 5;
 constexpr std::uint64_t largest_size = 0x7FFF'FFEF;  // as Google's library has it
 
 constexpr std::uint8_t byte_at(std::string_view text, std::size_t i) noexcept {
@@ -24,7 +24,7 @@ bool Reader::next_any() noexcept {
 // Of a tag that is too large for 32 bits, what fits counts; but it has no more than five bytes.
 bool Reader::read_tag() noexcept {
   std::uint32_t tag = 0;
-  for (std::size_t i = 0; i < longest_tag && i < rest_.size(); ++i) {
+  for (std::size_t i = 0; i < max_tag_length && i < rest_.size(); ++i) {
     const std::uint32_t byte = byte_at(rest_, i);
     tag |= (byte & 0x7FU) << (7 * i);
     if (byte >= 0x80) continue;
@@ -38,7 +38,7 @@ bool Reader::read_tag() noexcept {
 
 bool Reader::read_varint(std::uint64_t& value) noexcept {
   value = 0;
-  for (std::size_t i = 0; i < longest_varint && i < rest_.size(); ++i) {
+  for (std::size_t i = 0; i < max_varint_length && i < rest_.size(); ++i) {
     const std::uint64_t byte = byte_at(rest_, i);
     value |= (byte & 0x7FU) << (7 * i);
     if (byte >= 0x80) continue;
@@ -51,7 +51,7 @@ bool Reader::read_varint(std::uint64_t& value) noexcept {
 bool Reader::read_size(std::size_t& size) noexcept {
   const std::size_t before = rest_.size();
   std::uint64_t value = 0;
-  if (!read_varint(value) || before - rest_.size() > longest_tag || value > largest_size) return false;
+  if (!read_varint(value) || before - rest_.size() > max_tag_length || value > largest_size) return false;
   size = static_cast<std::size_t>(value);
   return true;
 }
@@ -84,7 +84,7 @@ bool Reader::read_value() noexcept {
 
 // Groups are of the past: nothing here has one.
 bool Reader::skip_group(std::uint32_t number) noexcept {
-  std::array<std::uint32_t, most_depth> open;
+  std::array<std::uint32_t, max_depth> open;
   std::size_t depth = 0;
   if (depth_ == 0) return false;
   open[depth++] = number;

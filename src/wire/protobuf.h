@@ -31,9 +31,9 @@ enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, group =
 class Reader {
  public:
   // How deeply messages and groups lie in each other, at most.
-  static constexpr unsigned most_depth = 100;
+  static constexpr unsigned max_depth = 100;
 
-  explicit Reader(std::string_view message, unsigned depth = most_depth) noexcept : rest_(message), depth_(depth) {}
+  explicit Reader(std::string_view message, unsigned depth = max_depth) noexcept : rest_(message), depth_(depth) {}
 
   // False at the end of the message, and where it is malformed.
   [[nodiscard]] bool next() noexcept { return next_short() || next_any(); }

@@ -63,7 +63,7 @@ bool UsageReports::read(std::string_view message) {
 
 bool UsageReports::read_usage(Reader fields) {
   Usage beyond;
-  const bool fits = usages_.size() < most_usages;
+  const bool fits = usages_.size() < max_usages;
   if (!fits) has_too_many_ = true;
   Usage& usage = fits ? usages_.emplace_back() : beyond;
   usage.first_entry = entries_.size();
@@ -81,7 +81,7 @@ bool UsageReports::read_id(Reader fields) {
   while (fields.next()) {
     if (!fields.is(1, WireType::bytes)) continue;
     Entry beyond;
-    const bool fits = entries_.size() < most_entries;
+    const bool fits = entries_.size() < max_entries;
     if (!fits) has_too_many_ = true;
     if (!read_pair(fields.message(), fits ? entries_.emplace_back() : beyond)) return false;
   }

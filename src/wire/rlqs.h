@@ -32,8 +32,8 @@ struct Usage {
 class UsageReports {
  public:
   // As many are kept of one message; what is beyond is only counted.
-  static constexpr std::size_t most_usages = 16'384;
-  static constexpr std::size_t most_entries = 65'536;  // of all buckets together
+  static constexpr std::size_t max_usages = 16'384;
+  static constexpr std::size_t max_entries = 65'536;  // of all buckets together
 
   // False if `message` is none; then what it says is not to be used.
   [[nodiscard]] bool read(std::string_view message);

@@ -138,7 +138,7 @@ bool RateLimitRequest::read(std::string_view message) {
 
 bool RateLimitRequest::read_descriptor(Reader fields) {
   Descriptor beyond;
-  const bool fits = descriptors_.size() < most_descriptors;
+  const bool fits = descriptors_.size() < max_descriptors;
   if (!fits) has_too_many_ = true;
   Descriptor& descriptor = fits ? descriptors_.emplace_back() : beyond;
   descriptor.first_entry = entries_.size();
@@ -154,7 +154,7 @@ bool RateLimitRequest::read_descriptor(Reader fields) {
 
 bool RateLimitRequest::read_entry(Reader fields) {
   Entry beyond;
-  const bool fits = entries_.size() < most_entries;
+  const bool fits = entries_.size() < max_entries;
   if (!fits) has_too_many_ = true;
   return read_into(fields, fits ? entries_.emplace_back() : beyond);
 }

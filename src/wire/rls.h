@@ -62,8 +62,8 @@ struct Descriptor {
 class RateLimitRequest {
  public:
   // As many are kept of one request; what is beyond is only counted.
-  static constexpr std::size_t most_descriptors = 64;
-  static constexpr std::size_t most_entries = 4'096;  // of all descriptors together
+  static constexpr std::size_t max_descriptors = 64;
+  static constexpr std::size_t max_entries = 4'096;  // of all descriptors together
 
   // False if `message` is none; then what it says is not to be used.
   [[nodiscard]] bool read(std::string_view message);

@@ -229,7 +229,7 @@ class Nodes(ProgramTest):
         ran = run("simulate", policy, "--log", self.log, "--nodes", "2", "--format", "json")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         limit = json.loads(ran.stdout)["nodes"]["limits"][0]
-        self.assertEqual((limit["consistency"], limit["over"], limit["most_over"]), ("approximate", 0, 2 * (10000 // 8)))
+        self.assertEqual((limit["consistency"], limit["over"], limit["max_excess"]), ("approximate", 0, 2 * (10000 // 8)))
         self.assertEqual(limit["without_trip"], limit["judged"])
 
     def test_values_that_make_no_sense(self):

@@ -29,8 +29,8 @@ Duration bound_of(Backoff::Options options, int attempt) {
 
 RC_GTEST_PROP(BackoffProperty, EveryWaitIsBetweenTheFloorAndItsBoundOnTop, ()) {
   const auto longest = std::numeric_limits<Duration::rep>::max() / 2;
-  const auto longest_base = *rc::gen::elementOf(std::array{Duration::rep{1000}, longest});
-  const Duration base{*rc::gen::inRange<Duration::rep>(1, longest_base)};
+  const auto max_base = *rc::gen::elementOf(std::array{Duration::rep{1000}, longest});
+  const Duration base{*rc::gen::inRange<Duration::rep>(1, max_base)};
   const Duration cap{*rc::gen::inRange<Duration::rep>(base.count(), longest)};
   Backoff waits = Backoff::create(uniform(), {.base = base, .cap = cap}).value();
   const int attempts = *rc::gen::inRange(1, 100);

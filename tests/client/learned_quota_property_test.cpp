@@ -39,7 +39,7 @@ class EveryPromise {
 
 // Drives both with one trace; what the learned quota admits, `compare` compares with what every promise does.
 template <class Compare>
-void drive(std::uint64_t most_left, int longest, Compare compare) {
+void drive(std::uint64_t max_left, int longest, Compare compare) {
   LearnedQuota quota;
   EveryPromise oracle;
   Instant now{};
@@ -47,7 +47,7 @@ void drive(std::uint64_t most_left, int longest, Compare compare) {
   for (int step = 0; step < steps; ++step) {
     now += Duration{*rc::gen::inRange(0, 4)};
     if (*rc::gen::arbitrary<bool>()) {
-      const auto left = *rc::gen::inRange<std::uint64_t>(0, most_left);
+      const auto left = *rc::gen::inRange<std::uint64_t>(0, max_left);
       const Instant until = now + Duration{*rc::gen::inRange(0, longest)};
       quota.promise(left, until, now);
       oracle.promise(left, until);

@@ -54,7 +54,7 @@ std::vector<Arrival> admitted_of(const weir::Limit& limit, const std::vector<Arr
 }
 
 // The most that was admitted in any stretch [t, t + length).
-Int most_in_any_stretch(const std::vector<Arrival>& admitted, Duration length) {
+Int max_in_any_range(const std::vector<Arrival>& admitted, Duration length) {
   Int most = 0;
   for (std::size_t first = 0; first < admitted.size(); ++first) {
     Int sum = 0;
@@ -79,7 +79,7 @@ TYPED_TEST(AdmissionProperty, NoStretchOfOneWindowHasMoreThanTheStatedWorst) {
     const auto limit = valid_limit<TypeParam>(numbers);
     const auto admitted = admitted_of<TypeParam>(limit, any_arrivals(numbers));
     const Int capacity = limit.capacity();
-    const Int most = most_in_any_stretch(admitted, limit.rate().per);
+    const Int most = max_in_any_range(admitted, limit.rate().per);
     if constexpr (is_bucket<TypeParam>) RC_ASSERT(most <= capacity + Int{limit.rate().count});
     if constexpr (std::is_same_v<TypeParam, SlidingWindowLog>) RC_ASSERT(most <= capacity);
     if constexpr (std::is_same_v<TypeParam, FixedWindow>) RC_ASSERT(most <= 2 * capacity);

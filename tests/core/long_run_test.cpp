@@ -78,7 +78,7 @@ TYPED_TEST(LongRun, WhoTakesAllThereIsAtAnyTimeHasExactlyRateTimesTimeAndBurst) 
     const weir::Limit limit = this->limit(10 + 10 * in_a_microsecond, rate);
     Subject<TypeParam> subject(limit);
     // Less than a token is left over at each visit, so the bucket never overflows.
-    const Duration longest_step = time_of(limit, 2 * Int{limit.capacity()} - 1) - 1us;
+    const Duration max_step = time_of(limit, 2 * Int{limit.capacity()} - 1) - 1us;
     std::mt19937_64 random(rate.count);
     Int taken = 0;
     Instant now = start;
@@ -87,7 +87,7 @@ TYPED_TEST(LongRun, WhoTakesAllThereIsAtAnyTimeHasExactlyRateTimesTimeAndBurst) 
       ASSERT_TRUE(subject.decide(Cost{remaining}, now).admitted);
       taken += remaining;
       ASSERT_TRUE(taken == tokens_by(limit, now - start)) << rate.count << " per " << rate.per.count() << " us";
-      now += Duration{static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(longest_step.count()))};
+      now += Duration{static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max_step.count()))};
     }
     EXPECT_GT(taken, Int{20'000});
   }

@@ -145,7 +145,7 @@ TEST(ReceiptsTest, AReportIsChargedOnceForEachId) {
 
 TEST(ReceiptsTest, WhatThereIsNoRoomForSaysSo) {
   Reserved<FixedWindow> window(*weir::Limit::fixed_window({10'000, Duration(24h)}));
-  for (std::uint64_t id = 1; id <= Receipts::most_open; ++id) {
+  for (std::uint64_t id = 1; id <= Receipts::max_open; ++id) {
     ASSERT_TRUE(window.reserve(id, 1, 0s, 60s).admitted);
     ASSERT_EQ(window.use.result, ReceiptResult::done);
     ASSERT_EQ(window.report(id, 1, 0s), ReceiptResult::done);

@@ -18,7 +18,7 @@ std::string hashed_consumer(int number) {
 bool fits(int limits, int consumers) {
   ReceiptParts receipt;
   for (int i = 0; i < limits; ++i) receipt.add("l" + std::to_string(i), {}, hashed_consumer(i % consumers), true);
-  return receipt.bytes() <= ReceiptParts::most_bytes;
+  return receipt.bytes() <= ReceiptParts::max_bytes;
 }
 
 TEST(ReceiptSize, IsThatOfSevenLimitsWithConsumersOfTheirOwnOrSeventeenWithOne) {

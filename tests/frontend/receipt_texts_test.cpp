@@ -32,7 +32,7 @@ engine::ReceiptParts longest_receipt() {
   engine::ReceiptParts receipt = receipt_of_two_limits();
   receipt.add("third", {5}, std::string(100, 'c'), true);
   receipt.add("fourth", {6}, "", true);
-  receipt.consumers.back() = std::string(engine::ReceiptParts::most_bytes - receipt.bytes(), 'd');
+  receipt.consumers.back() = std::string(engine::ReceiptParts::max_bytes - receipt.bytes(), 'd');
   return receipt;
 }
 
@@ -64,9 +64,9 @@ TEST(ReceiptTexts, NoTextComesTwice) {
 
 TEST(ReceiptTexts, TheLongestReceiptHas512LettersThatNeedNoQuotes) {
   ReceiptTexts texts = texts_of({first_key});
-  ASSERT_EQ(longest_receipt().bytes(), engine::ReceiptParts::most_bytes);
+  ASSERT_EQ(longest_receipt().bytes(), engine::ReceiptParts::max_bytes);
   const std::string text = sealed(texts, longest_receipt());
-  EXPECT_EQ(text.size(), ReceiptTexts::longest_text);
+  EXPECT_EQ(text.size(), ReceiptTexts::max_text_length);
   EXPECT_EQ(text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
             std::string::npos);
 }

@@ -82,12 +82,12 @@ TEST_F(AdminStreamTest, LoopThatWasLateGetsWhatIsKept) {
 TEST_F(AdminStreamTest, ClientsBeyondTheBoundAreToldSo) {
   std::vector<std::unique_ptr<net::Session>> sessions;
   net::Output out;
-  for (std::size_t i = 0; i < Feed::most_clients; ++i) {
+  for (std::size_t i = 0; i < Feed::max_clients; ++i) {
     sessions.push_back(frontend_->open({}, {}));
     EXPECT_NE(begin(*sessions.back(), out).find("200 OK"), std::string::npos);
     out = net::Output();
   }
-  EXPECT_EQ(backend_.feed_now.clients(), Feed::most_clients);
+  EXPECT_EQ(backend_.feed_now.clients(), Feed::max_clients);
   const Reply refused = ask("GET /v1/stream");
   EXPECT_EQ(refused.status, 503U);
   EXPECT_TRUE(refused.says("Retry-After: 5\r\n"));

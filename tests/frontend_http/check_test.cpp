@@ -221,7 +221,7 @@ TEST(Check, SaysWhatIsWrong) {
 TEST(Check, BoundsHowManyAreAskedAtOnce) {
   HttpFixture http(two_per_minute);
   std::string body = "[{}";
-  for (std::size_t i = 1; i < CheckReader::most_queries; ++i) body += ",{}";
+  for (std::size_t i = 1; i < CheckReader::max_queries; ++i) body += ",{}";
   EXPECT_EQ(http.check(body + "]").status, 200);
   EXPECT_EQ(http.check(body + ",{}]").status, 400);
 }

@@ -65,7 +65,7 @@ TEST(Reserve, AnswersWithAReceiptAndWhenItEnds) {
   EXPECT_EQ(reserved.status, 200);
   const std::string receipt = ReceiptFixture::receipt_in(reserved.body);
   EXPECT_FALSE(receipt.empty());
-  EXPECT_LE(receipt.size(), ReceiptTexts::longest_text);
+  EXPECT_LE(receipt.size(), ReceiptTexts::max_text_length);
   EXPECT_EQ(reserved.body,
             R"({"admitted":true,"reason":"within","limit":"tokens","quota":1000,"remaining":600,"retry_after":0,)"
             R"("reset_after":3600,"delay":0,"route":"POST /chat","tier":"default","receipt":")" +
@@ -95,7 +95,7 @@ limits:
   - { name: tokens, consumer_key: user, algorithm: fixed_window, rate: 100000/h }
 )");
   const std::string one = R"({"user":"ada","reserve":true})";
-  for (std::size_t i = 0; i < core::Receipts::most_open; ++i) ASSERT_TRUE(has(alone.check(one).body, "receipt_ends"));
+  for (std::size_t i = 0; i < core::Receipts::max_open; ++i) ASSERT_TRUE(has(alone.check(one).body, "receipt_ends"));
   const Answer more = alone.check(one);
   EXPECT_EQ(more.status, 200);
   EXPECT_TRUE(has(more.body, R"("tier":"default","not_kept":["tokens"]})")) << more.body;

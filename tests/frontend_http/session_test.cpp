@@ -44,8 +44,8 @@ TEST(HttpSession, AnswersMoreThanABatchHolds) {
   HttpFixture http(two_per_minute);
   Talk talk = http.connect();
   std::string many;
-  for (std::size_t i = 0; i < 3 * HttpLoopState::most_requests + 1; ++i) many += alice;
-  EXPECT_EQ(parse_answers(talk.say(many)).size(), 3 * HttpLoopState::most_requests + 1);
+  for (std::size_t i = 0; i < 3 * HttpLoopState::max_requests + 1; ++i) many += alice;
+  EXPECT_EQ(parse_answers(talk.say(many)).size(), 3 * HttpLoopState::max_requests + 1);
 }
 
 TEST(HttpSession, DoesNotCareHowBytesAreCut) {
@@ -68,8 +68,8 @@ TEST(HttpSession, StopsWhenThePeerDoesNotRead) {
   net::Peer peer;
   Talk talk(http.frontend.open(peer, net::Link()), 1);
   std::string many;
-  for (std::size_t i = 0; i < 2 * HttpLoopState::most_requests; ++i) many += alice;
-  EXPECT_EQ(parse_answers(talk.say(many)).size(), HttpLoopState::most_requests);
+  for (std::size_t i = 0; i < 2 * HttpLoopState::max_requests; ++i) many += alice;
+  EXPECT_EQ(parse_answers(talk.say(many)).size(), HttpLoopState::max_requests);
   EXPECT_EQ(talk.pending().size(), many.size() / 2);
 }
 

@@ -113,7 +113,7 @@ TEST(SharedHttp, MoreRequestsThanABatchHoldsAreSeveralBatches) {
   std::string all;
   for (int i = 0; i < 100; ++i) all += check("user-" + std::to_string(i));
   std::string heard = talk.say(all);
-  EXPECT_EQ(http.store.waiting(), HttpLoopState::most_requests);
+  EXPECT_EQ(http.store.waiting(), HttpLoopState::max_requests);
   while (talk.paused()) {
     http.store.deliver_all();
     heard += talk.resume();

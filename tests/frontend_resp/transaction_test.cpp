@@ -99,7 +99,7 @@ TEST(RespTransaction, NoMoreCommandsAreKeptThanTheBound) {
   RespServer server;
   Talk talk(server);
   std::string all = "MULTI\r\n";
-  for (std::size_t i = 0; i < Transaction::most_commands; ++i) all += throttle;
+  for (std::size_t i = 0; i < Transaction::max_commands; ++i) all += throttle;
   EXPECT_TRUE(talk.say(all).ends_with(queued));
   EXPECT_EQ(talk.say(throttle), "-ERR a transaction has at most 4096 commands and 1048576 bytes\r\n");
   EXPECT_EQ(talk.say("EXEC\r\n"), aborted);

@@ -26,9 +26,9 @@ class NaiveQuotaAssigner {
   // What can be assigned is a whole number for each fill interval: it is so long that the limit has at least so many.
   static constexpr std::uint64_t fewest_per_fill = 100;
   // Envoy takes a slower rate than one a year for one a year.
-  static constexpr std::chrono::seconds longest_fill = std::chrono::days{365};
+  static constexpr std::chrono::seconds max_fill = std::chrono::days{365};
   // Of one holder: then it is not offered another before one has ended.
-  static constexpr std::size_t most_holds = 8;
+  static constexpr std::size_t max_holds = 8;
 
   NaiveQuotaAssigner(const Numbers& numbers, Instant now);
 
@@ -110,7 +110,7 @@ namespace naive_quota {
 __extension__ using Exact = __int128;
 
 // What fits into a field of Envoy's token bucket.
-inline constexpr std::uint64_t most_units = UINT32_MAX;
+inline constexpr std::uint64_t max_units = UINT32_MAX;
 
 inline std::uint64_t held_to(Exact number, std::uint64_t most) noexcept {
   return number > Exact{most} ? most : static_cast<std::uint64_t>(number);
@@ -135,15 +135,15 @@ inline NaiveQuotaAssigner::NaiveQuotaAssigner(const Numbers& numbers, Instant no
 
 inline void NaiveQuotaAssigner::set_numbers(const Numbers& numbers) {
   numbers_ = numbers;
-  burst_ = std::min(numbers.burst, naive_quota::most_units);
+  burst_ = std::min(numbers.burst, naive_quota::max_units);
   const Wide per = std::max<Duration::rep>(numbers.rate.per.count(), 1);
   const Wide count = std::max<std::uint64_t>(numbers.rate.count, 1);
   const Wide second = Duration(std::chrono::seconds(1)).count();
-  const auto longest = static_cast<std::uint64_t>(longest_fill.count());
+  const auto longest = static_cast<std::uint64_t>(max_fill.count());
   const std::uint64_t seconds =
       naive_quota::held_to(naive_quota::rounded_up(per * fewest_per_fill, count * second), longest);
   fill_ = std::chrono::seconds(std::max<std::uint64_t>(seconds, 1));
-  per_fill_ = naive_quota::held_to(Wide{numbers.rate.count} * fill_micros() / per, naive_quota::most_units);
+  per_fill_ = naive_quota::held_to(Wide{numbers.rate.count} * fill_micros() / per, naive_quota::max_units);
 }
 
 inline void NaiveQuotaAssigner::change(const Numbers& numbers, Instant now) {
@@ -152,10 +152,10 @@ inline void NaiveQuotaAssigner::change(const Numbers& numbers, Instant now) {
   set_numbers(numbers);
   for (auto& [holder, place] : places_) {
     if (place.wanted)
-      place.wanted = naive_quota::held_to(Wide{*place.wanted} * fill_micros() / before, naive_quota::most_units);
+      place.wanted = naive_quota::held_to(Wide{*place.wanted} * fill_micros() / before, naive_quota::max_units);
     for (Hold& hold : place.holds) {
       hold.share.per_fill = naive_quota::held_to(
-          naive_quota::rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), naive_quota::most_units);
+          naive_quota::rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), naive_quota::max_units);
     }
   }
   sum_up();
@@ -178,10 +178,10 @@ inline void NaiveQuotaAssigner::leave(Holder holder) {
 
 inline void NaiveQuotaAssigner::set_demand(Holder holder, std::uint64_t requests, Cost each, Duration over) {
   const Wide time = std::max<Duration::rep>(over.count(), 1);
-  const std::uint64_t in_a_fill = naive_quota::held_to(Wide{requests} * fill_micros() / time, naive_quota::most_units);
-  const std::uint64_t units = naive_quota::held_to(Wide{in_a_fill} * each.units(), naive_quota::most_units);
+  const std::uint64_t in_a_fill = naive_quota::held_to(Wide{requests} * fill_micros() / time, naive_quota::max_units);
+  const std::uint64_t units = naive_quota::held_to(Wide{in_a_fill} * each.units(), naive_quota::max_units);
   places_.at(holder).wanted =
-      naive_quota::held_to(Wide{units} + units / 8 + 1, naive_quota::most_units);  // demand is never quite even
+      naive_quota::held_to(Wide{units} + units / 8 + 1, naive_quota::max_units);  // demand is never quite even
   is_divided_ = false;
 }
 
@@ -211,7 +211,7 @@ inline void NaiveQuotaAssigner::divide() {
   for (auto& [wanted, place] : by_demand) {
     place->fair.per_fill += left / (2 * count);
     const Wide part = per_fill_ == 0 ? 0 : with_holders * place->fair.per_fill / per_fill_;
-    place->fair.burst = burst_ == 0 ? 0 : naive_quota::held_to(std::max<Wide>(part, 1), naive_quota::most_units);
+    place->fair.burst = burst_ == 0 ? 0 : naive_quota::held_to(std::max<Wide>(part, 1), naive_quota::max_units);
   }
   is_divided_ = true;
 }
@@ -224,11 +224,11 @@ inline NaiveQuotaAssigner::Share NaiveQuotaAssigner::offer(Holder holder, Instan
   advance(now);
   Share share = fair(holder);
   const Place& place = places_.at(holder);
-  if (place.holds.size() >= most_holds) return {};
+  if (place.holds.size() >= max_holds) return {};
   const std::uint64_t own = place.per_fill();
   const std::uint64_t others = held_per_fill_ - own;
   std::uint64_t rate_left = others < per_fill_ ? per_fill_ - others : 0;
-  std::uint64_t burst_left = naive_quota::held_to(pool_ / fill_micros(), naive_quota::most_units);
+  std::uint64_t burst_left = naive_quota::held_to(pool_ / fill_micros(), naive_quota::max_units);
   const bool is_lowered = !place.holds.empty() && share.per_fill < place.holds.back().share.per_fill;
   if (!is_lowered) burst_left -= std::min(burst_left, reserve());
   if (!place.wanted) {  // others may come with it
@@ -259,7 +259,7 @@ inline bool NaiveQuotaAssigner::is_as_new(Instant now) {
 
 inline std::uint64_t NaiveQuotaAssigner::pool(Instant now) {
   advance(now);
-  return naive_quota::held_to(pool_ / fill_micros(), naive_quota::most_units);
+  return naive_quota::held_to(pool_ / fill_micros(), naive_quota::max_units);
 }
 
 // Rates are free from the end of each hold on.

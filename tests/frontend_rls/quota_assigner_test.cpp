@@ -157,7 +157,7 @@ TEST(QuotaAssigner, SomeOfThePoolIsForLoweringOnly) {
 TEST(QuotaAssigner, AHolderHasABoundedNumberOfHolds) {
   Assigner assigner(Numbers{1'000, {200, 1s}});
   const auto holder = assigner.join_with(1'000);
-  for (std::size_t i = 0; i < QuotaAssigner::most_holds; ++i) assigner.assign(holder, {1, 1}, noon, noon + 3s);
+  for (std::size_t i = 0; i < QuotaAssigner::max_holds; ++i) assigner.assign(holder, {1, 1}, noon, noon + 3s);
   EXPECT_TRUE(assigner.offer(holder, noon + 2s).is_nothing());
   EXPECT_FALSE(assigner.offer(holder, noon + 3s).is_nothing());
 }

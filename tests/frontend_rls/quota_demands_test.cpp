@@ -56,7 +56,7 @@ RC_GTEST_PROP(QuotaDemands, RanksAndSumsAreThoseOfASortedList,
 // Whatever the order: a client chooses it.
 TEST(QuotaDemands, ACallVisitsALogarithmOfThem) {
   constexpr std::uint64_t count = 16'384;
-  constexpr std::uint64_t most_visited = 5 * 14 / 2;  // 2.5 log2 n
+  constexpr std::uint64_t max_visited = 5 * 14 / 2;  // 2.5 log2 n
   const auto ascending = [](std::uint64_t i) { return i; };
   const auto descending = [](std::uint64_t i) { return count - i; };
   const auto alternating = [](std::uint64_t i) { return i % 2 == 0 ? i : 2 * count - i; };
@@ -70,15 +70,15 @@ TEST(QuotaDemands, ACallVisitsALogarithmOfThem) {
       return demands.visited() - before;
     };
     for (std::uint64_t i = 0; i < count; ++i) {
-      ASSERT_LE(visits([&] { demands.insert({units_of(i), i}); }), most_visited);
+      ASSERT_LE(visits([&] { demands.insert({units_of(i), i}); }), max_visited);
     }
     for (std::uint64_t i = 0; i < count; ++i) {
-      ASSERT_LE(visits([&] { static_cast<void>(demands.rank({units_of(i), i})); }), most_visited);
-      ASSERT_LE(visits([&] { static_cast<void>(below(demands, units_of(i))); }), most_visited);
+      ASSERT_LE(visits([&] { static_cast<void>(demands.rank({units_of(i), i})); }), max_visited);
+      ASSERT_LE(visits([&] { static_cast<void>(below(demands, units_of(i))); }), max_visited);
     }
     for (std::uint64_t i = 0; i < count; ++i) {  // first one half, then the other
       const std::uint64_t holder = i < count / 2 ? 2 * i : 2 * (i - count / 2) + 1;
-      ASSERT_LE(visits([&] { demands.erase({units_of(holder), holder}); }), most_visited);
+      ASSERT_LE(visits([&] { demands.erase({units_of(holder), holder}); }), max_visited);
     }
     EXPECT_EQ(demands.count(), 0U);
   }

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using Numbers = QuotaAssigner::Numbers;
 
 constexpr Duration step = 10ms;
-constexpr Duration longest_delay = 1s;
+constexpr Duration max_delay = 1s;
 constexpr Instant halfway{1h + 1min};
 
 class Chance {
@@ -23,7 +23,7 @@ class Chance {
 
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   bool once_in(std::uint64_t count) { return below(count) == 0; }
-  Duration delay() { return Duration(static_cast<Duration::rep>(below(longest_delay / 1us + 1))); }
+  Duration delay() { return Duration(static_cast<Duration::rep>(below(max_delay / 1us + 1))); }
 
  private:
   std::mt19937 random_;

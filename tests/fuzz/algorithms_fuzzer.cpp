@@ -23,7 +23,7 @@ namespace {
 using namespace weir;
 using namespace weir::core;
 
-constexpr std::size_t most_operations = 200;  // so that the model, which forgets nothing, stays quick
+constexpr std::size_t max_operations = 200;  // so that the model, which forgets nothing, stays quick
 
 // Takes numbers off the front of the input; zero when it is over.
 class Bytes {
@@ -73,7 +73,7 @@ void run(const Numbers& numbers, Instant start, Bytes bytes) {
     return;
   }
   Differential<A> both(*limit, start);
-  for (std::size_t i = 0; i < most_operations && !bytes.empty(); ++i) {
+  for (std::size_t i = 0; i < max_operations && !bytes.empty(); ++i) {
     const auto difference = both.apply(next_operation(bytes, numbers));
     if (!difference) continue;
     std::fprintf(stderr, "operation %zu: %s\n", i + 1, difference->c_str());

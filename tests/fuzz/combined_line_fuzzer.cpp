@@ -55,6 +55,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       faults.add(entry.error(), number, line);
     }
   }
-  require(faults.total() <= number && faults.examples().size() <= FaultTally::most_examples);
+  require(faults.total() <= number && faults.examples().size() <= FaultTally::max_examples);
   return 0;
 }

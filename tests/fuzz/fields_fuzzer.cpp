@@ -53,13 +53,13 @@ std::string written(const RateLimitPolicy& policy) {
 void require_bounds(const RateLimit& limit, std::string_view field) {
   require(is_inside(limit.name, field) && is_inside(limit.partition_key, field));
   require(limit.remaining <= largest_integer);
-  require(!limit.more_after || (*limit.more_after >= seconds{0} && *limit.more_after <= longest_wait));
+  require(!limit.more_after || (*limit.more_after >= seconds{0} && *limit.more_after <= max_wait));
 }
 
 void require_bounds(const RateLimitPolicy& policy, std::string_view field) {
   require(is_inside(policy.name, field) && is_inside(policy.partition_key, field));
   require(policy.quota <= largest_integer);
-  require(!policy.window || (*policy.window >= seconds{1} && *policy.window <= longest_wait));
+  require(!policy.window || (*policy.window >= seconds{1} && *policy.window <= max_wait));
 }
 
 template <class Parse>
@@ -102,10 +102,10 @@ void check_date(std::string_view text) {
 void check_retry_after(std::string_view field) {
   const auto wait = parse_retry_after(field, now);
   if (!wait) return;
-  require(*wait >= Duration::zero() && *wait <= longest_wait);
+  require(*wait >= Duration::zero() && *wait <= max_wait);
   // Read at its end, a wait for a date is over; a wait in seconds is as long as ever.
   const auto later = parse_retry_after(field, now + *wait);
-  const bool capped = *wait == longest_wait;
+  const bool capped = *wait == max_wait;
   require(later == wait || later == Duration::zero() || capped);
 }
 

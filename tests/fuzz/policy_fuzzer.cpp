@@ -15,7 +15,7 @@ namespace {
 using namespace weir::policy;
 
 constexpr std::size_t longest = 64 << 10;  // time is linear in it: yaml-cpp reads about 10 MB in a second
-constexpr std::size_t longest_message = 4096;
+constexpr std::size_t max_message_size = 4096;
 
 void require(bool holds, const char* what) {
   if (holds) return;
@@ -30,7 +30,7 @@ bool is_control(char c) {
 void check(const Problem& problem, std::ptrdiff_t lines) {
   require(problem.at.line >= 1 && problem.at.line <= lines, "a problem is in a line of the text");
   require(problem.at.column >= 1, "a problem is in a column");
-  require(!problem.message.empty() && problem.message.size() <= longest_message, "a message is not too long");
+  require(!problem.message.empty() && problem.message.size() <= max_message_size, "a message is not too long");
   require(std::none_of(problem.message.begin(), problem.message.end(), is_control), "a message is one line");
 }
 

@@ -32,10 +32,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   receipt->append_to(again);
   require(again.size() == receipt->bytes());
   require(engine::ReceiptParts::read(again) == receipt);
-  if (receipt->bytes() > engine::ReceiptParts::most_bytes) return 0;
+  if (receipt->bytes() > engine::ReceiptParts::max_bytes) return 0;
   std::string text;
   texts.append(text, *receipt);
-  require(text.size() <= frontend::ReceiptTexts::longest_text);
+  require(text.size() <= frontend::ReceiptTexts::max_text_length);
   require(texts.open(text) == receipt);
   return 0;
 }

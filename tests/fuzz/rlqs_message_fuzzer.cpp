@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string input(data, data + size);
   rlqs::UsageReports reports;
   if (!reports.read(input)) return 0;
-  require(reports.usages().size() <= rlqs::UsageReports::most_usages);
+  require(reports.usages().size() <= rlqs::UsageReports::max_usages);
   for (const rlqs::Usage& usage : reports.usages()) {
     const auto entries = reports.entries_of(usage);
     require(std::ranges::is_sorted(entries, std::ranges::less_equal{}, &rlqs::Entry::key) || entries.size() < 2);

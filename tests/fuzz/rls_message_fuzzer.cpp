@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string input(data, data + size);
   rls::RateLimitRequest request;
   if (!request.read(input)) return 0;
-  require(request.descriptors().size() <= rls::RateLimitRequest::most_descriptors);
+  require(request.descriptors().size() <= rls::RateLimitRequest::max_descriptors);
   const std::string once = written(request);
   rls::RateLimitRequest again;
   require(again.read(once));

@@ -170,8 +170,8 @@ TEST(MatcherTest, ARouteThatTooManyLimitsCoverIsRejected) {
     }
     return ruleset_of(text);
   };
-  EXPECT_TRUE(Matcher::create(limits(most_limits)).has_value());
-  EXPECT_FALSE(Matcher::create(limits(most_limits + 1)).has_value());
+  EXPECT_TRUE(Matcher::create(limits(max_limits)).has_value());
+  EXPECT_FALSE(Matcher::create(limits(max_limits + 1)).has_value());
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_F(LogWriterTest, ReaderThatDoesNotReadCostsLinesAndNothingElse) {
   constexpr std::uint64_t lines = 1000;
   std::uint64_t dropped = 0;
   {
-    LogWriter writer({.path = {}, .most_waiting = 100'000, .grace = 0ms}, LogFile(ends[1]));
+    LogWriter writer({.path = {}, .max_pending_bytes = 100'000, .grace = 0ms}, LogFile(ends[1]));
     for (std::uint64_t i = 0; i < lines; ++i) writer.write(line);
     dropped = writer.dropped();
   }
@@ -109,7 +109,7 @@ TEST_F(LogWriterTest, WhatNobodyCanReadIsCountedAsDropped) {
 }
 
 TEST_F(LogWriterTest, LineLongerThanTheRoomIsDropped) {
-  LogWriter writer({.path = {}, .most_waiting = 10}, *LogFile::open(folder_.file("log")));
+  LogWriter writer({.path = {}, .max_pending_bytes = 10}, *LogFile::open(folder_.file("log")));
   writer.write("0123456789\n");
   writer.write("short\n");
   writer.flush();

@@ -39,8 +39,8 @@ TEST(Notices, AThousandAreKept) {
 
 TEST(Notices, LongMessagesAreCutBetweenCharacters) {
   Notices notices;
-  notices.add(saying(std::string(Notices::longest_message - 1, 'x') + "\xC3\xA9" + std::string(100, 'y')));
-  EXPECT_EQ(notices.newest(1)[0].message, std::string(Notices::longest_message - 1, 'x') + "...");
+  notices.add(saying(std::string(Notices::max_message_size - 1, 'x') + "\xC3\xA9" + std::string(100, 'y')));
+  EXPECT_EQ(notices.newest(1)[0].message, std::string(Notices::max_message_size - 1, 'x') + "...");
 }
 
 }  // namespace

@@ -121,10 +121,10 @@ TEST(History, CountsOfAPlaceThatIsUsedAgainAreNotThoseBefore) {
 TEST(History, BeyondItsBoundIsNotKnownUntilThereIsRoom) {
   History history;
   std::vector<LimitTraffic> limits;
-  for (std::size_t i = 0; i <= History::most_limits; ++i) limits.push_back({"l" + std::to_string(i), {1, 0, 0}});
+  for (std::size_t i = 0; i <= History::max_limits; ++i) limits.push_back({"l" + std::to_string(i), {1, 0, 0}});
   history.add(second_with(1, limits));
   EXPECT_TRUE(history.of("l0"));
-  EXPECT_FALSE(history.of("l" + std::to_string(History::most_limits)));
+  EXPECT_FALSE(history.of("l" + std::to_string(History::max_limits)));
   for (std::uint64_t i = 0; i < History::length; ++i) history.add(second_with(i, {}));
   history.add(second_with(2, {{"late", {5, 0, 0}}}));
   EXPECT_EQ(history.of("late", 1), (std::vector<TrafficCounts>{{5, 0, 0}}));

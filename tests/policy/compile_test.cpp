@@ -186,8 +186,8 @@ TEST(Missing, IsShareWhereTheLastKeyHasAHeader) {
 TEST(HeaderCost, IsAtMostTheBurstOfTheTier) {
   const std::string fields =
       "algorithm: gcra, rate: 10/s, tier_overrides: { a: { burst: 30 }, b: unlimited }, cost: header:X-Cost";
-  EXPECT_EQ(compiled(fields).cost.header->most_by_tier, (std::vector{Cost{10}, Cost{30}, Cost{1}}));
-  EXPECT_EQ(compiled(fields + ", max_cost: 7").cost.header->most_by_tier, (std::vector{Cost{7}, Cost{7}, Cost{7}}));
+  EXPECT_EQ(compiled(fields).cost.header->max_by_tier, (std::vector{Cost{10}, Cost{30}, Cost{1}}));
+  EXPECT_EQ(compiled(fields + ", max_cost: 7").cost.header->max_by_tier, (std::vector{Cost{7}, Cost{7}, Cost{7}}));
   EXPECT_EQ(compiled(fields).cost.header->header, "x-cost");
 }
 

@@ -135,7 +135,7 @@ TEST(ApproximateBound, OfACounterIsThatOfItsEstimate) {
 
 TEST(ApproximateBound, IsNeverMoreThanAQuarterOver) {
   for (const std::uint64_t units : {8U, 9U, 255U, 256U, 257U, 1'000U, 4'294'967'295U}) {
-    for (const std::uint64_t nodes : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{64}, most_nodes}) {
+    for (const std::uint64_t nodes : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{64}, max_nodes}) {
       for (const Limit& limit : {*Limit::fixed_window({.limit = units, .window = 1s}),
                                  *Limit::sliding_window_counter({.limit = units, .window = 1s})}) {
         const ApproximateBound bound = approximate_bound(limit, nodes);
@@ -155,8 +155,8 @@ TEST(SteadyError, IsPromisedFrom250UnitsANodeAndTenSyncsAWindow) {
   EXPECT_TRUE(of(1'000, 1s).is_long_enough);
   EXPECT_FALSE(of(999, 1s).is_large_enough);
   EXPECT_FALSE(of(1'000, 999ms).is_long_enough);
-  EXPECT_EQ(of(999, 999ms).least_limit, 1'000U);
-  EXPECT_EQ(of(999, 999ms).least_per, 1s);
+  EXPECT_EQ(of(999, 999ms).min_limit, 1'000U);
+  EXPECT_EQ(of(999, 999ms).min_per, 1s);
 }
 
 TEST(SteadyError, OfABucketGoesByItsTimeToFill) {

@@ -107,7 +107,7 @@ void any_cost(CompiledLimit& limit) {
   if (any_below(3) == 0) limit.cost.by_route.push_back({any_route(), Cost{any_below(3)}});
   if (any_below(4) == 0) {
     limit.cost.header = HeaderCost{any_of<std::string, 2>({"x-cost", "x-price"}), {}};
-    limit.cost.header->most_by_tier.assign(limit.live.by_tier.size(), Cost{1 + any_below(3)});
+    limit.cost.header->max_by_tier.assign(limit.live.by_tier.size(), Cost{1 + any_below(3)});
   }
   const bool says_something = limit.cost.header || !limit.cost.by_route.empty() || limit.cost.fixed != Cost{1};
   limit.cost.is_written = says_something || any_below(2) == 0;

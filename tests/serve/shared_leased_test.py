@@ -56,7 +56,7 @@ class LeasedTest(unittest.TestCase):
             client.ask(path, user)["admitted"] for _ in range(each))))
 
     @staticmethod
-    def most_admitted(load):
+    def max_admitted(load):
         """Of any consumer. What a load's question returns is (user, admitted)."""
         return max(collections.Counter(user for _, _, (user, passed) in load.all() if passed).values())
 
@@ -308,7 +308,7 @@ class Failover(LeasedTest):
             sentinels.await_master(replica)
             self.nodes.await_connected()
             load.await_round(20)
-        most, bound = self.most_admitted(load), 2 * SMALL + SMALL // 2
+        most, bound = self.max_admitted(load), 2 * SMALL + SMALL // 2
         consistency_table.note(self, "leased, Redis failed over under load",
                                f"at most {bound} a consumer: the limit, and what was not replicated", most)
         self.assertLessEqual(most, bound)
@@ -353,7 +353,7 @@ class Failures(LeasedTest):
             load.await_round(20)
             self.redis.resume()
 
-        most = self.most_admitted(self.drive(disturb))
+        most = self.max_admitted(self.drive(disturb))
         consistency_table.note(self, "leased, Redis paused under load", f"at most {SMALL} a consumer", most)
         self.assertLessEqual(most, SMALL)
 
@@ -364,7 +364,7 @@ class Failures(LeasedTest):
             load.await_round(10)
             self.redis.restart()
 
-        most = self.most_admitted(self.drive(disturb))
+        most = self.max_admitted(self.drive(disturb))
         bound = 2 * SMALL + SMALL // 2
         consistency_table.note(self, "leased, Redis killed, and started again empty",
                                f"at most {bound} a consumer: the limit twice, and what was out", most)

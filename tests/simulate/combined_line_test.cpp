@@ -194,12 +194,12 @@ TEST(FaultTally, CountsByKindAndKeepsTheFirstFewWithTheirPlace) {
   EXPECT_EQ(tally.count(Fault::no_time), 10U);
   EXPECT_EQ(tally.count(Fault::not_json), 0U);
   EXPECT_EQ(tally.total(), 11U);
-  ASSERT_EQ(tally.examples().size(), FaultTally::most_examples);
+  ASSERT_EQ(tally.examples().size(), FaultTally::max_examples);
   EXPECT_EQ(tally.examples()[0].line_number, 3U);
   EXPECT_EQ(tally.examples()[0].fault, Fault::bad_request);
   EXPECT_EQ(tally.examples()[0].excerpt, "a??b");
   EXPECT_EQ(tally.examples()[4].line_number, 13U);
-  EXPECT_EQ(tally.examples()[4].excerpt.size(), FaultTally::longest_excerpt);
+  EXPECT_EQ(tally.examples()[4].excerpt.size(), FaultTally::max_excerpt_length);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ RC_GTEST_PROP(DemandProperty, LimitOfASlidingCounterIsExact, ()) {
                                     [&](std::uint64_t n) { return Limit::sliding_window_counter({n, window}); });
 }
 
-std::uint64_t most_within(const Trace& trace, Duration length) {
+std::uint64_t max_within(const Trace& trace, Duration length) {
   std::uint64_t most = 0;
   for (std::size_t last = 0; last < trace.size(); ++last) {
     std::uint64_t sum = 0;
@@ -101,8 +101,8 @@ RC_GTEST_PROP(DemandProperty, LimitOfASlidingLogIsBetweenTheExactOneAndThatOfNin
   const std::uint64_t need = needs_of<SlidingLogDemand>(Limit::sliding_window_log({1, window}).value(), trace)[0];
   RC_ASSERT(admits_all(Limit::sliding_window_log({need, window}).value(), trace));
   const Duration eighth = (window + 7us) / 8;
-  RC_ASSERT(need >= most_within(trace, window));
-  RC_ASSERT(need <= most_within(trace, eighth * 9));
+  RC_ASSERT(need >= max_within(trace, window));
+  RC_ASSERT(need <= max_within(trace, eighth * 9));
 }
 
 TEST(Demand, HugeCostsAreCappedNotWrapped) {

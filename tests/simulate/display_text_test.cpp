@@ -31,8 +31,8 @@ TEST(DisplayText, WhatIsTooLongIsCutBetweenCharacters) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "\xC3\xBC";
   const std::string shown = display_text(text);
-  EXPECT_EQ(shown.size(), longest_display_text + 3);
-  EXPECT_EQ(display_width(shown), longest_display_text / 2 + 1);
+  EXPECT_EQ(shown.size(), max_display_length + 3);
+  EXPECT_EQ(display_width(shown), max_display_length / 2 + 1);
 }
 
 TEST(Fitted, CutsToAWidth) {

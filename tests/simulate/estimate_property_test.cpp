@@ -26,13 +26,13 @@ struct Costly {
   int took;
 };
 
-std::vector<Costly> random_requests(int most_cost, int least_cost = 0) {
+std::vector<Costly> random_requests(int max_cost, int min_cost = 0) {
   std::vector<Costly> requests;
   const int count = *rc::gen::inRange(1, 80);
   int at = 0;
   for (int i = 0; i < count; ++i) {
     at += *rc::gen::inRange(0, 120);
-    requests.push_back({at, *rc::gen::inRange(least_cost, most_cost + 1), *rc::gen::inRange(0, 2'000)});
+    requests.push_back({at, *rc::gen::inRange(min_cost, max_cost + 1), *rc::gen::inRange(0, 2'000)});
   }
   return requests;
 }

@@ -84,7 +84,7 @@ RC_GTEST_PROP(LineOrderProperty, WhateverComesNothingIsLostAndTimeNeverTurnsBack
   const auto times = *rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, 20'000'000));
   const auto grain = *rc::gen::element(Grain::second, Grain::finer);
   const OrderBounds bounds{.span = Duration{*rc::gen::inRange(0, 10'000'000)},
-                           .most_entries = *rc::gen::inRange<std::size_t>(0, 20)};
+                           .max_entries = *rc::gen::inRange<std::size_t>(0, 20)};
   LineOrder order(bounds, *rc::gen::element(WholeSeconds::spread, WholeSeconds::stacked));
   std::vector<Event> events;
   for (const std::int64_t at : times) {

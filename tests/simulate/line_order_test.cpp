@@ -95,12 +95,12 @@ TEST(LineOrder, EntryBeyondTheSpanIsInOrderIfNothingLaterHasLeft) {
 }
 
 TEST(LineOrder, BeyondTheBoundsTheEarliestLeavesBeforeItsTime) {
-  Replay replay({.span = 1h, .most_entries = 2}, WholeSeconds::stacked);
+  Replay replay({.span = 1h, .max_entries = 2}, WholeSeconds::stacked);
   for (const Given& given : {Given{3s, "c"}, {1s, "a"}, {2s, "b"}, {4s, "d"}}) replay.push(given);
   EXPECT_EQ(replay.left(), (std::vector<Left>{{1s, "a"}, {2s, "b"}}));
   EXPECT_EQ(replay.order().left_early(), 2U);
 
-  Replay heavy({.span = 1h, .most_bytes = std::size_t{1} << 20}, WholeSeconds::stacked);
+  Replay heavy({.span = 1h, .max_bytes = std::size_t{1} << 20}, WholeSeconds::stacked);
   for (int i = 0; i < 1000; ++i) heavy.push({Duration{i}, std::string(10'000, 'x')});
   EXPECT_LT(heavy.order().waiting(), 110U);
   EXPECT_EQ(heavy.finish().size(), 1000U);

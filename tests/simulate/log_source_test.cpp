@@ -14,7 +14,7 @@
 namespace weir::simulate {
 namespace {
 
-constexpr std::size_t longest = LogSource::longest_line;
+constexpr std::size_t longest = LogSource::max_line_length;
 
 struct Reading {
   std::vector<std::string> lines;

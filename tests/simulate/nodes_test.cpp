@@ -146,7 +146,7 @@ TEST(Nodes, ApproximateLimitsStayWithinTheirBound) {
   const NodesReport nodes = on_nodes(simulation, 3, Consistency::approximate);
   const NodesReport::OfLimit& limit = nodes.limits.at(0);
   EXPECT_EQ(limit.consistency, "approximate");
-  EXPECT_EQ(limit.most_over, 30U);
+  EXPECT_EQ(limit.max_excess, 30U);
   ASSERT_TRUE(limit.over);
   EXPECT_LE(*limit.over, 30U);
   EXPECT_GE(limit.admitted, 114U);

@@ -251,7 +251,7 @@ TEST(Simulate, WhatCannotBeOpenedIsAnError) {
 // More consumers than the statistics may hold: decided all the same, and said to be a sample.
 TEST(Simulate, ConsumersBeyondTheBoundAreSampled) {
   Simulation simulation(two_per_minute);
-  simulation.options.most_consumers = 1;  // a limit gets a thousand at least
+  simulation.options.max_consumers = 1;  // a limit gets a thousand at least
   for (int i = 0; i < 5'000; ++i) {
     simulation.request(i, fmt::format("10.{}.{}.{}", i / 65'536, i / 256 % 256, i % 256));
   }

@@ -35,7 +35,7 @@ TEST(Timeline, JumpOfYearsStaysWithinTheBoundAndLosesNothing) {
   Timeline timeline;
   for (std::int64_t second = 0; second < 1000; ++second) timeline.add(second, second % 3 != 0);
   timeline.add(std::int64_t{50} * 365 * 86'400, true);
-  EXPECT_LE(timeline.bins().size(), Timeline::most_bins);
+  EXPECT_LE(timeline.bins().size(), Timeline::max_bins);
   std::uint64_t admitted = 0;
   std::uint64_t denied = 0;
   for (const Bin& bin : timeline.bins()) {

@@ -144,7 +144,7 @@ class Network final : public store::Store {
     if (is_bad() && world_.random.chance(world_.plan.network.late)) {
       return world_.random.between(0, world_.plan.lease * 3 / 2);
     }
-    const Micros longest = world_.plan.network.longest_delay;
+    const Micros longest = world_.plan.network.max_delay;
     return world_.random.between(50, is_bad() ? longest : std::min<Micros>(longest, 1'000));
   }
 

@@ -43,7 +43,7 @@ struct NodeLimit {
     store::SliceTable::Options options{.rule = states.rule,
                                        .capacity = limit.capacity(),
                                        .lease = Duration{plan.lease},
-                                       .most_keys = plan.most_slices,
+                                       .max_keys = plan.max_slices,
                                        .holder = std::move(holder)};
     if (of.consistency == Consistency::approximate) options.approximate = {limit, Duration{plan.lease / 4}};
     slices = std::make_shared<store::SliceTable>(std::move(options));

@@ -63,8 +63,8 @@ struct FaultPlan {
 };
 
 struct NetworkPlan {
-  Micros longest_delay;  // each way, as a rule
-  double late = 0;       // messages that take up to a lease and a half
+  Micros max_delay;  // each way, as a rule
+  double late = 0;   // messages that take up to a lease and a half
   double lost = 0;
   double doubled = 0;  // of those with messages about slices
 };
@@ -77,7 +77,7 @@ struct Plan {
   Micros timeout;
   std::size_t nodes;
   std::size_t keys;
-  std::size_t most_slices;  // of a node and limit
+  std::size_t max_slices;  // of a node and limit
   bool has_outage_store;
   std::vector<LimitPlan> limits;  // a request asks the first, or the first two
   std::vector<Limit> reloaded;    // the same with other numbers
@@ -119,12 +119,12 @@ inline Plan::Plan(std::uint64_t seed, Consistency kind) {
   timeout = random.chance(0.7) ? 1'000 * random.between(10, 50) : random.between(50'000, lease * 6 / 10);
   nodes = static_cast<std::size_t>(random.chance(0.5) ? random.between(2, 4) : random.between(2, 16));
   keys = static_cast<std::size_t>(random.between(1, 6));
-  most_slices = random.chance(0.2) ? 2 : 1'000;
+  max_slices = random.chance(0.2) ? 2 : 1'000;
   has_outage_store = random.chance(0.5);
   shape = static_cast<Shape>(random.between(0, 3));
   dearest = random.chance(0.3) ? random.between(2, 6) : 1;
   choose_limits(random, kind);
-  network.longest_delay = random.chance(0.7) ? random.between(100, 2'000) : random.between(100, timeout);
+  network.max_delay = random.chance(0.7) ? random.between(100, 2'000) : random.between(100, timeout);
   const bool has_faults = random.chance(0.8);
   if (has_faults) {
     network.late = random.chance(0.3) ? 0.03 : 0;

@@ -5,7 +5,7 @@
 //  2. Units are conserved at the store: granted = reported + returned + lapsed + held.
 //  3. No decision takes longer than its timeout; one on approximate limits takes no time.
 //  4. Three leases after the faults (approximate: 40 syncs), limits of 100 units and more admit 95 % of what exact ones
-//     would; less where demand comes in bursts (least_utilisation). Nobody spends a share of an approximate limit then.
+//     would; less where demand comes in bursts (min_utilisation). Nobody spends a share of an approximate limit then.
 //  5. Nothing grows without end: a ledger has no more slices than there are nodes that may hold one, and when nobody
 //     asks any more, nothing is out.
 #pragma once
@@ -83,7 +83,7 @@ class Simulation {
   void check_bounds();
   void check_utilisation();
   [[nodiscard]] bool is_measured(const Request& request) const;
-  [[nodiscard]] double least_utilisation() const;
+  [[nodiscard]] double min_utilisation() const;
   [[nodiscard]] std::uint64_t out();  // units of the first limit
   void check_end();
   void fail(const std::string& what, int key, Micros at);

@@ -355,7 +355,7 @@ inline void Simulation::check_utilisation() {
   }
   if (by_exact < 100) return;
   sums_.utilisation = static_cast<double>(by_nodes) / static_cast<double>(by_exact);
-  if (sums_.utilisation < least_utilisation()) {
+  if (sums_.utilisation < min_utilisation()) {
     fail("of what exact admits " + std::to_string(sums_.utilisation) + " is used", -1, plan_.idle_at);
   }
 }
@@ -373,7 +373,7 @@ inline bool Simulation::is_measured(const Request& request) const {
 // large as the limit. Where demand comes in bursts, moves or asks two limits, or where a window is hardly longer than a
 // slice, denials while others hold units (at most their slices, for a lease) weigh more. So does, of an approximate
 // counter, what comes back in the last moments of a window.
-inline double Simulation::least_utilisation() const {
+inline double Simulation::min_utilisation() const {
   const bool is_steady = plan_.shape == Shape::steady || plan_.shape == Shape::skewed;
   const bool is_counter = numbers_[0].algorithm() == Algorithm::sliding_window_counter;
   if (kind_ == Consistency::approximate && (!is_steady || plan_.both > 0 || is_counter)) return 0.3;

@@ -28,7 +28,7 @@ class ApproximateNode final : public Callback {
     table_ = std::make_shared<SliceTable>(SliceTable::Options{.rule = core::compile(limit),
                                                               .capacity = limit.capacity(),
                                                               .approximate = {{limit, sync}},
-                                                              .most_keys = 16,
+                                                              .max_keys = 16,
                                                               .holder = holder_});
     states_.rule = table_->rule();
     terms_.slices = table_.get();
@@ -152,7 +152,7 @@ TEST(Approximate, OneNodeGetsAllThatIsLeft) {
     ApproximateNodes cluster(limit, 4);
     EXPECT_NEAR(static_cast<double>(cluster.spend_all(0)), 1'000, 2);
     EXPECT_FALSE(cluster[0].ask());
-    EXPECT_EQ(cluster[0].table().most_over(), 0U);
+    EXPECT_EQ(cluster[0].table().max_excess(), 0U);
   }
 }
 
@@ -171,10 +171,10 @@ TEST(Approximate, AtMostAQuarterIsAdmittedBeyondTheLimit) {
       cluster.pass(sync);
       for (auto& node : cluster.nodes) EXPECT_LE(node->admitted_of(10), round < 4 ? 0U : 1U);
     }
-    std::uint64_t most_over = 0;
-    for (auto& node : cluster.nodes) most_over = std::max(most_over, node->table().most_over());
-    EXPECT_GE(most_over, 190U);
-    EXPECT_LE(most_over, 200U);
+    std::uint64_t max_excess = 0;
+    for (auto& node : cluster.nodes) max_excess = std::max(max_excess, node->table().max_excess());
+    EXPECT_GE(max_excess, 190U);
+    EXPECT_LE(max_excess, 200U);
   }
 }
 

@@ -28,7 +28,7 @@ class Node final : public Callback {
         table_(std::make_shared<SliceTable>(SliceTable::Options{.rule = core::compile(limit),
                                                                 .capacity = limit.capacity(),
                                                                 .lease = lease,
-                                                                .most_keys = 16,
+                                                                .max_keys = 16,
                                                                 .holder = holder_})),
         store_(shared, [this] { return shared_.now.time_since_epoch().count() - skew_; }) {
     states_.rule = table_->rule();

@@ -149,7 +149,7 @@ TEST_F(LocalStoreTest, AGroupMayBeSubmittedAgainFromItsCallback) {
 
 TEST_F(LocalStoreTest, TakesAsManyChecksAsAGroupMayHave) {
   std::vector<Check> checks;
-  for (std::size_t i = 0; i < Group::most_checks; ++i) checks.push_back(large_.check(std::to_string(i), i % 3));
+  for (std::size_t i = 0; i < Group::max_checks; ++i) checks.push_back(large_.check(std::to_string(i), i % 3));
   EXPECT_TRUE(submit(checks).admitted);
   EXPECT_EQ(left(large_, "5"), 8U);
   EXPECT_EQ(left(large_, "63"), 10U);

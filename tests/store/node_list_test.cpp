@@ -196,11 +196,11 @@ TEST(NodeList, SaysWhoIsThere) {
 TEST(NodeList, WhatIsBeyondTheBoundIsNotKept) {
   NodeList list("self", until_counted);
   std::vector<std::string> ids;
-  for (std::size_t i = 0; i < NodeList::most_nodes + 10; ++i) ids.push_back(std::to_string(i));
+  for (std::size_t i = 0; i < NodeList::max_nodes + 10; ++i) ids.push_back(std::to_string(i));
   std::vector<NodeList::Line> lines;
   for (const std::string& id : ids) lines.push_back({id, "beat=1"});
   list.take(lines, Scene::moment(0));
-  EXPECT_EQ(list.count(), NodeList::most_nodes + 1);
+  EXPECT_EQ(list.count(), NodeList::max_nodes + 1);
 }
 
 }  // namespace

@@ -176,8 +176,8 @@ TEST_F(OutageStoreTest, AGuardIsDecidedAsItsLimitIs) {
 TEST_F(OutageStoreTest, AGroupMayHaveAsManyGuardsAsChecksThatAreCharged) {
   BoundStates block(*Limit::gcra({{1, Duration(10min)}, 1}));
   std::vector<Check> checks;
-  for (std::size_t i = 0; i < Group::most_checks; ++i) checks.push_back(api_.check(std::to_string(i)));
-  for (std::size_t i = 0; i < Group::most_checks; ++i) checks.push_back(block.guard(std::to_string(i)));
+  for (std::size_t i = 0; i < Group::max_checks; ++i) checks.push_back(api_.check(std::to_string(i)));
+  for (std::size_t i = 0; i < Group::max_checks; ++i) checks.push_back(block.guard(std::to_string(i)));
   for (const bool is_away : {false, true}) {
     inner_.failing = is_away ? Failure::away : Failure::none;
     const Submitted& group = submit(checks);

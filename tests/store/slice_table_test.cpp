@@ -19,7 +19,7 @@ constexpr table::KeyHash alice{1};
 
 SliceTable::Options slice_options(const std::shared_ptr<SliceHolder>& holder) {
   const Limit limit = *Limit::token_bucket({{1, Duration(1s)}, 100});
-  return {.rule = core::compile(limit), .capacity = limit.capacity(), .lease = 1s, .most_keys = 4, .holder = holder};
+  return {.rule = core::compile(limit), .capacity = limit.capacity(), .lease = 1s, .max_keys = 4, .holder = holder};
 }
 
 class SliceTableTest : public testing::Test {

@@ -65,7 +65,7 @@ class GroupTrace {
 
   // By how much the clock of a node that asks may be off, so that it still sends the window of the store's time.
   [[nodiscard]] Duration clock_offset() {
-    const auto most = static_cast<std::int64_t>(shortest_window() / 2);
+    const auto most = static_cast<std::int64_t>(min_window() / 2);
     return Duration{static_cast<std::int64_t>(below(static_cast<std::uint64_t>(2 * most))) - most};
   }
 
@@ -118,7 +118,7 @@ class GroupTrace {
       case 7:
         return Duration{static_cast<std::int64_t>(below(40 * scale))};
       case 8:
-        return -Duration{static_cast<std::int64_t>(below(3 * shortest_window()))};
+        return -Duration{static_cast<std::int64_t>(below(3 * min_window()))};
       default:
         return Duration{1};
     }
@@ -166,7 +166,7 @@ class GroupTrace {
   }
 
   // The script tells windows apart that are less than 2^19 ahead.
-  [[nodiscard]] std::uint64_t shortest_window() const {
+  [[nodiscard]] std::uint64_t min_window() const {
     const auto by_window = [](const Family& family) { return family.window; };
     return static_cast<std::uint64_t>(std::ranges::min_element(families_, {}, by_window)->window.count());
   }

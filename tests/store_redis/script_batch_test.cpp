@@ -113,13 +113,13 @@ TEST(ScriptBatch, AGroupWithAKeyTwiceIsDecidedAlone) {
 
 TEST(ScriptBatch, IsFullAtItsBounds) {
   Filled hot;
-  for (std::size_t i = 0; i < ScriptBatch::most_asks; ++i) ASSERT_TRUE(hot.add(group_for({"a"})));
+  for (std::size_t i = 0; i < ScriptBatch::max_members; ++i) ASSERT_TRUE(hot.add(group_for({"a"})));
   EXPECT_FALSE(hot.add(group_for({"a"})));
 
   Filled wide;
-  for (std::size_t i = 0; i < ScriptBatch::most_keys; ++i) ASSERT_TRUE(wide.add(group_for({std::to_string(i)})));
+  for (std::size_t i = 0; i < ScriptBatch::max_keys; ++i) ASSERT_TRUE(wide.add(group_for({std::to_string(i)})));
   EXPECT_FALSE(wide.add(group_for({"one more"})));
-  EXPECT_EQ(wide.batch.keys(), ScriptBatch::most_keys);
+  EXPECT_EQ(wide.batch.keys(), ScriptBatch::max_keys);
   wide.batch.clear();
   EXPECT_TRUE(wide.batch.empty());
   EXPECT_TRUE(wide.add(group_for({"one more"})));

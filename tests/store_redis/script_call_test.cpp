@@ -71,10 +71,10 @@ TEST_F(PendingCallsTest, WhatIsToBeAloneIsAlone) {
 }
 
 TEST_F(PendingCallsTest, AFullCallIsFollowedByAnother) {
-  for (std::size_t i = 0; i <= ScriptBatch::most_asks; ++i) pending_.add(group("a"), start, 0);
+  for (std::size_t i = 0; i <= ScriptBatch::max_members; ++i) pending_.add(group("a"), start, 0);
   const Keys keys = taken();
   ASSERT_EQ(keys.size(), 2U);
-  EXPECT_EQ(keys[0].size(), ScriptBatch::most_asks);
+  EXPECT_EQ(keys[0].size(), ScriptBatch::max_members);
   EXPECT_EQ(keys[1].size(), 1U);
 }
 

@@ -201,7 +201,7 @@ TEST(ServerQueue, WhoAsksWhileAnAnswerIsLateDoesNotWaitForIt) {
 TEST(ServerQueue, AnOpenBreakerMakesNobodyWait) {
   RedisProcess server;
   RedisOptions options = options_for(server.endpoint());
-  options.breaker.shortest_wait = options.breaker.longest_wait = 1h;
+  options.breaker.min_wait = options.breaker.max_wait = 1h;
   StoreVisitor visitor(options);
   ASSERT_TRUE(visitor.is_connected());
   server.kill();

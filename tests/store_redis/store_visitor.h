@@ -38,8 +38,8 @@ inline core::Rule slow_rule(std::uint64_t burst) {
 inline RedisOptions options_for(net::Endpoint server) {
   RedisOptions options;
   options.servers = {std::move(server)};
-  options.breaker.shortest_wait = std::chrono::milliseconds(20);
-  options.breaker.longest_wait = std::chrono::milliseconds(100);
+  options.breaker.min_wait = std::chrono::milliseconds(20);
+  options.breaker.max_wait = std::chrono::milliseconds(100);
   return options;
 }
 

@@ -147,8 +147,8 @@ TEST_P(TableConformance, SeveralKeysAreDecidedInOrderByEitherHash) {
     const auto reference = reference_for(table.rule());
     const auto decide = table.table().way_for<Decision>(table.rule()).several;
     const auto admit = table.table().way_for<bool>(table.rule()).several;
-    std::array<Decision, Table::most_at_once> decisions;
-    std::array<bool, Table::most_at_once> admitted{};
+    std::array<Decision, Table::max_batch_size> decisions;
+    std::array<bool, Table::max_batch_size> admitted{};
     for (int round = 0; round < 600; ++round) {
       pass_time();
       std::vector<int> keys(static_cast<std::size_t>(std::uniform_int_distribution(0, 32)(random_)));

@@ -78,7 +78,7 @@ TEST_F(Together, CostsWhoseSumPassesSixtyFourBitsAreDenied) {
 
 TEST_F(Together, ManyNewKeysOfOneTableEachGetACellOfTheirOwn) {
   std::vector<Part> parts;
-  for (std::size_t i = 0; i < most_together; ++i) parts.push_back({&by_user, "user-" + std::to_string(i)});
+  for (std::size_t i = 0; i < max_group_size; ++i) parts.push_back({&by_user, "user-" + std::to_string(i)});
   for (int round = 0; round < 5; ++round) ASSERT_TRUE(decide(parts)) << round;
   EXPECT_FALSE(decide(parts));
   for (const Part& part : parts) ASSERT_EQ(by_user.left(part.key, noon), 0U);

@@ -81,9 +81,8 @@ TEST(Cycle, IsRefused) {
 }
 
 TEST(LargeFile, IsRefusedBeyondTenMegabytes) {
-  EXPECT_EQ(refusal(std::string(most_bytes, 'x')), "");
-  EXPECT_EQ(refusal(std::string(most_bytes + 1, 'x')),
-            "f:1:1: the file has more than 10485760 bytes: that is the most");
+  EXPECT_EQ(refusal(std::string(max_bytes, 'x')), "");
+  EXPECT_EQ(refusal(std::string(max_bytes + 1, 'x')), "f:1:1: the file has more than 10485760 bytes: that is the most");
 }
 
 // Half a megabyte of each: what took quadratic time would take minutes.
@@ -91,7 +90,7 @@ TEST(LargeFile, OfWhateverIsReadOrRefusedInTime) {
   for (const auto* piece :
        {"[",  "{", "]",  "[]",     "a: ",   "a\n",   "- a\n", "-\n", "\"a", "'a\n", "&a ", "*a ", "!a ", "!<a> ", "#\n",
         "\n", " ", "\t", "%a b\n", "---\n", "...\n", "? ",    ": ",  ", ",  "|\n",  "> ",  "\\",  "\r",  "a: b: "}) {
-    const std::string text = repeated(piece, (most_bytes / 20) / std::string_view(piece).size());
+    const std::string text = repeated(piece, (max_bytes / 20) / std::string_view(piece).size());
     (void)refusal(text);
     (void)refusal("x: " + text);
   }

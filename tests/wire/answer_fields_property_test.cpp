@@ -22,7 +22,7 @@ Duration any_duration() {
 }
 
 Duration as_read(Duration duration) {
-  return std::min<Duration>(ceil<seconds>(duration), longest_wait);
+  return std::min<Duration>(ceil<seconds>(duration), max_wait);
 }
 
 // The inverse of how a String is written in a field.

@@ -57,7 +57,7 @@ RC_GTEST_PROP(FieldsProperty, RetryAfterIsTheTimeUntilItsDate, ()) {
 }
 
 RC_GTEST_PROP(FieldsProperty, RetryAfterInSecondsIsExactUpToTheLongest, (std::uint64_t number)) {
-  const Duration expected = number < most_delta_seconds ? Duration{seconds{number}} : longest_wait;
+  const Duration expected = number < max_delta_seconds ? Duration{seconds{number}} : max_wait;
   RC_ASSERT(parse_retry_after(std::to_string(number), Instant{}) == expected);
 }
 

@@ -41,11 +41,11 @@ TEST(UsageReports, AnIdIsReadAsItWasWritten) {
 
 TEST(UsageReports, MoreThanIsKeptIsTold) {
   std::string many;
-  for (std::size_t i = 0; i <= UsageReports::most_usages; ++i) many += std::string("\x12\0", 2);
+  for (std::size_t i = 0; i <= UsageReports::max_usages; ++i) many += std::string("\x12\0", 2);
   UsageReports reports;
   ASSERT_TRUE(reports.read(many));
   EXPECT_TRUE(reports.has_too_many());
-  EXPECT_EQ(reports.usages().size(), UsageReports::most_usages);
+  EXPECT_EQ(reports.usages().size(), UsageReports::max_usages);
   ASSERT_TRUE(reports.read(""));
   EXPECT_FALSE(reports.has_too_many());
 }

@@ -104,22 +104,22 @@ TEST(RateLimitRequest, HitsOfADescriptorMayBeNegative) {
 
 TEST(RateLimitRequest, WhatIsKeptOfOneIsBounded) {
   std::string bytes;
-  for (std::size_t i = 0; i < RateLimitRequest::most_descriptors; ++i) append_message(bytes, 2, [] {});
+  for (std::size_t i = 0; i < RateLimitRequest::max_descriptors; ++i) append_message(bytes, 2, [] {});
   RateLimitRequest request;
   ASSERT_TRUE(request.read(bytes));
   EXPECT_FALSE(request.has_too_many());
   for (int i = 0; i < 10'000; ++i) append_message(bytes, 2, [] {});
   ASSERT_TRUE(request.read(bytes));
   EXPECT_TRUE(request.has_too_many());
-  EXPECT_EQ(request.descriptors().size(), RateLimitRequest::most_descriptors);
+  EXPECT_EQ(request.descriptors().size(), RateLimitRequest::max_descriptors);
 
   std::string entries;
   append_message(entries, 2, [&] {
-    for (std::size_t i = 0; i <= RateLimitRequest::most_entries; ++i) append_message(entries, 1, [] {});
+    for (std::size_t i = 0; i <= RateLimitRequest::max_entries; ++i) append_message(entries, 1, [] {});
   });
   ASSERT_TRUE(request.read(entries));
   EXPECT_TRUE(request.has_too_many());
-  EXPECT_EQ(request.entries_of(request.descriptors()[0]).size(), RateLimitRequest::most_entries);
+  EXPECT_EQ(request.entries_of(request.descriptors()[0]).size(), RateLimitRequest::max_entries);
   ASSERT_TRUE(request.read(""));
   EXPECT_FALSE(request.has_too_many());
 }

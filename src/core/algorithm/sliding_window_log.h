@@ -157,7 +157,7 @@ struct SlidingWindowLog {
   struct Limit : WindowLimit {
     using WindowLimit::WindowLimit;
 
-    [[nodiscard]] std::uint32_t most_entries() const noexcept { return static_cast<std::uint32_t>(limit); }
+    [[nodiscard]] std::uint32_t max_entries() const noexcept { return static_cast<std::uint32_t>(limit); }
   };
 
   struct State {
@@ -243,7 +243,7 @@ struct SlidingWindowLog {
   static bool make_room(const Limit& limit, State& state, std::int64_t now) noexcept {
     if (!state.empty()) state.ring->drop_first(first_live(limit, state, now));
     if (state.ring && (state.ring->size() < state.ring->capacity() || full(limit, *state.ring))) return true;
-    const std::uint32_t entries = limit.most_entries();
+    const std::uint32_t entries = limit.max_entries();
     LogRing::Handle larger = state.ring ? state.ring->copy(entries) : LogRing::create(entries);
     if (!larger) return false;
     state.ring = std::move(larger);
@@ -263,7 +263,7 @@ struct SlidingWindowLog {
   }
 
   static bool full(const Limit& limit, const LogRing& ring) noexcept {
-    return ring.size() >= limit.most_entries() && ring.size() > 0;
+    return ring.size() >= limit.max_entries() && ring.size() > 0;
   }
 };
 

@@ -30,7 +30,7 @@ using wire::http1::Request;
 using wire::http1::ResponseWriter;
 
 constexpr std::size_t usual_denied = 20;
-constexpr std::size_t most_denied = 1'000;
+constexpr std::size_t max_denied_rows = 1'000;
 constexpr std::size_t usual_notices = 100;
 
 // The parameter `count`, from 1 to `most`.
@@ -322,7 +322,7 @@ HttpAnswer AdminFrontend::Session::explain(const Request& request) {
 }
 
 HttpAnswer AdminFrontend::Session::denied(const Target& target) {
-  const auto count = count_parameter(target, usual_denied, most_denied);
+  const auto count = count_parameter(target, usual_denied, max_denied_rows);
   if (!count) return http_problem(400, count.error().message());
   return {200, denied_json(frontend_.backend_.denied_most(*count))};
 }
@@ -436,7 +436,7 @@ void AdminFrontend::Session::start_stream(const Asked& asked) {
   if (!stream_->place.taken()) {
     stream_.reset();
     return say(asked, http_problem(503,
-                                   "There are " + std::to_string(Feed::most_clients) +
+                                   "There are " + std::to_string(Feed::max_clients) +
                                        " readers of the stream, and no more at once. Close one, or read /v1/history.",
                                    {"Retry-After", "5"}));
   }

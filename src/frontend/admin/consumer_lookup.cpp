@@ -52,7 +52,7 @@ ConsumerLookup::ConsumerLookup(const policy::Ruleset& ruleset, ConsumerBody body
   const auto given = body_.limit.empty() ? match::given_parts(body_.consumer) : std::vector<match::GivenPart>();
   for (const policy::CompiledLimit& limit : ruleset.limits) {
     const bool is_meant = body_.limit.empty() ? !limit.by_descriptor() : limit.name == body_.limit;
-    if (!is_meant || limits_.size() + others_.size() >= most_limits) continue;
+    if (!is_meant || limits_.size() + others_.size() >= max_limits) continue;
     const std::string consumer = given.empty() ? body_.consumer : match::consumer_by(limit, given);
     if (consumer.empty() && !given.empty()) {
       others_.push_back({limit.name, "counts by " + match::consumer_form(limit)});

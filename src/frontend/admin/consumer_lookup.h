@@ -20,7 +20,7 @@ namespace weir::frontend {
 
 class ConsumerLookup final : public CounterRequest {
  public:
-  static constexpr std::size_t most_limits = 1'000;
+  static constexpr std::size_t max_limits = 1'000;
 
   // `name_of` gives a consumer's key the name that the log has for it.
   using NameOf = std::function<std::string(std::string_view key)>;

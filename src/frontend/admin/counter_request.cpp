@@ -53,14 +53,14 @@ policy::Consistency consistency_of(const engine::Bindings& bindings, std::uint32
   return policy::effective_consistency(of, *numbers, nodes).kind;
 }
 
-constexpr std::size_t most_listed = 32;  // slices or receipts
+constexpr std::size_t max_listed = 32;  // slices or receipts
 
 // Those that end last come first.
 void write_slices(const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
   std::vector<core::Slice> slices = holdings.slices;
   std::ranges::stable_sort(slices, std::greater<>(), &core::Slice::until);
   json.field("holders", slices.size());
-  json.list("slices", std::span(slices).first(std::min(slices.size(), most_listed)), [&](const core::Slice& slice) {
+  json.list("slices", std::span(slices).first(std::min(slices.size(), max_listed)), [&](const core::Slice& slice) {
     const bool is_own = bindings.slice_holder() != nullptr && bindings.slice_holder()->owns(slice.holder);
     json.object({}, "holder", store::SliceHolder::text_of(slice.holder), "units", slice.units, "ends_after",
                 Duration{slice.until - core::micros(holdings.at)}, "own", is_own);
@@ -79,7 +79,7 @@ void write_receipts(const store::Holdings& holdings, text::JsonWriter& json) {
   std::uint64_t units = 0;
   for (const core::Receipt& receipt : open) units += receipt.cost;
   json.fields("open", open.size(), "open_units", units);
-  json.list("receipts", std::span(open).first(std::min(open.size(), most_listed)), [&](const core::Receipt& receipt) {
+  json.list("receipts", std::span(open).first(std::min(open.size(), max_listed)), [&](const core::Receipt& receipt) {
     json.object({}, "receipt", hashed(receipt.id), "units", receipt.cost, "ends_after",
                 Duration{receipt.ends - core::micros(holdings.at)});
   });

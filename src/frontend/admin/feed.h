@@ -19,8 +19,8 @@ namespace weir::frontend {
 
 class Feed {
  public:
-  static constexpr std::size_t most_clients = 16;  // of all loops together
-  static constexpr std::size_t most_kept = 4;
+  static constexpr std::size_t max_clients = 16;  // of all loops together
+  static constexpr std::size_t max_kept = 4;
 
   // A place for one client, as long as it stays. False: all are taken.
   class Place {
@@ -28,7 +28,7 @@ class Feed {
     // `notify` is called after each message, by the thread that publishes it. It must not call the feed.
     Place(Feed& feed, std::function<void()> notify) : feed_(feed), notify_(std::move(notify)) {
       const std::lock_guard guard(feed.mutex_);
-      taken_ = feed.places_.size() < most_clients;
+      taken_ = feed.places_.size() < max_clients;
       if (taken_) feed.places_.push_back(this);
     }
     Place(const Place&) = delete;
@@ -54,7 +54,7 @@ class Feed {
 
   void publish(std::string message) {
     const std::lock_guard guard(mutex_);
-    messages_[++newest_ % most_kept] = std::move(message);
+    messages_[++newest_ % max_kept] = std::move(message);
     for (const Place* const place : places_) place->notify_();
   }
 
@@ -67,9 +67,9 @@ class Feed {
   // Those behind number `seen`, as far as they are kept. Gives the number of the last.
   [[nodiscard]] std::uint64_t append_after(std::uint64_t seen, std::string& out) const {
     const std::lock_guard guard(mutex_);
-    const std::uint64_t oldest = newest_ < most_kept ? 1 : newest_ - most_kept + 1;
+    const std::uint64_t oldest = newest_ < max_kept ? 1 : newest_ - max_kept + 1;
     for (std::uint64_t number = std::max(seen + 1, oldest); number <= newest_; ++number) {
-      out += messages_[number % most_kept];
+      out += messages_[number % max_kept];
     }
     return newest_;
   }
@@ -78,7 +78,7 @@ class Feed {
   mutable std::mutex mutex_;
   std::vector<Place*> places_;
   std::uint64_t newest_ = 0;
-  std::array<std::string, most_kept> messages_;
+  std::array<std::string, max_kept> messages_;
 };
 
 }  // namespace weir::frontend

@@ -17,7 +17,7 @@ using engine::Event;
 using policy::CompiledLimit;
 using text::JsonWriter;
 
-constexpr std::size_t most_routes_told = 20;
+constexpr std::size_t max_listed_routes = 20;
 
 std::uint64_t count_of(const engine::EventTotals& totals, Event event) noexcept {
   return totals[static_cast<std::size_t>(event)];
@@ -49,7 +49,7 @@ void write_since_start(const LimitFigures& figures, JsonWriter& json) {
   json.begin_object("total");
   for (const auto& [event, name] : told) json.field(name, count_of(figures.total, event));
   json.end_object();
-  const std::size_t routes = std::min(figures.by_route.size(), most_routes_told);
+  const std::size_t routes = std::min(figures.by_route.size(), max_listed_routes);
   json.list("by_route", std::span(figures.by_route).first(routes), [&](const LimitFigures::OfRoute& of) {
     json.begin_object();
     json.field("route", of.route);
@@ -114,7 +114,7 @@ void write_told_limit(const CompiledLimit& limit, const policy::Ruleset& ruleset
 }  // namespace
 
 std::string limits_json(const policy::Ruleset& ruleset, const LimitsReport& report) {
-  const std::size_t told = std::min(ruleset.limits.size(), most_limits_told);
+  const std::size_t told = std::min(ruleset.limits.size(), max_listed_limits);
   JsonWriter json;
   json.begin_object();
   json.fields("seconds", report.span, "more", ruleset.limits.size() - told);

@@ -14,7 +14,7 @@ using observe::Notice;
 using observe::Second;
 using text::JsonWriter;
 
-constexpr std::size_t most_streamed_limits = 200;
+constexpr std::size_t max_streamed_limits = 200;
 
 using text::or_null;
 
@@ -124,7 +124,7 @@ std::string second_message(std::uint64_t id, const observe::MeasuredSecond& meas
   json.fields("p50", second.p50, "p99", second.p99, "connections", second.gauges.connections);
   json.object("memory", "used", second.gauges.used, "budget", memory_budget, "resident", second.gauges.resident);
   json.field("store", name_of(second.gauges.store));
-  const std::size_t told = std::min(measured.limits.size(), most_streamed_limits);
+  const std::size_t told = std::min(measured.limits.size(), max_streamed_limits);
   write_limit_counts(std::span(measured.limits).first(told), json);
   json.field("more_limits", measured.limits.size() - told);
   write_notices(news, json);

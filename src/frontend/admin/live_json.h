@@ -32,7 +32,7 @@ inline constexpr std::string_view end_message = "event: end\ndata: {}\n\n";
 [[nodiscard]] std::string history_json(const HistoryReport& report, std::string_view limit);
 
 // The limits of the policy in force with what they do.
-inline constexpr std::size_t most_limits_told = 1'000;
+inline constexpr std::size_t max_listed_limits = 1'000;
 
 [[nodiscard]] std::string limits_json(const policy::Ruleset& ruleset, const LimitsReport& report);
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t most_body_headers = 256;
+constexpr std::size_t max_body_headers = 256;
 
 struct TextField {
   std::string_view name;
@@ -49,8 +49,8 @@ Result<void> unknown_field(std::string_view name, std::string_view known) {
 }
 
 Result<void> add_header(std::string_view name, dom::element value, ExplainBody& read) {
-  if (read.headers.size() == most_body_headers) {
-    return failure("headers", "are more than " + std::to_string(most_body_headers));
+  if (read.headers.size() == max_body_headers) {
+    return failure("headers", "are more than " + std::to_string(max_body_headers));
   }
   auto& [kept, text] = read.headers.emplace_back(name, "");
   return read_text("headers, '" + kept + "'", value, text);

@@ -216,8 +216,8 @@ Result<void> CheckReader::Parsing::read_array(ondemand::document& document, std:
   for (auto item : array) {
     ondemand::value value;
     if (std::move(item).get(value)) return failure("body", "is not JSON");
-    if (++count > most_queries)
-      return failure("body", "holds more than " + std::to_string(most_queries) + " queries; split it");
+    if (++count > max_queries)
+      return failure("body", "holds more than " + std::to_string(max_queries) + " queries; split it");
     asks.emplace_back();
     auto done = read_ask(value, asks.back());
     if (!done) return failure("query " + std::to_string(count) + ", " + done.error().where, done.error().what);
@@ -298,8 +298,8 @@ Result<void> CheckReader::Parsing::read_text(std::string_view name, ondemand::va
 
 Result<void> CheckReader::Parsing::read_id(std::string_view name, ondemand::value value, std::string_view& id) {
   auto done = read_text(name, value, id);
-  if (!done || (!id.empty() && id.size() <= longest_id)) return done;
-  return failure(std::string(name), "is not a text of 1 to " + std::to_string(longest_id) + " bytes");
+  if (!done || (!id.empty() && id.size() <= max_id_length)) return done;
+  return failure(std::string(name), "is not a text of 1 to " + std::to_string(max_id_length) + " bytes");
 }
 
 Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& query) {
@@ -313,7 +313,7 @@ Result<void> CheckReader::Parsing::read_headers(ondemand::value value, Query& qu
     if (std::move(member).get(field) || field.unescaped_key().get(name)) return failure("body", "is not JSON");
     const std::string_view kept = memory_->keep(name);
     if (field.value().get_string().get(text)) return failure("headers", "'" + std::string(kept) + "' is not a text");
-    if (headers_.size() == most_headers) return failure("headers", "are more than " + std::to_string(most_headers));
+    if (headers_.size() == max_headers) return failure("headers", "are more than " + std::to_string(max_headers));
     headers_.push_back({kept, memory_->keep(text)});
   }
   query.headers = memory_->keep(std::span<const Header>(headers_));

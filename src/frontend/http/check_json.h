@@ -35,9 +35,9 @@ struct CheckAsk {
 // One per loop.
 class CheckReader {
  public:
-  static constexpr std::size_t most_queries = 1'000;  // in one array
-  static constexpr std::size_t most_headers = 100;    // of one query
-  static constexpr std::size_t longest_id = 128;
+  static constexpr std::size_t max_queries = 1'000;  // in one array
+  static constexpr std::size_t max_headers = 100;    // of one query
+  static constexpr std::size_t max_id_length = 128;
 
   CheckReader();
   ~CheckReader();

@@ -17,7 +17,7 @@
 
 namespace weir::frontend {
 
-// The descriptors of one request, as they were sent: at most table::most_together.
+// The descriptors of one request, as they were sent: at most table::max_group_size.
 struct DescriptorRequest {
   std::string_view domain;
   std::span<const match::DescriptorQuery> asks;

@@ -43,7 +43,7 @@ ReceiptAsk receipt_ask_of(CheckKind kind, const CheckAsk& ask) noexcept {
 // fields of an answer only, as nginx does, and of /v1/check for a program that passes it on to its client. nginx takes
 // 4 KiB of fields, and believes that Weir is away if there are more.
 constexpr std::string_view problem_field = "X-Weir-Problem";
-constexpr std::size_t longest_problem_field = 2048;
+constexpr std::size_t max_problem_field_length = 2048;
 
 constexpr std::string_view auth_path = "/v1/auth";
 
@@ -356,7 +356,7 @@ void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
 
 // The problem is in the body's buffer.
 void HttpFrontend::Session::add_problem_field(ResponseWriter& response, const Task& task) const {
-  if (!task.wants_problem_field || frontend_.body_.size() > longest_problem_field) return;
+  if (!task.wants_problem_field || frontend_.body_.size() > max_problem_field_length) return;
   response.header(problem_field, frontend_.body_);
 }
 

@@ -9,15 +9,15 @@
 namespace weir::frontend {
 namespace {
 
-constexpr std::size_t longest_quoted = 128;
+constexpr std::size_t max_quoted_length = 128;
 
 // As Redis has it: no longer than that in all, and a space behind each.
 std::string quoted(std::span<const std::string_view> arguments) {
   std::string text;
   for (const std::string_view argument : arguments) {
-    if (text.size() >= longest_quoted) break;
+    if (text.size() >= max_quoted_length) break;
     text += '\'';
-    text += argument.substr(0, longest_quoted - (text.size() - 1));
+    text += argument.substr(0, max_quoted_length - (text.size() - 1));
     text += "' ";
   }
   return text;
@@ -171,7 +171,7 @@ const RespFrontend::Session::Command* RespFrontend::Session::find(std::span<cons
 void RespFrontend::Session::dispatch(const Command* command, Arguments arguments, Writer& reply) {
   if (command == nullptr) {
     std::string text = "ERR unknown command '";
-    text += arguments.front().substr(0, longest_quoted);
+    text += arguments.front().substr(0, max_quoted_length);
     text += "', with args beginning with: ";
     refuse(nullptr, text + quoted(arguments.subspan(1)), reply);
   } else if (command->subcommands != nullptr && arguments.size() > 1) {
@@ -195,7 +195,8 @@ void RespFrontend::Session::dispatch_within(const Command& container, Arguments 
   if (!base::equals_lower(name, "help")) {
     return refuse(
         nullptr,
-        "ERR unknown subcommand '" + std::string(name.substr(0, longest_quoted)) + "'. Try " + title + " HELP.", reply);
+        "ERR unknown subcommand '" + std::string(name.substr(0, max_quoted_length)) + "'. Try " + title + " HELP.",
+        reply);
   }
   if (keeps_commands()) return keep_for_exec(arguments, reply);
   reply.array(1 + 2 * among.size());

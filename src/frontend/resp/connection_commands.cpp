@@ -15,12 +15,13 @@ using wire::resp::Protocol;
 
 namespace {
 
-constexpr std::size_t longest_client_name = 256;
+constexpr std::size_t max_client_name_length = 256;
 constexpr std::string_view bad_client_name = "ERR Client names cannot contain spaces, newlines or special characters.";
 
 // A word that can stand in a list, as in Redis, and not too long. An empty one takes the name away.
 bool is_client_name(std::string_view name) noexcept {
-  return name.size() <= longest_client_name && std::ranges::all_of(name, [](char c) { return c >= '!' && c <= '~'; });
+  return name.size() <= max_client_name_length &&
+         std::ranges::all_of(name, [](char c) { return c >= '!' && c <= '~'; });
 }
 
 constexpr std::string_view wrong_token = "WRONGPASS invalid username-password pair or user is disabled.";

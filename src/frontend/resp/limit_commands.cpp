@@ -87,7 +87,7 @@ match::NamedQuery named_ask(std::span<const std::string_view> arguments, bool pe
 }
 
 std::string_view read_options(std::span<const std::string_view> words, match::NamedQuery& ask) noexcept {
-  constexpr std::int64_t longest_wait = std::chrono::floor<std::chrono::milliseconds>(Duration::max()).count();
+  constexpr std::int64_t max_wait = std::chrono::floor<std::chrono::milliseconds>(Duration::max()).count();
   for (; !words.empty(); words = words.subspan(2)) {
     if (words.size() < 2) return syntax_error;
     if (base::equals_lower(words[0], "tier")) {
@@ -101,7 +101,7 @@ std::string_view read_options(std::span<const std::string_view> words, match::Na
     if (is_cost) {
       ask.cost = Cost(static_cast<std::uint64_t>(*number));
     } else {
-      if (*number > longest_wait) return not_an_integer;
+      if (*number > max_wait) return not_an_integer;
       ask.max_wait = std::chrono::milliseconds(*number);
     }
   }

@@ -117,7 +117,7 @@ class CommandBatch {
   // On a store that is shared, more at once are fewer trips. In this process's own memory fewer are better: what they
   // touch between them stays in the nearest cache.
   static constexpr std::size_t most = 64;
-  static constexpr std::size_t most_in_memory = 16;
+  static constexpr std::size_t max_in_memory = 16;
 
   // A client may want no reply.
   enum class Reply : std::uint8_t { sent, withheld };
@@ -156,7 +156,7 @@ class CommandBatch {
   engine::EvaluationBatch& next(LoopContext& context, Kind kind, Reply reply) {
     if (!evaluation_) {
       evaluation_ = context.evaluator().new_batch();
-      room_ = context.evaluator().is_shared() ? most : most_in_memory;
+      room_ = context.evaluator().is_shared() ? most : max_in_memory;
     }
     commands_[size_++] = {kind, reply};
     return *evaluation_;

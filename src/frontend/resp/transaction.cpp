@@ -22,7 +22,7 @@ Transaction::Added Transaction::add(Arguments command) {
   if (spoilt_) return Added::kept;
   std::size_t bytes = bytes_.size() + (ends_.size() + command.size()) * sizeof(std::uint32_t);
   for (const std::string_view argument : command) bytes += argument.size();
-  if (bytes > most_bytes_ || counts_.size() == most_commands) {
+  if (bytes > max_bytes_ || counts_.size() == max_commands) {
     spoil();
     return Added::too_long;
   }
@@ -87,7 +87,7 @@ void RespFrontend::Session::keep_for_exec(Arguments arguments, Writer& reply) {
                        std::to_string(frontend_.transaction_budget_->max_bytes()) +
                        " bytes: try again later, or in smaller ones");
   }
-  reply.error("ERR a transaction has at most " + std::to_string(Transaction::most_commands) + " commands and " +
+  reply.error("ERR a transaction has at most " + std::to_string(Transaction::max_commands) + " commands and " +
               std::to_string(frontend_.options_.limits.command_length) + " bytes");
 }
 

@@ -44,12 +44,12 @@ class Transaction {
  public:
   using Arguments = std::span<const std::string_view>;
 
-  static constexpr std::size_t most_commands = 4'096;
+  static constexpr std::size_t max_commands = 4'096;
   static constexpr std::size_t free_bytes = 4'096;  // which the budget is not asked for
 
-  // `most_bytes`: of all arguments together, each with what it takes to keep it.
-  Transaction(std::size_t most_bytes, std::shared_ptr<TransactionBudget> budget) noexcept
-      : most_bytes_(most_bytes), budget_(std::move(budget)) {}
+  // `max_bytes`: of all arguments together, each with what it takes to keep it.
+  Transaction(std::size_t max_bytes, std::shared_ptr<TransactionBudget> budget) noexcept
+      : max_bytes_(max_bytes), budget_(std::move(budget)) {}
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
   ~Transaction() { budget_->give_back(taken_); }
@@ -73,7 +73,7 @@ class Transaction {
  private:
   [[nodiscard]] bool take_for(std::size_t bytes) noexcept;
 
-  const std::size_t most_bytes_;
+  const std::size_t max_bytes_;
   const std::shared_ptr<TransactionBudget> budget_;
   std::size_t taken_ = 0;              // of the budget
   std::string bytes_;                  // all arguments, one behind the other

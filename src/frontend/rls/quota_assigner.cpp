@@ -8,7 +8,7 @@ namespace {
 __extension__ using Exact = __int128;
 
 // What fits into a field of Envoy's token bucket.
-constexpr std::uint64_t most_units = UINT32_MAX;
+constexpr std::uint64_t max_units = UINT32_MAX;
 
 std::uint64_t held_to(Exact number, std::uint64_t most) noexcept {
   return number > Exact{most} ? most : static_cast<std::uint64_t>(number);
@@ -73,14 +73,14 @@ QuotaAssigner::QuotaAssigner(const Numbers& numbers, Instant now) : at_(now) {
 
 void QuotaAssigner::set_numbers(const Numbers& numbers) {
   numbers_ = numbers;
-  burst_ = std::min(numbers.burst, most_units);
+  burst_ = std::min(numbers.burst, max_units);
   const Wide per = std::max<Duration::rep>(numbers.rate.per.count(), 1);
   const Wide count = std::max<std::uint64_t>(numbers.rate.count, 1);
   const Wide second = Duration(std::chrono::seconds(1)).count();
-  const auto longest = static_cast<std::uint64_t>(longest_fill.count());
+  const auto longest = static_cast<std::uint64_t>(max_fill.count());
   const std::uint64_t seconds = held_to(rounded_up(per * fewest_per_fill, count * second), longest);
   fill_ = std::chrono::seconds(std::max<std::uint64_t>(seconds, 1));
-  per_fill_ = held_to(Wide{numbers.rate.count} * fill_micros() / per, most_units);
+  per_fill_ = held_to(Wide{numbers.rate.count} * fill_micros() / per, max_units);
 }
 
 void QuotaAssigner::change(const Numbers& numbers, Instant now) {
@@ -95,11 +95,11 @@ void QuotaAssigner::change(const Numbers& numbers, Instant now) {
     for (auto& [holder, place] : places_) {
       ++visited_;
       for (Hold& hold : place.holds) {
-        hold.share.per_fill = held_to(rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), most_units);
+        hold.share.per_fill = held_to(rounded_up(Wide{hold.share.per_fill} * fill_micros(), before), max_units);
       }
       count_in(holder, place);
       if (!place.wanted) continue;
-      place.wanted = held_to(Wide{*place.wanted} * fill_micros() / before, most_units);
+      place.wanted = held_to(Wide{*place.wanted} * fill_micros() / before, max_units);
       if (!place.has_left) known_.insert({*place.wanted, holder});
     }
   }
@@ -134,11 +134,11 @@ void QuotaAssigner::forget_demand(Holder holder, const Place& place) {
 
 void QuotaAssigner::set_demand(Holder holder, std::uint64_t requests, Cost each, Duration over) {
   const Wide time = std::max<Duration::rep>(over.count(), 1);
-  const std::uint64_t in_a_fill = held_to(Wide{requests} * fill_micros() / time, most_units);
-  const std::uint64_t units = held_to(Wide{in_a_fill} * each.units(), most_units);
+  const std::uint64_t in_a_fill = held_to(Wide{requests} * fill_micros() / time, max_units);
+  const std::uint64_t units = held_to(Wide{in_a_fill} * each.units(), max_units);
   Place& place = visit(holder);
   forget_demand(holder, place);
-  place.wanted = held_to(Wide{units} + units / 8 + 1, most_units);  // demand is never quite even
+  place.wanted = held_to(Wide{units} + units / 8 + 1, max_units);  // demand is never quite even
   known_.insert({*place.wanted, holder});
 }
 
@@ -154,7 +154,7 @@ QuotaAssigner::Share QuotaAssigner::fair(Holder holder) {
   share.per_fill += division_.beyond_demand;
   const Wide with_holders = burst_ - burst_ / 2;
   const Wide part = per_fill_ == 0 ? 0 : with_holders * share.per_fill / per_fill_;
-  share.burst = burst_ == 0 ? 0 : held_to(std::max<Wide>(part, 1), most_units);
+  share.burst = burst_ == 0 ? 0 : held_to(std::max<Wide>(part, 1), max_units);
   return share;
 }
 
@@ -203,11 +203,11 @@ QuotaAssigner::Share QuotaAssigner::offer(Holder holder, Instant now) {
   advance(now);
   Share share = fair(holder);
   const Place& place = visit(holder);
-  if (place.holds.size() >= most_holds) return {};
+  if (place.holds.size() >= max_holds) return {};
   const std::uint64_t own = place.per_fill();
   const std::uint64_t others = held_.per_fill - own;
   std::uint64_t rate_left = others < per_fill_ ? per_fill_ - others : 0;
-  std::uint64_t burst_left = held_to(pool_ / fill_micros(), most_units);
+  std::uint64_t burst_left = held_to(pool_ / fill_micros(), max_units);
   const bool is_lowered = !place.holds.empty() && share.per_fill < place.holds.back().share.per_fill;
   if (!is_lowered) burst_left -= std::min(burst_left, reserve());
   if (!place.wanted) {  // others may come with it
@@ -243,7 +243,7 @@ bool QuotaAssigner::is_as_new(Instant now) {
 
 std::uint64_t QuotaAssigner::pool(Instant now) {
   advance(now);
-  return held_to(pool_ / fill_micros(), most_units);
+  return held_to(pool_ / fill_micros(), max_units);
 }
 
 // Rates are free from the end of each hold on.

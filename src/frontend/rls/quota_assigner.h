@@ -62,9 +62,9 @@ class QuotaAssigner {
   // What can be assigned is a whole number for each fill interval: it is so long that the limit has at least so many.
   static constexpr std::uint64_t fewest_per_fill = 100;
   // Envoy takes a slower rate than one a year for one a year.
-  static constexpr std::chrono::seconds longest_fill = std::chrono::days{365};
+  static constexpr std::chrono::seconds max_fill = std::chrono::days{365};
   // Of one holder: then it is not offered another before one has ended.
-  static constexpr std::size_t most_holds = 8;
+  static constexpr std::size_t max_holds = 8;
   // Holders whose holds are ended by one call.
   static constexpr std::size_t max_ends = 256;
 

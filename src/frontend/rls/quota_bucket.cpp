@@ -8,7 +8,7 @@ namespace {
 using Said = QuotaAction::Kind;
 
 // Reports that come closer together count as one.
-constexpr Duration shortest_count = std::chrono::milliseconds(250);
+constexpr Duration min_count = std::chrono::milliseconds(250);
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void QuotaBucket::report(std::uint64_t requests, Instant now) {
   }
   counted_ = std::min(most, counted_ + std::min(most, requests));
   const Duration passed = now - counted_from_;
-  if (passed < shortest_count) return;
+  if (passed < min_count) return;
   interval_ = passed;
   for (const OwnPart& part : parts_) part.assigner->set_demand(part.holder, counted_, Cost{part.cost}, passed);
   counted_ = 0;
@@ -75,7 +75,7 @@ std::optional<QuotaAction> QuotaBucket::next_assignment(Instant now) {
 
 // In requests. Each costs the limit's own number of units, in the limit's own fill interval.
 QuotaBucket::Tokens QuotaBucket::tokens_of(const OwnPart& part, const QuotaAssigner::Share& share) noexcept {
-  constexpr std::chrono::seconds longest = QuotaAssigner::longest_fill;
+  constexpr std::chrono::seconds longest = QuotaAssigner::max_fill;
   Tokens tokens{.burst = share.burst / part.cost};
   if (tokens.burst == 0) return tokens;
   tokens.per_fill = share.per_fill;
@@ -158,13 +158,13 @@ bool QuotaBucket::is_due(Instant now) const noexcept {
 
 bool QuotaBucket::is_forgotten(Instant now) const noexcept {
   const Duration silence =
-      interval_ ? std::clamp(3 * *interval_, times_.shortest_silence, times_.longest_silence) : times_.longest_silence;
+      interval_ ? std::clamp(3 * *interval_, times_.min_silence, times_.max_silence) : times_.max_silence;
   return now >= used_at_ + times_.idle || now >= heard_at_ + silence;
 }
 
 std::chrono::seconds QuotaBucket::time_to_live() const noexcept {
   const Duration wanted = interval_.value_or(Duration::zero()) - times_.delivery;
-  return std::clamp(std::chrono::floor<std::chrono::seconds>(wanted), times_.shortest_to_live, times_.longest_to_live);
+  return std::clamp(std::chrono::floor<std::chrono::seconds>(wanted), times_.min_ttl, times_.max_ttl);
 }
 
 }  // namespace weir::frontend

@@ -41,13 +41,13 @@ struct QuotaTimes {
   Duration delivery = std::chrono::seconds(1);
   // Of assignments: a second less than the time between two reports, within these bounds. So what is taken from one
   // Envoy at a report is free for another at the next.
-  std::chrono::seconds shortest_to_live{2};
-  std::chrono::seconds longest_to_live{30};
+  std::chrono::seconds min_ttl{2};
+  std::chrono::seconds max_ttl{30};
   // A bucket without requests for so long is abandoned.
   Duration idle = std::chrono::seconds(60);
   // A bucket of which nothing is reported is abandoned after three times its usual time, within these.
-  Duration shortest_silence = std::chrono::seconds(10);
-  Duration longest_silence = std::chrono::seconds(120);
+  Duration min_silence = std::chrono::seconds(10);
+  Duration max_silence = std::chrono::seconds(120);
 };
 
 class QuotaBucket {

@@ -47,7 +47,7 @@ std::unique_ptr<QuotaCall> QuotaService::open(wire::http2::Server& server, Excha
   return std::make_unique<QuotaCall>(QuotaCall{.exchange = &exchange, .stream = std::move(stream)});
 }
 
-bool QuotaService::receive(wire::http2::Server& server, QuotaCall& call, std::size_t longest_message) {
+bool QuotaService::receive(wire::http2::Server& server, QuotaCall& call, std::size_t max_message_size) {
   using StepKind = wire::grpc::MessageStep::Kind;
   Exchange& exchange = *call.exchange;
   const auto over = [&](Status status, std::string_view why) {
@@ -60,7 +60,7 @@ bool QuotaService::receive(wire::http2::Server& server, QuotaCall& call, std::si
     if (exchange.fault() != wire::http2::Fault::none) return over(Status::resource_exhausted, more_than_accepted);
     call.has_unread = !report(call, max_usages);
     if (call.has_unread) return tell(server, call, max_visits);
-    const auto step = wire::grpc::first_message(exchange.body(), longest_message);
+    const auto step = wire::grpc::first_message(exchange.body(), max_message_size);
     if (step.kind == StepKind::partial && !exchange.complete()) return tell(server, call, max_visits);
     if (step.kind == StepKind::partial && exchange.body().empty()) return over(Status::ok, {});
     if (step.kind != StepKind::whole) {

@@ -58,7 +58,7 @@ class QuotaService {
 
   // Messages that are there, and what is to be said of the buckets in them; as much of both as a turn has. False: the
   // call is over, and answered.
-  [[nodiscard]] bool receive(wire::http2::Server& server, QuotaCall& call, std::size_t longest_message);
+  [[nodiscard]] bool receive(wire::http2::Server& server, QuotaCall& call, std::size_t max_message_size);
   // What is to be said now. Takes the buckets that it visits from `max_visits`. False: the call is over, and answered.
   [[nodiscard]] bool tell(wire::http2::Server& server, QuotaCall& call, std::size_t& max_visits);
   // There is something left for the next turn.

@@ -8,7 +8,7 @@
 namespace weir::frontend {
 namespace {
 
-constexpr std::uint64_t most_nodes = 10'000;
+constexpr std::uint64_t max_nodes = 10'000;
 constexpr Duration between_looks = std::chrono::seconds(10);
 // A change of the numbers of as many holders is no more than other work.
 constexpr std::size_t few_holders = 64;
@@ -26,7 +26,7 @@ bool is_like(const QuotaTerms& one, const QuotaTerms& other) {
 // New states are made with the new number from the start.
 void Quotas::set_nodes(std::uint64_t nodes, Instant now) {
   std::unique_lock guard(mutex_);
-  const std::uint64_t set = std::clamp<std::uint64_t>(nodes, 1, most_nodes);
+  const std::uint64_t set = std::clamp<std::uint64_t>(nodes, 1, max_nodes);
   if (std::exchange(nodes_, set) == set) return;
   is_changing_nodes_ = true;
   std::size_t changed = 0;

@@ -16,7 +16,7 @@ using engine::Verdict;
 using wire::rls::Code;
 using wire::rls::RateLimitResponse;
 
-static_assert(wire::rls::RateLimitRequest::most_descriptors == table::most_together);
+static_assert(wire::rls::RateLimitRequest::max_descriptors == table::max_group_size);
 
 // Answers are made a few at a time, and then written: so the code of each step is still in the processor's cache for
 // the next one, and what it made for the step behind.

@@ -65,7 +65,7 @@ class RateLimitService {
   [[nodiscard]] std::unique_ptr<CallBatch> new_batch();
   // Calls of one batch. On a store that is shared, more at once are fewer trips. In this process's own memory fewer are
   // better: what they touch between them stays in the nearest cache.
-  [[nodiscard]] std::size_t most_at_once() const noexcept {
+  [[nodiscard]] std::size_t max_batch_size() const noexcept {
     constexpr std::size_t in_memory = 16;
     return context_.evaluator().is_shared() ? SIZE_MAX : in_memory;
   }
@@ -95,9 +95,9 @@ class RateLimitService {
 
   LoopContext& context_;
   wire::rls::RateLimitRequest request_;
-  std::vector<DescriptorEntry> entries_;                             // of the request
-  std::array<match::DescriptorQuery, table::most_together> asks_{};  // of the request
-  std::vector<Header> headers_;                                      // of a query
+  std::vector<DescriptorEntry> entries_;                              // of the request
+  std::array<match::DescriptorQuery, table::max_group_size> asks_{};  // of the request
+  std::vector<Header> headers_;                                       // of a query
   base::IdleObjects<CallBatch, max_idle_batches> batches_;
   std::string body_;  // of a denial
   UnevaluatedCounts counts_;

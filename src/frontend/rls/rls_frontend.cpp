@@ -101,7 +101,7 @@ class RlsFrontend::Session final : public net::Session {
   enum class Stage : std::uint8_t { open, announced, closed };
 
   // Of batches. Calls that come behind them need not wait for them, as HTTP/2 lets answers come in any order.
-  static constexpr std::size_t most_in_flight = 8;
+  static constexpr std::size_t max_in_flight = 8;
 
   void serve_stirred(net::Output& out);
   void submit_and_answer(std::unique_ptr<CallBatch> batch, net::Output& out);
@@ -132,7 +132,7 @@ class RlsFrontend::Session final : public net::Session {
   bool has_turn_ = false;
   bool peer_done_ = false;
   Stage stage_ = Stage::open;
-  std::size_t longest_message_;
+  std::size_t max_message_size_;
   std::uint64_t given_up_ = 0;  // that have been counted
 };
 
@@ -145,7 +145,7 @@ RlsFrontend::Session::Session(RlsFrontend& frontend, const net::Link& link)
       link_(link),
       server_(with_message(frontend.options_.limits)),
       health_(server_, frontend.health_),
-      longest_message_(frontend.options_.limits.body_bytes) {}
+      max_message_size_(frontend.options_.limits.body_bytes) {}
 
 RlsFrontend::Session::~Session() {
   for (auto& batch : in_flight_) frontend_.rate_limits_.give_back(std::move(batch));
@@ -166,7 +166,7 @@ void RlsFrontend::Session::serve_stirred(net::Output& out) {
     if (exchange->gone()) continue;
     serve(*exchange, *batch);
     if (exchange->answered()) server_.write_answers(out.bytes());
-    if (batch->calls.size() < service.most_at_once()) continue;
+    if (batch->calls.size() < service.max_batch_size()) continue;
     submit_and_answer(std::move(batch), out);
     batch = service.new_batch();
   }
@@ -195,7 +195,7 @@ void RlsFrontend::Session::keep_in_flight(std::unique_ptr<CallBatch> batch) {
 
 // Where no more can be in flight, and where the peer waits for nothing but them.
 void RlsFrontend::Session::pause_if_due(net::Output& out) const {
-  if (in_flight_.size() >= most_in_flight || (peer_done_ && !in_flight_.empty())) out.pause();
+  if (in_flight_.size() >= max_in_flight || (peer_done_ && !in_flight_.empty())) out.pause();
 }
 
 void RlsFrontend::Session::on_resume(net::Output& out) {
@@ -262,7 +262,7 @@ void RlsFrontend::Session::serve(Exchange& exchange, CallBatch& batch) {
     return finish(server_, exchange, Status::resource_exhausted, "this is more than is accepted here");
   }
   std::string_view message;
-  if (!sole_message(server_, exchange, longest_message_, message)) return;
+  if (!sole_message(server_, exchange, max_message_size_, message)) return;
   if (method == Method::health_check) return health_.check(exchange, message);
   health_.watch(exchange, message, watched);
 }
@@ -274,7 +274,7 @@ void RlsFrontend::Session::serve_rate_limit(Exchange& exchange, RateLimitMethod 
   frontend_.calls_.raise();
   if (const auto why = unread(exchange.fault())) return frontend_.rate_limits_.deny_unread(server_, exchange, *why);
   std::string_view message;
-  if (accept(exchange) && sole_message(server_, exchange, longest_message_, message)) {
+  if (accept(exchange) && sole_message(server_, exchange, max_message_size_, message)) {
     return frontend_.rate_limits_.add(batch, server_, exchange, method, message);
   }
   frontend_.rate_limits_.counts().failed.raise();
@@ -317,7 +317,7 @@ void RlsFrontend::Session::reflect_on(Exchange& exchange) {
     if (exchange.fault() != Fault::none || server_.clogged()) {
       return finish(server_, exchange, Status::resource_exhausted, "this is more than is accepted here");
     }
-    const auto step = wire::grpc::first_message(exchange.body(), longest_message_);
+    const auto step = wire::grpc::first_message(exchange.body(), max_message_size_);
     if (step.kind == Kind::partial && !exchange.complete()) return;
     if (step.kind == Kind::partial && exchange.body().empty()) return finish(server_, exchange, Status::ok);
     if (step.kind != Kind::whole) return refuse_message(server_, exchange, step.kind);
@@ -342,7 +342,7 @@ void RlsFrontend::Session::read_quotas(const Exchange& exchange) {
   const auto found = std::ranges::find(quota_calls_, &exchange, [](const auto& call) { return call->exchange; });
   if (found == quota_calls_.end()) return;
   if ((*found)->has_unread) return;  // its turn comes
-  if (!frontend_.quotas_.receive(server_, **found, longest_message_)) {
+  if (!frontend_.quotas_.receive(server_, **found, max_message_size_)) {
     end_quotas(*found);
     quota_calls_.erase(found);
     return;
@@ -359,7 +359,7 @@ void RlsFrontend::Session::serve_quotas() {
     std::unique_ptr<QuotaCall>& call = quota_calls_[served];
     bool is_open = !call->exchange->gone();
     if (is_open && call->has_unread) {
-      is_open = service.receive(server_, *call, longest_message_);
+      is_open = service.receive(server_, *call, max_message_size_);
       max_visits = 0;
     } else if (is_open) {
       is_open = service.tell(server_, *call, max_visits);

@@ -119,7 +119,7 @@ class Canonical {
 
   void put(const HeaderCost& cost) {
     put(cost.header);
-    for (const std::size_t tier : order_) put(cost.most_by_tier[tier].units());
+    for (const std::size_t tier : order_) put(cost.max_by_tier[tier].units());
   }
 
   void put(const When& when) {

@@ -14,9 +14,9 @@ namespace weir::policy {
 namespace {
 
 // So that a file cannot make the product of both.
-constexpr std::size_t most_limits = 100'000;
-constexpr std::size_t most_tiers = 1'000;
-constexpr std::size_t most_numbers = 1'000'000;
+constexpr std::size_t max_limits = 100'000;
+constexpr std::size_t max_tiers = 1'000;
+constexpr std::size_t max_numbers = 1'000'000;
 
 // In the order of their first mention, where `tiers.names` does not say which there are.
 std::vector<std::string> mentioned_tiers(const PolicySpec& spec) {
@@ -57,8 +57,8 @@ Tiers compile_tier_names(const PolicySpec& spec, Problems& problems) {
   Tiers tiers;
   if (spec.tiers.from_header) tiers.from_header = spec.tiers.from_header->value;
   tiers.names = spec.tiers.names ? listed_tiers(spec.tiers, problems) : mentioned_tiers(spec);
-  if (tiers.names.size() > most_tiers) {
-    problems.error(spec.tiers.fallback.at, "{} tiers: at most {}", tiers.names.size(), most_tiers);
+  if (tiers.names.size() > max_tiers) {
+    problems.error(spec.tiers.fallback.at, "{} tiers: at most {}", tiers.names.size(), max_tiers);
     tiers.names.erase(tiers.names.begin() + 1, tiers.names.end());
   }
   return tiers;
@@ -66,9 +66,9 @@ Tiers compile_tier_names(const PolicySpec& spec, Problems& problems) {
 
 bool within_bounds(const PolicySpec& spec, const Tiers& tiers, Problems& problems) {
   const std::size_t limits = spec.limits.size();
-  if (limits <= most_limits && limits * tiers.names.size() <= most_numbers) return true;
+  if (limits <= max_limits && limits * tiers.names.size() <= max_numbers) return true;
   problems.error({}, "{} limits for {} tiers: at most {} limits, and {} limits times tiers", limits, tiers.names.size(),
-                 most_limits, most_numbers);
+                 max_limits, max_numbers);
   return false;
 }
 
@@ -82,7 +82,7 @@ void check_names(const PolicySpec& spec, Problems& problems) {
   }
 }
 
-constexpr std::size_t most_descriptor_limits = 100'000;
+constexpr std::size_t max_descriptor_limits = 100'000;
 
 // Domains of envoyproxy/ratelimit -> trees of descriptors, and a limit for each that has one.
 class DomainCompiler {
@@ -158,8 +158,8 @@ class DomainCompiler {
   std::optional<std::uint32_t> add_limit(const DescriptorSpec& spec, const std::string& path) {
     CompiledLimit limit;
     if (!put_numbers(spec, limit.live)) return {};
-    if (ruleset_.limits.size() >= most_descriptor_limits) {
-      problems_.error(spec.at, "too many limits: at most {}", most_descriptor_limits);
+    if (ruleset_.limits.size() >= max_descriptor_limits) {
+      problems_.error(spec.at, "too many limits: at most {}", max_descriptor_limits);
       return {};
     }
     limit.at = spec.at;

@@ -150,7 +150,7 @@ HeaderCost compile_header(const HeaderCostSpec& spec, const TieredLimit& live) {
   HeaderCost header{spec.header.value, {}};
   for (const auto& limit : live.by_tier) {
     const std::uint64_t burst = limit ? limit->capacity() : 1;
-    header.most_by_tier.emplace_back(spec.max_cost ? spec.max_cost->value : burst);
+    header.max_by_tier.emplace_back(spec.max_cost ? spec.max_cost->value : burst);
   }
   return header;
 }

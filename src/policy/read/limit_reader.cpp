@@ -14,8 +14,8 @@
 namespace weir::policy {
 namespace {
 
-constexpr std::size_t most_routes = 10'000;
-constexpr std::size_t most_route_costs = 1'000;
+constexpr std::size_t max_routes = 10'000;
+constexpr std::size_t max_route_costs = 1'000;
 constexpr std::array<std::string_view, 5> root_fields{"version", "identity", "tiers", "methods", "limits"};
 constexpr std::array<std::string_view, 2> calendar_fields{"calendar", "timezone"};
 // A log remembers each denial that counts.
@@ -146,8 +146,8 @@ std::vector<Written<RouteTemplate>> read_route_list(const text::Node& node, More
   }
   const auto* items = text::items_of(node, "routes", problems);
   if (items == nullptr) return routes;
-  if (items->size() > most_routes) {
-    problems.error(node.at, "{} routes in one limit: at most {}", items->size(), most_routes);
+  if (items->size() > max_routes) {
+    problems.error(node.at, "{} routes in one limit: at most {}", items->size(), max_routes);
     return routes;
   }
   for (const text::Node& item : *items) {
@@ -161,8 +161,8 @@ std::vector<Written<RouteTemplate>> read_route_list(const text::Node& node, More
 std::vector<RouteCostSpec> read_route_costs(const text::Node& node, MoreMethods methods, Problems& problems) {
   std::vector<RouteCostSpec> costs;
   if (node.members.empty()) problems.error(node.at, "cost is an empty map: write a number, or { ROUTE: number }");
-  if (node.members.size() > most_route_costs) {
-    problems.error(node.at, "cost has {} routes: at most {}", node.members.size(), most_route_costs);
+  if (node.members.size() > max_route_costs) {
+    problems.error(node.at, "cost has {} routes: at most {}", node.members.size(), max_route_costs);
     return costs;
   }
   for (const text::Member& member : node.members) {

@@ -35,7 +35,7 @@ constexpr std::array<std::pair<std::string_view, Duration>, 7> rls_units{{{"seco
                                                                           {"month", days{30}},
                                                                           {"year", days{365}}}};
 constexpr std::string_view unit_names = "write second, minute, hour, day, week, month or year";
-constexpr std::uint64_t most_requests = 4'294'967'295;  // a uint32 there
+constexpr std::uint64_t max_requests = 4'294'967'295;  // a uint32 there
 
 std::string name_of(const DescriptorSpec& descriptor) {
   if (!descriptor.value) return in_quotes(descriptor.key);
@@ -218,7 +218,7 @@ class Reader {
   }
 
   std::optional<std::uint64_t> read_requests(const text::Node& node) {
-    const auto count = text::parse_whole(text(node, "requests_per_unit"), {0, most_requests});
+    const auto count = text::parse_whole(text(node, "requests_per_unit"), {0, max_requests});
     if (!node.is_scalar()) return std::nullopt;
     if (count) return *count;
     text::report(count.error(), "requests_per_unit", node.at, problems_);

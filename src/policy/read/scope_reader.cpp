@@ -15,9 +15,9 @@
 namespace weir::policy {
 namespace {
 
-constexpr std::size_t most_parts = 8;
-constexpr std::size_t most_alternatives = 8;
-constexpr std::size_t most_ranges = 10'000;
+constexpr std::size_t max_parts = 8;
+constexpr std::size_t max_alternatives = 8;
+constexpr std::size_t max_ranges = 10'000;
 
 // A word that has the form of a header's name and of no other word: `X-Tenant`, `Authorization`.
 bool is_like_header(std::string_view text) {
@@ -51,7 +51,7 @@ Result<std::vector<KeyPart>> parse_together(std::string_view text) {
       return failure(in_quotes(text), fmt::format("{} is in it twice", text_of(*part)));
     }
     parts.push_back(*part);
-    if (parts.size() > most_parts) return failure(in_quotes(text), fmt::format("at most {} parts", most_parts));
+    if (parts.size() > max_parts) return failure(in_quotes(text), fmt::format("at most {} parts", max_parts));
     if (plus == std::string_view::npos) return parts;
     rest.remove_prefix(plus + 1);
   }
@@ -67,7 +67,7 @@ bool always_present(const std::vector<KeyPart>& parts) {
 // What is wrong with one more alternative after those that are there.
 std::optional<std::string> wrong_next(const ConsumerKey& key, const std::vector<KeyPart>& next) {
   const auto& before = key.alternatives;
-  if (before.size() == most_alternatives) return fmt::format("at most {} alternatives", most_alternatives);
+  if (before.size() == max_alternatives) return fmt::format("at most {} alternatives", max_alternatives);
   if (std::ranges::find(before, next) != before.end()) {
     return fmt::format("{} is in the list twice", text_of(ConsumerKey{{next}}));
   }
@@ -77,7 +77,7 @@ std::optional<std::string> wrong_next(const ConsumerKey& key, const std::vector<
   return {};
 }
 
-constexpr std::size_t most_methods = 100;
+constexpr std::size_t max_methods = 100;
 constexpr std::size_t usual_methods = 9;
 
 // Of the IANA's registry, those that everybody uses first.
@@ -154,7 +154,7 @@ std::string_view colon_name(std::string_view path) {
   path.remove_prefix(at + 2);
   const auto* end = std::ranges::find_if_not(path, is_name_character);
   const std::string_view name = path.substr(0, static_cast<std::size_t>(end - path.begin()));
-  return name.size() <= text::longest_name ? name : std::string_view();
+  return name.size() <= text::max_name_length ? name : std::string_view();
 }
 
 std::optional<std::string> wrong_kind_of_route(std::string_view path) {
@@ -240,8 +240,8 @@ std::optional<std::vector<AddressRange>> read_ranges(const text::Node& node, std
   if (node.is_sequence() && node.items.empty()) return std::vector<AddressRange>{};
   const auto* items = text::items_of(node, field, problems);
   if (items == nullptr) return {};
-  if (items->size() > most_ranges) {
-    problems.error(node.at, "{} has {} ranges: at most {}", field, items->size(), most_ranges);
+  if (items->size() > max_ranges) {
+    problems.error(node.at, "{} has {} ranges: at most {}", field, items->size(), max_ranges);
     return {};
   }
   std::vector<AddressRange> ranges;
@@ -281,8 +281,8 @@ std::vector<std::string> read_methods(const text::Node& node, Problems& problems
   std::vector<std::string> methods;
   const auto* items = text::items_of(node, "methods", problems);
   if (items == nullptr) return methods;
-  if (items->size() > most_methods) {
-    problems.error(node.at, "{} methods: at most {}", items->size(), most_methods);
+  if (items->size() > max_methods) {
+    problems.error(node.at, "{} methods: at most {}", items->size(), max_methods);
     return methods;
   }
   const auto parse = [](std::string_view text) -> Result<std::string> {

@@ -106,15 +106,15 @@ Cost cost_at(const CostRule& rule, const RouteTemplate& route) {
   return narrowest == nullptr ? rule.fixed : narrowest->cost;
 }
 
-std::optional<Cost> most_for(const std::string& tier, const Side& side) {
-  const std::vector<Cost>& most = side.limit.cost.header->most_by_tier;
+std::optional<Cost> max_cost_for(const std::string& tier, const Side& side) {
+  const std::vector<Cost>& most = side.limit.cost.header->max_by_tier;
   const std::size_t index = index_of(tier, side.ruleset.tiers);
   return index < most.size() ? std::optional(most[index]) : std::nullopt;
 }
 
 // A max_cost that is the burst, as it is unless written otherwise, changes with the burst: that is told there.
 bool follows_burst(const std::string& tier, const Side& side) {
-  const auto most = most_for(tier, side);
+  const auto most = max_cost_for(tier, side);
   const auto terms = terms_of(side.limit.live, index_of(tier, side.ruleset.tiers));
   return !most || !terms.numbers || most->units() == terms.numbers->capacity();
 }
@@ -190,8 +190,8 @@ void compare_max_cost(const LimitComparison& limits) {
   std::vector<std::pair<Cost, Cost>> told;
   for (const std::string& tier : all_tiers(limits)) {
     if (follows_burst(tier, limits.before) && follows_burst(tier, limits.after)) continue;
-    const auto was = most_for(tier, limits.before);
-    const auto is = most_for(tier, limits.after);
+    const auto was = max_cost_for(tier, limits.before);
+    const auto is = max_cost_for(tier, limits.after);
     if (!was || !is || std::ranges::find(told, std::pair(*was, *is)) != told.end()) continue;
     told.emplace_back(*was, *is);
     tell_cost(limits, "max_cost", *was, *is);

@@ -77,7 +77,7 @@ bool same_cost(const CostRule& a, const CostRule& b) {
   };
   return a.fixed == b.fixed && a.header.has_value() == b.header.has_value() &&
          std::ranges::equal(a.by_route, b.by_route, same_entry) &&
-         (!a.header || (a.header->header == b.header->header && a.header->most_by_tier == b.header->most_by_tier));
+         (!a.header || (a.header->header == b.header->header && a.header->max_by_tier == b.header->max_by_tier));
 }
 
 bool charges_no_less(const CostRule& a, const CostRule& b) {

@@ -49,7 +49,7 @@ void warn_of_small(const Subject& subject, const TierNumbers& tier, Problems& pr
   problems.warning(subject.written.consistency.at, rule::exact_anyway,
                    "{} has a {} of {}: below {} there is too little to hold slices of, and 'consistency: {}' is "
                    "decided exactly; use 'consistency: exact', or raise the {}",
-                   tier.who, name_of_size(tier.limit), tier.limit.capacity(), least_divided,
+                   tier.who, name_of_size(tier.limit), tier.limit.capacity(), min_divided,
                    name_of(subject.limit.consistency.kind), name_of_size(tier.limit));
 }
 
@@ -69,8 +69,7 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
     problems.warning(at, rule::approximate_nodes,
                      "{} has a {} of {}: that approximate is within 1 % of it is promised from {} on, 250 for each of "
                      "{} nodes; use 'consistency: leased' if that matters, or {}",
-                     tier.who, name_of_size(numbers), numbers.capacity(), error.least_limit, subject.nodes,
-                     nodes_advice);
+                     tier.who, name_of_size(numbers), numbers.capacity(), error.min_limit, subject.nodes, nodes_advice);
   }
   if (!error.is_long_enough) {
     const std::string_view span = numbers.algorithm() < Algorithm::fixed_window ? "fills in" : "has a window of";
@@ -78,7 +77,7 @@ void warn_of_steady_error(const Subject& subject, const TierNumbers& tier, Probl
                      "{} {} {}: that approximate is within 1 % of it is promised from {} on, 10 times the sync of {}; "
                      "use a shorter sync, or 'consistency: leased'",
                      tier.who, span, duration_text(std::chrono::ceil<std::chrono::milliseconds>(error.per)),
-                     duration_text(error.least_per), duration_text(sync));
+                     duration_text(error.min_per), duration_text(sync));
   }
 }
 

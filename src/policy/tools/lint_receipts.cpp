@@ -13,7 +13,7 @@ namespace {
 
 // What a sealed receipt holds, and what is in it, as engine/receipt.h writes it: of a shared store that hashes
 // consumers, each different one takes so much.
-constexpr std::size_t most_receipt_bytes = 348;
+constexpr std::size_t max_receipt_bytes = 348;
 constexpr std::size_t receipt_head_bytes = 27;
 constexpr std::size_t receipt_limit_bytes = 17;
 constexpr std::size_t receipt_consumer_bytes = 24;
@@ -44,7 +44,7 @@ bool fits_a_receipt(const std::vector<const CompiledLimit*>& limits) {
   std::set<std::string> consumers;
   for (const CompiledLimit* limit : limits) consumers.insert(text_of(limit->consumer_key));
   return receipt_head_bytes + limits.size() * receipt_limit_bytes + consumers.size() * receipt_consumer_bytes <=
-         most_receipt_bytes;
+         max_receipt_bytes;
 }
 
 bool uses_receipts(const Ruleset& ruleset) {

@@ -16,7 +16,7 @@ namespace weir::policy {
 
 namespace {
 
-constexpr std::size_t most_listed = 200;  // operations in the comment on top
+constexpr std::size_t max_listed = 200;  // operations in the comment on top
 
 constexpr std::string_view opening =
     R"(# A first policy for Weir: who is limited, on what, and how. Made by `weir init`; yours to change.
@@ -202,10 +202,10 @@ std::vector<Found> operations_of(const text::Node& root, Problems& problems) {
 
 std::string listing(const std::vector<Found>& operations) {
   std::string text = "#\n# The operations that the document has:\n";
-  std::size_t left = most_listed;
+  std::size_t left = max_listed;
   for (const Found& operation : operations) {
     if (left-- == 0) {
-      text += "#   ... and " + std::to_string(operations.size() - most_listed) + " more\n";
+      text += "#   ... and " + std::to_string(operations.size() - max_listed) + " more\n";
       break;
     }
     text += "#   " + operation.text;

@@ -37,21 +37,21 @@ bool no_faster(Rate a, Rate b) noexcept {
 }
 
 // The most that `limit` admits at `instants` consecutive microseconds, whatever was before.
-Wide most_within(const Limit& limit, Wide instants) noexcept {
-  const Wide longest_gap = instants - 1;  // between the first and the last
-  if (is_bucket(limit)) return limit.capacity() + longest_gap * limit.rate().count / length(limit);
+Wide max_within(const Limit& limit, Wide instants) noexcept {
+  const Wide max_gap = instants - 1;  // between the first and the last
+  if (is_bucket(limit)) return limit.capacity() + max_gap * limit.rate().count / length(limit);
   const Wide whole = length(limit);
   if (is_log(limit)) return limit.capacity() * ((instants + whole - 1) / whole);
-  return limit.capacity() * ((longest_gap + whole - 1) / whole + 1);  // windows that they can touch
+  return limit.capacity() * ((max_gap + whole - 1) / whole + 1);  // windows that they can touch
 }
 
 // What `limit` can be ahead of its own rate, at most: a bucket of that size and rate holds all it admits.
-Wide most_ahead(const Limit& limit) noexcept {
+Wide max_ahead(const Limit& limit) noexcept {
   return is_aligned(limit) ? Wide{limit.capacity()} * 2 : Wide{limit.capacity()};
 }
 
 bool stricter_than_bucket(const Limit& a, const Limit& bucket) noexcept {
-  return most_ahead(a) <= bucket.capacity() && no_faster(a.rate(), bucket.rate());
+  return max_ahead(a) <= bucket.capacity() && no_faster(a.rate(), bucket.rate());
 }
 
 // A caller that cannot wait is denied by a queue unless nobody waits. So besides other queues only what admits one
@@ -62,7 +62,7 @@ bool stricter_than_queue(const Limit& a, const Limit& queue) noexcept {
 }
 
 // No window of the unit is longer, in any zone: a day may be there twice.
-Wide longest_window(core::CalendarUnit unit) noexcept {
+Wide max_window(core::CalendarUnit unit) noexcept {
   const Duration longest = core::usual_length(unit) + std::chrono::days{2};
   return static_cast<std::uint64_t>(longest.count());
 }
@@ -79,7 +79,7 @@ bool stricter_by_calendar(const Limit& a, const Limit& b) noexcept {
   if (a.calendar() != nullptr) {
     return b.calendar() != nullptr && a.capacity() <= b.capacity() && is_within(*b.calendar(), *a.calendar());
   }
-  return most_within(a, longest_window(b.calendar()->unit())) <= b.capacity();
+  return max_within(a, max_window(b.calendar()->unit())) <= b.capacity();
 }
 
 bool stricter_than_window(const Limit& a, const Limit& window) noexcept {
@@ -91,7 +91,7 @@ bool stricter_than_window(const Limit& a, const Limit& window) noexcept {
     if (is_nested || is_same) return true;
   }
   const Wide looked_at = Wide{length(window)} * (counter ? 2U : 1U);
-  return most_within(a, looked_at) <= window.capacity();
+  return max_within(a, looked_at) <= window.capacity();
 }
 
 bool holds(const Limit& limit) noexcept {

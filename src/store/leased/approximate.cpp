@@ -33,7 +33,7 @@ std::uint32_t SliceTable::nodes() const noexcept {
 }
 
 SliceTable::Taken SliceTable::take_at_once(Record& record, Cost cost, Ticks now) {
-  record.asked_since = std::min(record.asked_since + cost.units(), core::Ledger::most_units);
+  record.asked_since = std::min(record.asked_since + cost.units(), core::Ledger::max_units);
   Taken taken;
   taken.answer = Answer::spent;
   taken.number = record.number;
@@ -212,8 +212,8 @@ void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uin
   } else {
     record.allowance = allowance() - std::min(allowance(), record.unasked + record.lost);
   }
-  std::uint64_t most = most_over_.load(std::memory_order_relaxed);
-  while (answer.over > most && !most_over_.compare_exchange_weak(most, answer.over, std::memory_order_relaxed)) {
+  std::uint64_t most = max_excess_.load(std::memory_order_relaxed);
+  while (answer.over > most && !max_excess_.compare_exchange_weak(most, answer.over, std::memory_order_relaxed)) {
   }
 }
 

@@ -72,7 +72,7 @@ SliceTable::SliceTable(Options options)
 SliceTable::Record* SliceTable::find(Part& part, table::KeyHash key, Ticks now) {
   const auto found = part.records.find(key);
   if (found != part.records.end()) return &found->second;
-  if (keys_.load(std::memory_order_relaxed) >= options_.most_keys || retired()) return nullptr;
+  if (keys_.load(std::memory_order_relaxed) >= options_.max_keys || retired()) return nullptr;
   keys_.fetch_add(1, std::memory_order_relaxed);
   Record& record = part.records[key];
   record.period = now;
@@ -86,13 +86,13 @@ void SliceTable::note_demand(Record& record, Cost cost, Ticks now) const noexcep
     record.asked = 0;
     record.period = now;
   }
-  record.asked += std::min(cost.units(), core::Ledger::most_units);
+  record.asked += std::min(cost.units(), core::Ledger::max_units);
   record.used_at = now;
 }
 
 std::uint64_t SliceTable::demand(const Record& record, Ticks now) const noexcept {
   if (now - record.period >= 2 * options_.lease.count()) return 0;
-  return std::min(std::max(record.asked, record.asked_before), core::Ledger::most_units);
+  return std::min(std::max(record.asked, record.asked_before), core::Ledger::max_units);
 }
 
 Decision SliceTable::admitted(const Record& record, Ticks now) const noexcept {
@@ -216,7 +216,7 @@ std::optional<core::SliceMessage> SliceTable::ask(table::KeyHash key, std::strin
   }
   const std::uint64_t wanted = now < record.no_message_before ? 0 : demand(record, now);
   // With nothing to give back, and too little to ask for, a message says nothing.
-  if (record.rest == 0 && wanted < core::Ledger::least_grant) return {};
+  if (record.rest == 0 && wanted < core::Ledger::min_grant) return {};
   return message(record, shared_key, 0, record.rest, wanted);
 }
 
@@ -254,7 +254,7 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   record.resets_at = now + decision.reset_after.count();
   if (is_approximate()) return heard(record, answer, record.kept, now);
   // Too little is left for a slice: the store decides for a lease.
-  const bool was_refused = answer.units == 0 && record.wanted >= core::Ledger::least_grant;
+  const bool was_refused = answer.units == 0 && record.wanted >= core::Ledger::min_grant;
   if (was_refused) record.no_message_before = now + options_.lease.count();
 }
 

@@ -103,7 +103,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t capacity = 0;                // of the rule
     Duration lease = std::chrono::seconds(1);  // of an approximate limit it is four syncs
     std::optional<Approximate> approximate{};
-    std::size_t most_keys = 65'536;  // more are decided by the store
+    std::size_t max_keys = 65'536;  // more are decided by the store
     std::shared_ptr<SliceHolder> holder;
   };
 
@@ -175,7 +175,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] bool is_approximate() const noexcept { return options_.approximate.has_value(); }
   [[nodiscard]] std::uint32_t nodes() const noexcept;  // at least 1
   // The most that the store found used beyond an approximate limit, so far.
-  [[nodiscard]] std::uint64_t most_over() const noexcept { return most_over_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t max_excess() const noexcept { return max_excess_.load(std::memory_order_relaxed); }
   // Its number to the store.
   [[nodiscard]] std::uint64_t holder() const noexcept { return holder_; }
 
@@ -311,7 +311,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   Duration token_{};            // what one unit takes to come back, rounded up; of a window, its length
   bool is_window_ = false;
   Duration allowance_period_{};  // of an approximate limit
-  std::atomic<std::uint64_t> most_over_{0};
+  std::atomic<std::uint64_t> max_excess_{0};
   States states_;
   std::array<Part, parts> parts_;
   std::atomic<bool> retired_{false};

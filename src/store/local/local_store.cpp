@@ -10,7 +10,7 @@
 namespace weir::store {
 namespace {
 
-static_assert(Group::most_checks == table::most_together);
+static_assert(Group::max_checks == table::max_group_size);
 
 bool is_for_tables(const Check& check) noexcept {
   return check.path == Path::store || check.path == Path::share;

@@ -32,7 +32,7 @@ bool is_shorter(const core::Rule& rule, const core::Rule& other) noexcept {
 
 // The rule under which an arrival time is clamped least: the tier of its consumer is not known, and it may have
 // several.
-const core::Rule& longest_to_fill(std::span<const core::Rule> rules) noexcept {
+const core::Rule& slowest_to_fill(std::span<const core::Rule> rules) noexcept {
   return *std::ranges::max_element(rules, is_shorter);
 }
 
@@ -41,7 +41,7 @@ Result<std::shared_ptr<table::Table>> begin_table(const Wanted& wanted, std::siz
                                                   SavedStates* saved) {
   auto table = create_table(wanted, bytes, hash_key);
   if (!table || saved == nullptr) return table;
-  if (saved->read_into(**table, state_name(wanted.id), longest_to_fill(wanted.rules))) return table;
+  if (saved->read_into(**table, state_name(wanted.id), slowest_to_fill(wanted.rules))) return table;
   table->reset();
   return create_table(wanted, bytes, hash_key);
 }
@@ -66,8 +66,8 @@ Result<std::unique_ptr<Tables>> Tables::create(std::span<const Wanted> wanted, c
         tables->moves_.push_back({before->table, before->rules[0], held.table.get(), want.rules[0]});
     }
     if (before == nullptr || want.id.purpose == Purpose::block) continue;
-    const core::Rule& longest = longest_to_fill(want.rules);
-    if (is_shorter(longest, longest_to_fill(before->rules))) {
+    const core::Rule& longest = slowest_to_fill(want.rules);
+    if (is_shorter(longest, slowest_to_fill(before->rules))) {
       tables->shortened_.push_back({held.table.get(), longest});
     }
   }

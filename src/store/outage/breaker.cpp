@@ -5,12 +5,12 @@
 namespace weir::store {
 namespace {
 
-constexpr std::size_t most_answers = 1024;  // beyond these the oldest are forgotten early
+constexpr std::size_t max_answers = 1024;  // beyond these the oldest are forgotten early
 
 }  // namespace
 
 Breaker::Breaker(const Options& options, std::uint64_t seed, Moment now) noexcept
-    : options_(options), random_(seed | 1), probe_at_(now), wait_(options.shortest_wait) {}
+    : options_(options), random_(seed | 1), probe_at_(now), wait_(options.min_wait) {}
 
 bool Breaker::begin_probe(Moment now) noexcept {
   if (state_ != BreakerState::open || now < probe_at_) return false;
@@ -22,14 +22,14 @@ void Breaker::answered(Duration took, Moment now) {
   const bool slow = took > options_.slow;
   if (state_ == BreakerState::half_open) {
     if (slow) return open(now);
-    wait_ = options_.shortest_wait;
+    wait_ = options_.min_wait;
     return close();
   }
   if (state_ == BreakerState::open) return;
   judge(slow, now);
   if (!slow) {
     errors_ = 0;
-    wait_ = options_.shortest_wait;
+    wait_ = options_.min_wait;
   }
   if (too_slow(now)) open(now);
 }
@@ -64,7 +64,7 @@ void Breaker::lost(Moment now) {
 void Breaker::open(Moment now) {
   state_ = BreakerState::open;
   probe_at_ = now + jittered(wait_);
-  wait_ = std::min(wait_ * 2, options_.longest_wait);
+  wait_ = std::min(wait_ * 2, options_.max_wait);
 }
 
 void Breaker::close() noexcept {
@@ -75,7 +75,7 @@ void Breaker::close() noexcept {
 }
 
 bool Breaker::too_slow(Moment now) {
-  while (!answers_.empty() && (answers_.size() > most_answers || now - answers_.front().at > options_.judged)) {
+  while (!answers_.empty() && (answers_.size() > max_answers || now - answers_.front().at > options_.judged)) {
     slow_ -= answers_.front().slow ? 1U : 0U;
     answers_.pop_front();
   }

@@ -29,8 +29,8 @@ class Breaker {
     std::size_t answers_to_judge = 20;  // by their slowness, within `judged`
     Duration judged = std::chrono::seconds(1);
     Duration slow = std::chrono::milliseconds(10);  // longer than this
-    Duration shortest_wait = std::chrono::milliseconds(200);
-    Duration longest_wait = std::chrono::seconds(5);
+    Duration min_wait = std::chrono::milliseconds(200);
+    Duration max_wait = std::chrono::seconds(5);
   };
 
   // Open, and a probe is due at `now`: nothing is known yet.

@@ -647,10 +647,10 @@ if needs > 1 then
   end
 
   -- Takes off a bucket at most `most`, of a charge of which so much is visible. Answers what it was.
-  local function credit(key, term, most, most_nths, visible, visible_nths)
+  local function credit(key, term, most, max_nths, visible, visible_nths)
     local N = input[term + 2]
     local used, nths = ahead_of(now, key, term)
-    local back, back_nths = most, most_nths
+    local back, back_nths = most, max_nths
     if visible < back or (visible == back and visible_nths < back_nths) then back, back_nths = visible, visible_nths end
     if used < back or (used == back and nths < back_nths) then back, back_nths = used, nths end
     local less, less_nths = used - back, nths - back_nths
@@ -1139,20 +1139,20 @@ if ledgers or needs > 1 then
     local N = input[term + 2]
     local used, nths = ahead_of(at, key, term)
     local fill, fill_nths = input[term + 3], input[term + 4]
-    local most, most_nths = 2 * fill, fill_nths
+    local most, max_nths = 2 * fill, fill_nths
     if fill_nths >= N - fill_nths then
-      most, most_nths = most + 1, fill_nths - (N - fill_nths)
+      most, max_nths = most + 1, fill_nths - (N - fill_nths)
     else
-      most_nths = 2 * fill_nths
+      max_nths = 2 * fill_nths
     end
-    if most < used or (most == used and most_nths < nths) then most, most_nths = used, nths end
+    if most < used or (most == used and max_nths < nths) then most, max_nths = used, nths end
     used = used + more
     if nths >= N - more_nths then
       used, nths = used + 1, nths - (N - more_nths)
     else
       nths = nths + more_nths
     end
-    if used > most or (used == most and nths > most_nths) then used, nths = most, most_nths end
+    if used > most or (used == most and nths > max_nths) then used, nths = most, max_nths end
     first[key], second[key] = at + used, nths
   end
 

@@ -108,7 +108,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size
 
 // `window`: the length, of windows; of buckets 0.
 bool read_slices(std::string_view bytes, std::int64_t window, core::Ledger& ledger) {
-  if (bytes.empty() || bytes.size() % slice_bytes != 0 || bytes.size() > slice_bytes * core::Ledger::most_slices) {
+  if (bytes.empty() || bytes.size() % slice_bytes != 0 || bytes.size() > slice_bytes * core::Ledger::max_slices) {
     return false;
   }
   for (std::size_t at = 0; at < bytes.size(); at += slice_bytes) {
@@ -135,7 +135,7 @@ bool read_receipts(std::string_view& bytes, std::int64_t window, std::int64_t& n
   const std::uint64_t open = number_at(bytes, 0, 2);
   const std::uint64_t reported = number_at(bytes, 2, 2);
   const std::uint64_t all = head + open * receipt_bytes + reported * reported_bytes;
-  if (bytes.size() < all || open > core::Receipts::most_open || reported > core::Receipts::most_reported) return false;
+  if (bytes.size() < all || open > core::Receipts::max_open || reported > core::Receipts::max_reported) return false;
   const auto farthest = static_cast<std::uint64_t>(window == 0 ? exact - 1 : exact / window);
   number = static_cast<std::int64_t>(std::min(number_at(bytes, 4, 8), std::uint64_t{exact}));
   if (number > exact / std::max<std::int64_t>(window, 1) - 2) return false;
@@ -179,9 +179,9 @@ constexpr std::int64_t window_of(const typename A::Limit& limit) noexcept {
 }  // namespace
 
 bool LogExcerpt::is_sound() const noexcept {
-  constexpr std::int64_t most_used = std::int64_t{1} << 32;
+  constexpr std::int64_t max_used = std::int64_t{1} << 32;
   constexpr std::int64_t exact = std::int64_t{1} << 53;
-  if (used <= 0 || used >= most_used || newest < 0 || newest >= exact) return false;
+  if (used <= 0 || used >= max_used || newest < 0 || newest >= exact) return false;
   Point before{0, 0};
   for (const Point& point : points) {
     if (point.cost <= before.cost || point.time < before.time) return false;

@@ -34,8 +34,8 @@ namespace weir::store::redis {
 class ScriptBatch {
  public:
   // What a batch holds at most. An empty one has room for any group.
-  static constexpr std::size_t most_keys = 512;
-  static constexpr std::size_t most_asks = 4096;
+  static constexpr std::size_t max_keys = 512;
+  static constexpr std::size_t max_members = 4096;
 
   enum class Form : std::uint8_t {
     by_digest,    // EVALSHA: refused with NOSCRIPT, and nothing done, where the script is not known

@@ -6,7 +6,7 @@
 namespace weir::store::redis {
 namespace {
 
-constexpr std::size_t most_placed = 60'000;  // calls at once that a place can name
+constexpr std::size_t max_indexed_calls = 60'000;  // calls at once that a place can name
 
 }  // namespace
 
@@ -15,7 +15,7 @@ void PendingCalls::add(Group& group, Moment deadline, Slot slot) {
   const std::uint16_t place = place_of(slot);
   if (place != 0 && calls_[place - 1U]->add(group, deadline)) return;
   ScriptCall& fresh = open(slot);
-  if (calls_.size() < most_placed) place_of(slot) = static_cast<std::uint16_t>(calls_.size());
+  if (calls_.size() < max_indexed_calls) place_of(slot) = static_cast<std::uint16_t>(calls_.size());
   static_cast<void>(fresh.add(group, deadline));  // an empty one takes any
 }
 

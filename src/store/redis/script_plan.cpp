@@ -245,15 +245,15 @@ bool ScriptPlan::add(Group& group) {
 }
 
 bool ScriptPlan::has_room_for(const Group& group) const noexcept {
-  return members_.size() < most_asks && keys_.size() + group.checks.size() <= most_keys &&
-         checks_.size() + 4 * group.checks.size() <= most_checks;
+  return members_.size() < max_members && keys_.size() + group.checks.size() <= max_keys &&
+         checks_.size() + 4 * group.checks.size() <= max_checks;
 }
 
 bool ScriptPlan::goes_with(const Group& group) const noexcept {
   const bool wants_alone = group.operation >= store::Operation::settle;
   return std::ranges::all_of(group.checks, [&](const store::Check& check) {
     const std::uint32_t key = keys_.find(check.key);
-    if (key == KeySet<most_keys>::none) return true;
+    if (key == KeySet<max_keys>::none) return true;
     const KeyUse& use = uses_[key];
     if (use.keeps_alone || (use.is_log && wants_alone)) return false;
     return use.rule == nullptr || form_of(*use.rule) == form_of(*check.rule);
@@ -263,7 +263,7 @@ bool ScriptPlan::goes_with(const Group& group) const noexcept {
 bool ScriptPlan::fold(Group& group) {
   if (evaluations_.empty() || !can_be_folded(group)) return false;
   const std::uint32_t first = keys_.find(group.checks.front().key);
-  if (first == KeySet<most_keys>::none) return false;
+  if (first == KeySet<max_keys>::none) return false;
   const std::uint32_t last = uses_[first].last;
   Evaluation& evaluation = evaluations_[last];
   if (evaluation.model == nullptr || evaluation.model->operation != group.operation ||

@@ -121,9 +121,9 @@ class KeySet {
 
 class ScriptPlan {
  public:
-  static constexpr std::size_t most_keys = 512;
-  static constexpr std::size_t most_asks = 4096;
-  static constexpr std::size_t most_checks = 2 * most_asks;
+  static constexpr std::size_t max_keys = 512;
+  static constexpr std::size_t max_members = 4096;
+  static constexpr std::size_t max_checks = 2 * max_members;
 
   // Of decide.lua; 1 and 2 are short ways to write some of `decide`.
   enum class Operation : std::uint8_t {
@@ -216,7 +216,7 @@ class ScriptPlan {
   bool add_check(const store::Check& check, std::uint32_t term, bool is_guard, store::Operation operation);
   std::uint32_t number_of(const ScriptTerm& term);
 
-  KeySet<most_keys> keys_;
+  KeySet<max_keys> keys_;
   std::vector<KeyUse> uses_;  // of the keys
   std::vector<Member> members_;
   std::vector<Evaluation> evaluations_;

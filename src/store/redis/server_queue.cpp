@@ -14,7 +14,7 @@ using wire::resp::Reply;
 using wire::resp::ReplyType;
 
 constexpr std::size_t large_batch = 64;
-constexpr std::size_t most_batches_out = 4;
+constexpr std::size_t max_batches_in_flight = 4;
 constexpr int shares_of_timeout = 8;  // a batch leaves one of these after the one before it at the latest
 
 Moment the_time() noexcept {
@@ -99,7 +99,7 @@ void ServerQueue::schedule(Moment now) {
 bool ServerQueue::may_depart(Moment now) const noexcept {
   if (!greeted_ || held_ || pending_.empty()) return false;
   if (batches_out_ == 0) return true;
-  if (batches_out_ >= most_batches_out) return false;
+  if (batches_out_ >= max_batches_in_flight) return false;
   return pending_.groups() >= large_batch * batches_out_ || now - departed_at_ >= options_.timeout / shares_of_timeout;
 }
 
@@ -111,7 +111,7 @@ void ServerQueue::depart_or_wait(Moment now) {
 // server, there is only a reply to wait for.
 void ServerQueue::wait_to_depart() {
   if (waits_to_depart_ || !greeted_ || held_ || pending_.empty()) return;
-  if (batches_out_ == 0 || batches_out_ >= most_batches_out) return;
+  if (batches_out_ == 0 || batches_out_ >= max_batches_in_flight) return;
   waits_to_depart_ = true;
   departure_.set(departed_at_ + options_.timeout / shares_of_timeout, [this] {
     waits_to_depart_ = false;

@@ -18,7 +18,7 @@ using wire::resp::ReplyType;
 
 constexpr Duration between_infos = std::chrono::seconds(10);
 // A connection on which nothing has been answered for so long is none; or for twice the budget, if that is longer.
-constexpr Duration longest_silence = std::chrono::seconds(1);
+constexpr Duration max_silence = std::chrono::seconds(1);
 
 Breaker::Options breaker_options(const RedisOptions& options) {
   Breaker::Options breaker = options.breaker;
@@ -165,14 +165,14 @@ void ServerQueue::disconnect() {
 }
 
 void ServerQueue::tick(Moment now) {
-  const Duration silence = std::max(longest_silence, 2 * options_.timeout);
+  const Duration silence = std::max(max_silence, 2 * options_.timeout);
   if (greeted_ && !expected_.empty() && now - expected_.front().sent_at > silence) {
     return lose(StoreError::timeout, "does not answer at all; it is connected to anew");
   }
   if (breaker_.state() == BreakerState::open) return probe(now);
   if (breaker_.state() == BreakerState::half_open) {
     if (probe_wanted_) return ping(now);
-    if (!greeted_ && now - probing_since_ > options_.patience + longest_silence) {
+    if (!greeted_ && now - probing_since_ > options_.patience + max_silence) {
       lose(StoreError::unreachable, "cannot be connected to in time");
     }
     return;

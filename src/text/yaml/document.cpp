@@ -85,8 +85,8 @@ const Node* Node::find(std::string_view key) const noexcept {
 }
 
 std::optional<Node> parse_yaml(std::string_view text, Problems& problems) {
-  if (text.size() > most_bytes) {
-    problems.error({}, "the file has more than {} bytes: that is the most", most_bytes);
+  if (text.size() > max_bytes) {
+    problems.error({}, "the file has more than {} bytes: that is the most", max_bytes);
     return {};
   }
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
@@ -117,7 +117,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path) {
     return failure(path.string(), "cannot be read: " + std::generic_category().message(errno));
   };
   if (file == nullptr) return unreadable();
-  std::string text(most_bytes + 1, '\0');
+  std::string text(max_bytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()) != 0) return unreadable();
   return text;

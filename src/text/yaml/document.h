@@ -17,8 +17,8 @@
 
 namespace weir::text {
 
-inline constexpr std::size_t most_bytes = std::size_t{10} << 20;
-inline constexpr std::size_t most_nodes = 1'000'000;  // after aliases are expanded
+inline constexpr std::size_t max_bytes = std::size_t{10} << 20;
+inline constexpr std::size_t max_nodes = 1'000'000;  // after aliases are expanded
 inline constexpr int deepest = 64;
 
 struct Member;

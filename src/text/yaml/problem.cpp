@@ -12,12 +12,12 @@
 namespace weir::text {
 namespace {
 
-constexpr std::size_t longest_quote = 60;
-constexpr std::size_t longest_word = 64;  // beyond it nobody mistyped a word of ours, and comparing takes its time
+constexpr std::size_t max_quote_length = 60;
+constexpr std::size_t max_word_length = 64;  // beyond it nobody mistyped a word of ours, and comparing takes its time
 
 // Levenshtein's distance, row by row; a swap of two neighbours counts as one edit more than it should.
 std::size_t edits_between(std::string_view from, std::string_view to) {
-  std::array<std::size_t, longest_word + 1> row{};
+  std::array<std::size_t, max_word_length + 1> row{};
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= from.size(); ++i) {
     std::size_t diagonal = std::exchange(row[0], i);
@@ -78,7 +78,7 @@ std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (std::size_t i = 0; i < text.size(); ++i) {
     // Not within a character of several bytes.
-    if (i >= longest_quote && !continues_character(text[i])) return result + "...'";
+    if (i >= max_quote_length && !continues_character(text[i])) return result + "...'";
     result += base::is_control(text[i]) ? '?' : text[i];
   }
   return result + "'";
@@ -86,12 +86,12 @@ std::string in_quotes(std::string_view text) {
 
 std::optional<std::string> closest(std::string_view word, std::span<const std::string> known) {
   std::optional<std::string> found;
-  if (word.size() > longest_word) return found;
+  if (word.size() > max_word_length) return found;
   const auto same = std::ranges::find_if(known, [&](const auto& one) { return base::equals_ignoring_case(one, word); });
   if (same != known.end()) return *same;
   std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : known) {
-    if (candidate.size() > longest_word) continue;
+    if (candidate.size() > max_word_length) continue;
     const std::size_t edits = edits_between(word, candidate);
     if (edits >= fewest || edits >= candidate.size()) continue;
     fewest = edits;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_places = 6;
+constexpr std::size_t max_decimal_places = 6;
 constexpr std::uint64_t millionths = 1'000'000;
 
 struct Unit {
@@ -61,7 +61,7 @@ Result<Decimal> parse_decimal(std::string_view text, std::string_view example) {
       (whole.size() > 1 && whole.front() == '0')) {
     return wrong(text, fmt::format("not a decimal number: write it like {}", example));
   }
-  if (places.size() > most_places) return wrong(text, "has more than six decimal places: at most six are exact");
+  if (places.size() > max_decimal_places) return wrong(text, "has more than six decimal places: at most six are exact");
   Decimal decimal{saturating(std::string(whole) + std::string(places)), 1};
   for (std::size_t i = 0; i < places.size(); ++i) decimal.scale *= 10;
   if (decimal.units > largest_number) {
@@ -178,13 +178,15 @@ Result<Duration> parse_duration(std::string_view text) {
 Result<std::string> parse_name(std::string_view text) {
   const auto fits = [](char c) { return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
   if (!base::consists_of(text, fits)) return wrong(text, "a name has letters, digits, '.', '_' and '-' only");
-  if (text.size() > longest_name) return wrong(text, fmt::format("too long: at most {} characters", longest_name));
+  if (text.size() > max_name_length)
+    return wrong(text, fmt::format("too long: at most {} characters", max_name_length));
   return std::string(text);
 }
 
 Result<std::string> parse_header_name(std::string_view text) {
   if (!base::is_token(text)) return wrong(text, "not the name of a header: write it like X-User-Id");
-  if (text.size() > longest_name) return wrong(text, fmt::format("too long: at most {} characters", longest_name));
+  if (text.size() > max_name_length)
+    return wrong(text, fmt::format("too long: at most {} characters", max_name_length));
   return base::lower(text);
 }
 

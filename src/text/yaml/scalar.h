@@ -15,7 +15,7 @@ namespace weir::text {
 
 // Above this a whole number is not exact in a double, so that other readers of the file would see another one.
 inline constexpr std::uint64_t largest_number = std::uint64_t{1} << 53;
-inline constexpr std::size_t longest_name = 128;
+inline constexpr std::size_t max_name_length = 128;
 
 struct Bounds {
   std::uint64_t least = 0;

@@ -162,11 +162,11 @@ class TreeBuilder final : public YAML::EventHandler {
   void charge(Mark at, const Weight& weight) {
     nodes_ += weight.nodes;
     bytes_ += weight.bytes;
-    if (nodes_ > most_nodes) {
+    if (nodes_ > max_nodes) {
       throw Refused{at, fmt::format("too much: more than {} values, those behind anchors and aliases counted each time",
-                                    most_nodes)};
+                                    max_nodes)};
     }
-    if (bytes_ > 2 * most_bytes) {
+    if (bytes_ > 2 * max_bytes) {
       throw Refused{at, "too much: the text behind anchors and aliases, counted each time, is beyond all measure"};
     }
     if (static_cast<int>(open_.size()) + weight.height > deepest + 1) {

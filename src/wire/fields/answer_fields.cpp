@@ -9,10 +9,10 @@
 namespace weir::wire {
 namespace {
 
-constexpr std::size_t longest_integer = 15;
+constexpr std::size_t max_integer_length = 15;
 constexpr std::string_view unit_at_once = ";qu=\"concurrent-requests\"";
 // "name";q=...;qu=...;w=...
-static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + longest_integer) + unit_at_once.size());
+static_assert(FieldText::capacity >= 2 + 2 * max_policy_name + 2 * (3 + max_integer_length) + unit_at_once.size());
 
 // A String: quoted, `"` and `\` escaped.
 void append_name(FieldText& text, std::string_view name) noexcept {

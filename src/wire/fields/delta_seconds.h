@@ -10,11 +10,11 @@
 
 namespace weir::wire {
 
-inline constexpr std::uint64_t most_delta_seconds = std::uint64_t{1} << 31;
-inline constexpr Duration longest_wait = std::chrono::seconds{most_delta_seconds};
+inline constexpr std::uint64_t max_delta_seconds = std::uint64_t{1} << 31;
+inline constexpr Duration max_wait = std::chrono::seconds{max_delta_seconds};
 
 constexpr Duration delta_seconds(std::uint64_t seconds) noexcept {
-  return std::chrono::seconds{std::min(seconds, most_delta_seconds)};
+  return std::chrono::seconds{std::min(seconds, max_delta_seconds)};
 }
 
 constexpr std::uint64_t seconds_up(Duration duration) noexcept {

@@ -86,7 +86,7 @@ std::optional<std::vector<Member>> read_all(std::string_view field,
 Duration parse_seconds(std::string_view digits) noexcept {
   std::uint64_t seconds = 0;
   for (const char digit : digits) {
-    seconds = std::min(seconds * 10 + static_cast<std::uint64_t>(digit - '0'), most_delta_seconds);
+    seconds = std::min(seconds * 10 + static_cast<std::uint64_t>(digit - '0'), max_delta_seconds);
   }
   return delta_seconds(seconds);
 }
@@ -94,7 +94,7 @@ Duration parse_seconds(std::string_view digits) noexcept {
 // `date - now`, for any clock at all.
 Duration time_until(Instant date, Instant now) noexcept {
   if (date <= now) return Duration::zero();
-  return date - longest_wait >= now ? longest_wait : date - now;
+  return date - max_wait >= now ? max_wait : date - now;
 }
 
 }  // namespace

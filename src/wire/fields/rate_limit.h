@@ -22,7 +22,7 @@ struct RateLimit {
   // names are equal texts.
   std::string_view name;
   std::uint64_t remaining = 0;
-  std::optional<Duration> more_after = {};  // t: until more is granted; at most longest_wait
+  std::optional<Duration> more_after = {};  // t: until more is granted; at most max_wait
   std::string_view partition_key = {};      // in base64; empty when absent
 
   friend bool operator==(const RateLimit&, const RateLimit&) = default;
@@ -34,7 +34,7 @@ enum class QuotaUnit : std::uint8_t { requests, content_bytes, concurrent_reques
 struct RateLimitPolicy {
   std::string_view name;  // as in RateLimit
   std::uint64_t quota = 0;
-  std::optional<Duration> window = {};  // at most longest_wait
+  std::optional<Duration> window = {};  // at most max_wait
   QuotaUnit unit = QuotaUnit::requests;
   std::string_view partition_key = {};  // in base64; empty when absent
 
@@ -48,7 +48,7 @@ struct RateLimitPolicy {
 // A longer field is refused: it is neither a date nor a number that anyone means.
 inline constexpr std::size_t max_retry_after_length = 128;
 
-// How long to wait from `now` on: never negative (a date that has passed is zero), at most longest_wait.
+// How long to wait from `now` on: never negative (a date that has passed is zero), at most max_wait.
 // Empty when the field cannot be read.
 [[nodiscard]] std::optional<Duration> parse_retry_after(std::string_view field, Instant now) noexcept;
 

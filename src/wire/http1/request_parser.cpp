@@ -53,18 +53,18 @@ std::string_view text(std::span<const char> bytes) noexcept {
   return {bytes.data(), bytes.size()};
 }
 
-constexpr std::size_t longest_method = 256;
+constexpr std::size_t max_method_length = 256;
 constexpr std::string_view version_prefix = "HTTP/1.";
 constexpr std::size_t version_length = version_prefix.size() + 1;
 // All of the first line but the target: two spaces, the line's end, and an empty line before it.
-constexpr std::size_t request_line_frame = longest_method + 2 + version_length + 2 + 2;
+constexpr std::size_t request_line_frame = max_method_length + 2 + version_length + 2 + 2;
 
 constexpr bool is_version(std::string_view text) noexcept {
   return text.size() == version_length && text.starts_with("HTTP/") && base::is_digit(text[5]) && text[6] == '.' &&
          base::is_digit(text[7]);
 }
 
-constexpr std::size_t most_size_digits = 16;
+constexpr std::size_t max_size_digits = 16;
 
 // `1f` or `1f;extension`: no sign, no prefix, no whitespace before the semicolon.
 constexpr std::optional<std::size_t> chunk_size(std::string_view line) noexcept {
@@ -72,7 +72,7 @@ constexpr std::optional<std::size_t> chunk_size(std::string_view line) noexcept 
   std::size_t digits = 0;
   for (; digits < line.size() && line[digits] != ';'; ++digits) {
     const int digit = base::hex_value(line[digits]);
-    if (digit < 0 || digits == most_size_digits) return {};
+    if (digit < 0 || digits == max_size_digits) return {};
     size = size * 16 + static_cast<unsigned>(digit);
   }
   return digits > 0 ? std::optional{size} : std::nullopt;
@@ -150,10 +150,10 @@ bool RequestHead::read_line(const Limits& limits, std::span<Header> room) noexce
   return heed(header);
 }
 
-bool RequestHead::read_request_line(std::string_view line, std::size_t longest_target) noexcept {
+bool RequestHead::read_request_line(std::string_view line, std::size_t max_target_length) noexcept {
   const std::size_t method = token_bytes.run(line);
   if (method == 0 || method == line.size() || line[method] != ' ') return refuse(Fault::malformed_request_line);
-  if (method > longest_method) return refuse(Fault::method_too_long);
+  if (method > max_method_length) return refuse(Fault::method_too_long);
   const std::string_view rest = line.substr(method + 1);
   if (rest.size() < version_length + 2) return refuse(Fault::malformed_request_line);
   const std::string_view version = rest.substr(rest.size() - version_length);
@@ -162,7 +162,7 @@ bool RequestHead::read_request_line(std::string_view line, std::size_t longest_t
   if (target.find(' ') != std::string_view::npos || target.find('\t') != std::string_view::npos) {
     return refuse(Fault::malformed_request_line);
   }
-  if (target.size() > longest_target) return refuse(Fault::target_too_long);
+  if (target.size() > max_target_length) return refuse(Fault::target_too_long);
   const char minor = version.back();
   if (!version.starts_with(version_prefix) || minor > '1') return refuse(Fault::unsupported_version);
   version_ = minor == '0' ? Version::http_1_0 : Version::http_1_1;

@@ -67,7 +67,7 @@ class RequestHead {
 
   // Each is false if it refuses.
   [[nodiscard]] bool read_line(const Limits& limits, std::span<Header> room) noexcept;
-  [[nodiscard]] bool read_request_line(std::string_view line, std::size_t longest_target) noexcept;
+  [[nodiscard]] bool read_request_line(std::string_view line, std::size_t max_target_length) noexcept;
   [[nodiscard]] bool read_header(std::string_view line, Header& header) noexcept;
   [[nodiscard]] bool heed(const Header& header) noexcept;
   [[nodiscard]] bool heed_host(std::string_view value) noexcept;

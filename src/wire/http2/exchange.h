@@ -74,7 +74,7 @@ class Exchange {
     std::string_view name;
     std::string value;
   };
-  static constexpr std::size_t most_trailers = 2;
+  static constexpr std::size_t max_trailers = 2;
 
   void begin(std::int32_t stream) noexcept;
   void keep(Field field, std::string_view value);
@@ -109,7 +109,7 @@ class Exchange {
   std::string reply_;
   std::size_t counted_ = 0;  // of the reply: what the server knows of
   std::size_t sent_ = 0;
-  std::array<Trailer, most_trailers> trailers_;
+  std::array<Trailer, max_trailers> trailers_;
   std::size_t trailer_count_ = 0;
 };
 

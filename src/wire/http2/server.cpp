@@ -6,7 +6,7 @@
 namespace weir::wire::http2 {
 namespace {
 
-constexpr std::size_t most_fields = 8;
+constexpr std::size_t max_fields = 8;
 constexpr std::uint8_t copied = NGHTTP2_NV_FLAG_NONE;
 constexpr std::uint8_t viewed = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
 // What comes is taken at once, so windows bound nothing here; and no message should wait for a WINDOW_UPDATE, because
@@ -23,10 +23,10 @@ nghttp2_nv pair_of(const Header& field, std::uint8_t flags) noexcept {
 }
 
 struct Pairs {
-  Pairs(std::span<const Header> fields, std::uint8_t flags) noexcept : count(std::min(fields.size(), most_fields)) {
+  Pairs(std::span<const Header> fields, std::uint8_t flags) noexcept : count(std::min(fields.size(), max_fields)) {
     for (std::size_t i = 0; i < count; ++i) all[i] = pair_of(fields[i], flags);
   }
-  std::array<nghttp2_nv, most_fields> all;
+  std::array<nghttp2_nv, max_fields> all;
   std::size_t count;
 };
 
@@ -285,7 +285,7 @@ void Server::send(Exchange& exchange) {
 void Server::end(Exchange& exchange, std::span<const Header> trailers) {
   if (exchange.gone_ || exchange.ended_) return;
   exchange.ended_ = true;
-  exchange.trailer_count_ = std::min(trailers.size(), Exchange::most_trailers);
+  exchange.trailer_count_ = std::min(trailers.size(), Exchange::max_trailers);
   for (std::size_t i = 0; i < exchange.trailer_count_; ++i) {
     exchange.trailers_[i].name = trailers[i].name;
     exchange.trailers_[i].value = trailers[i].value;
@@ -294,7 +294,7 @@ void Server::end(Exchange& exchange, std::span<const Header> trailers) {
 }
 
 void Server::submit_trailers(Exchange& exchange) noexcept {
-  std::array<nghttp2_nv, Exchange::most_trailers> pairs{};
+  std::array<nghttp2_nv, Exchange::max_trailers> pairs{};
   for (std::size_t i = 0; i < exchange.trailer_count_; ++i) {
     pairs[i] = pair_of({exchange.trailers_[i].name, exchange.trailers_[i].value}, viewed);
   }

@@ -122,7 +122,7 @@ constexpr auto masks_of_last = [] {
 void CommandParser::set_peer(Peer peer) noexcept {
   alike_count_ = 0;  // it was let pass by the limits of another
   peer_ = peer;
-  longest_bulk_ = peer == Peer::stranger ? std::min(limits_.bulk_length, stranger_bulk_length) : limits_.bulk_length;
+  max_bulk_length_ = peer == Peer::stranger ? std::min(limits_.bulk_length, stranger_bulk_length) : limits_.bulk_length;
 }
 
 CommandParser::Step CommandParser::next(std::string_view unread) {
@@ -168,7 +168,7 @@ inline bool CommandParser::take_alike(std::string_view unread) noexcept {
 
 // What stands before the first argument takes two words, which may overlap; between others it takes one.
 inline void CommandParser::remember(std::string_view command) noexcept {
-  if (command.front() != '*' || arguments_.size() > most_alike) return;
+  if (command.front() != '*' || arguments_.size() > max_alike) return;
   std::size_t end = 0;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     const auto begin = static_cast<std::size_t>(arguments_[i].data() - command.data());
@@ -224,8 +224,8 @@ CommandParser::Step CommandParser::take_array(std::string_view unread) {
     if (count.state == Count::State::partial) return pause(unread, at);
     const auto length = static_cast<std::size_t>(count.value);  // of a negative one: too much
     const std::size_t end = count.end + length;
-    if (count.state != Count::State::whole || length > longest_bulk_ || end + line_end.size() > limits_.command_length)
-        [[unlikely]]
+    if (count.state != Count::State::whole || length > max_bulk_length_ ||
+        end + line_end.size() > limits_.command_length) [[unlikely]]
       return refuse_bulk(count);
     if (unread.size() < end + line_end.size()) return pause(unread, at);
     if (unread[end] != '\r' || unread[end + 1] != '\n') return refuse("invalid bulk length");

@@ -111,13 +111,13 @@ class CommandParser {
 
   CommandLimits limits_;
   Peer peer_ = Peer::authenticated;
-  std::size_t longest_bulk_ = 0;        // of this peer
+  std::size_t max_bulk_length_ = 0;     // of this peer
   Status refused_ = Status::need_more;  // the last word, once it is a refusal
 
   // Of the last command, if it was an array of a few short arguments: those of a client are much alike, and where all
   // that stands around the arguments is the same, they are at the same places.
-  static constexpr std::size_t most_alike = 8;
-  std::array<Place, most_alike> alike_;
+  static constexpr std::size_t max_alike = 8;
+  std::array<Place, max_alike> alike_;
   std::size_t alike_count_ = 0;    // 0: it was something else
   std::size_t alike_size_ = 0;     // of the command
   std::uint64_t alike_first_ = 0;  // its first eight bytes

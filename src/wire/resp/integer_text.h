@@ -16,7 +16,7 @@ namespace weir::wire::resp {
 inline constexpr std::string_view line_end = "\r\n";
 
 // "-9223372036854775808".
-inline constexpr std::size_t longest_integer_text = 20;
+inline constexpr std::size_t max_integer_text_length = 20;
 
 // Strict, as Redis is with lengths: no sign but a minus, no leading zero, no "-0", nothing around it.
 [[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
@@ -33,7 +33,7 @@ inline constexpr std::size_t longest_integer_text = 20;
   return static_cast<std::int64_t>(negative ? 0 - number : number);
 }
 
-// Writes `number` and a line's end at `to`, which has room for longest_integer_text + 2. Returns the end.
+// Writes `number` and a line's end at `to`, which has room for max_integer_text_length + 2. Returns the end.
 inline char* write_integer_line(char* to, std::int64_t number) noexcept {
   auto magnitude = static_cast<std::uint64_t>(number);
   if (number < 0) {

@@ -13,12 +13,12 @@ namespace weir::wire::resp {
 namespace {
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t longest_quoted = 128;
+constexpr std::size_t max_quoted_length = 128;
 
 auto refusal(std::string_view problem, std::string_view argument = {}) {
   std::string what = "Store error: ";
   what += problem;
-  what += argument.substr(0, longest_quoted);
+  what += argument.substr(0, max_quoted_length);
   return failure("Cell error", std::move(what));
 }
 
@@ -90,7 +90,7 @@ ThrottleReply throttle_reply(const Decision& decision) noexcept {
 
 void append_throttle_reply(std::string& out, const ThrottleReply& reply) {
   constexpr std::string_view header = "*5\r\n";
-  std::array<char, header.size() + 5 * (longest_integer_text + 3)> room;
+  std::array<char, header.size() + 5 * (max_integer_text_length + 3)> room;
   char* end = std::ranges::copy(header, room.data()).out;
   const auto put = [&](std::int64_t number) {
     *end++ = ':';

@@ -18,7 +18,7 @@ inline void append_bulk(std::string& out, std::string_view bytes) {
   std::array<char, 128> room;
   room[0] = '$';
   char* end = write_integer_line(room.data() + 1, static_cast<std::int64_t>(bytes.size()));
-  if (bytes.size() > room.size() - longest_integer_text - 5) {
+  if (bytes.size() > room.size() - max_integer_text_length - 5) {
     out.append(room.data(), end);
     out += bytes;
     out += "\r\n";
@@ -81,13 +81,13 @@ void ReplyWriter::line(char sigil, std::string_view text) {
 }
 
 void ReplyWriter::numbered(char sigil, std::int64_t number) {
-  std::array<char, longest_integer_text + 3> room;
+  std::array<char, max_integer_text_length + 3> room;
   room[0] = sigil;
   out_.append(room.data(), write_integer_line(room.data() + 1, number));
 }
 
 CommandWriter::CommandWriter(std::string& out, std::size_t arguments) : out_(out) {
-  std::array<char, longest_integer_text + 3> room;
+  std::array<char, max_integer_text_length + 3> room;
   room[0] = '*';
   out.append(room.data(), write_integer_line(room.data() + 1, static_cast<std::int64_t>(arguments)));
 }
@@ -97,7 +97,7 @@ void CommandWriter::argument(std::string_view bytes) {
 }
 
 void CommandWriter::argument(std::int64_t number) {
-  std::array<char, longest_integer_text> room;
+  std::array<char, max_integer_text_length> room;
   const char* const end = std::to_chars(room.data(), room.data() + room.size(), number).ptr;
   append_bulk(out_, {room.data(), static_cast<std::size_t>(end - room.data())});
 }

@@ -105,9 +105,9 @@ std::optional<std::vector<std::string>> urls_of(const text::Node& server, const 
       problems.error(url.at, "a server URL that is too long: at most {} characters", max_route_length);
       return std::nullopt;
     }
-    if (urls.size() * choices.size() > most_server_urls) {
+    if (urls.size() * choices.size() > max_server_urls) {
       problems.error(url.at, "the variables of server URL {} have more than {} combinations", in_quotes(url.text),
-                     most_server_urls);
+                     max_server_urls);
       return std::nullopt;
     }
     std::vector<std::string> longer;
@@ -172,8 +172,8 @@ void add_server(const text::Node& server, std::vector<std::string>& paths, Probl
     auto path = path_of(one, url->at, problems);
     if (!path) return;
     if (std::ranges::find(paths, *path) != paths.end()) continue;
-    if (paths.size() == most_base_paths) {
-      problems.error(url->at, "more than {} different base paths", most_base_paths);
+    if (paths.size() == max_base_paths) {
+      problems.error(url->at, "more than {} different base paths", max_base_paths);
       return;
     }
     paths.push_back(std::move(*path));
@@ -213,8 +213,8 @@ std::optional<std::vector<const text::Node*>> References::chain(const text::Node
       problems_.error(reference->at, "$ref {} leads back to itself", in_quotes(reference->text));
       return std::nullopt;
     }
-    if (steps.size() > most_steps) {
-      problems_.error(reference->at, "more than {} $ref in a row", most_steps);
+    if (steps.size() > max_steps) {
+      problems_.error(reference->at, "more than {} $ref in a row", max_steps);
       return std::nullopt;
     }
     steps.push_back(next);

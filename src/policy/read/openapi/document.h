@@ -19,7 +19,7 @@ namespace weir::policy::openapi {
 // Other documents are never opened.
 class References {
  public:
-  static constexpr std::size_t most_steps = 16;
+  static constexpr std::size_t max_steps = 16;
 
   References(const text::Node& root, Problems& problems) : root_(root), problems_(problems) {}
 
@@ -41,8 +41,8 @@ class References {
   std::unordered_map<const text::Node*, std::unordered_map<std::string_view, const text::Node*>> large_;
 };
 
-inline constexpr std::size_t most_base_paths = 100;    // of one list of servers
-inline constexpr std::size_t most_server_urls = 1000;  // of one server, by its variables' values
+inline constexpr std::size_t max_base_paths = 100;    // of one list of servers
+inline constexpr std::size_t max_server_urls = 1000;  // of one server, by its variables' values
 
 // `servers`: below which paths the operations are found. The path of each server's URL: "/v1", or "" for the root; each
 // once. A variable stands for its default and for each of its `enum`. Absent or empty servers: the root.

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 8> methods{"get", "put", "post", "delete", "options", "head", "patch", "trace"};
 constexpr std::array<std::string_view, 5> other_fields{"$ref", "summary", "description", "servers", "parameters"};
 
-constexpr std::size_t most_fields = 256;  // of a path item: many paths may refer to one
+constexpr std::size_t max_fields = 256;  // of a path item: many paths may refer to one
 
 bool is_method(std::string_view field) {
   return std::ranges::find(methods, field) != methods.end();
@@ -85,8 +85,8 @@ class PathReader {
                         text::name_of(part->kind));
         return false;
       }
-      if (part->members.size() > most_fields) {
-        problems_.error(part->at, "a path item has at most {} fields", most_fields);
+      if (part->members.size() > max_fields) {
+        problems_.error(part->at, "a path item has at most {} fields", max_fields);
         return false;
       }
       for (const text::Member& field : part->members) {
@@ -132,8 +132,8 @@ class PathReader {
     if (!route) return false;
     operation.path_route = *std::move(route);
     for (const std::string& base : *operation.base_paths) {
-      if (routes_ > most_routes) return false;
-      if (++routes_ > most_routes) problems_.error(path.at, "more than {} routes", most_routes);
+      if (routes_ > max_routes) return false;
+      if (++routes_ > max_routes) problems_.error(path.at, "more than {} routes", max_routes);
       auto below = parse(path, base, operation.method);
       if (!below) return false;
       operation.routes.push_back(*std::move(below));

@@ -12,7 +12,7 @@
 
 namespace weir::policy::openapi {
 
-inline constexpr std::size_t most_routes = 200'000;  // of all operations, with their base paths
+inline constexpr std::size_t max_routes = 200'000;  // of all operations, with their base paths
 
 using BasePaths = std::shared_ptr<const std::vector<std::string>>;
 

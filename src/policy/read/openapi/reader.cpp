@@ -178,7 +178,7 @@ void warn_of_unread(const std::vector<HeaderScheme>& schemes, const Identity& id
 
 // Into header fields, metrics and logs.
 bool can_be_name(std::string_view text) noexcept {
-  return text.size() <= text::longest_name && std::ranges::all_of(text, base::is_printable);
+  return text.size() <= text::max_name_length && std::ranges::all_of(text, base::is_printable);
 }
 
 // `POST /exports` below `/v1`: `POST /v1/exports`.
@@ -235,7 +235,7 @@ class Limits {
       problems_.error(name.at,
                       "{} cannot be the name of a limit, which is printable ASCII and at most {} "
                       "characters: give the limit a name",
-                      in_quotes(name.value), text::longest_name);
+                      in_quotes(name.value), text::max_name_length);
     } else if (is_new) {
       auto limit = read_limit(node, {.name = name, .routes = std::vector<Written<RouteTemplate>>(), .fields = fields_},
                               problems_);
@@ -251,9 +251,9 @@ class Limits {
     for (const Operation* operation : operations) {
       collected.operations.push_back(operation);
       for (const RouteTemplate& route : operation->routes) {
-        if (routes_ > most_routes || !collected.matched.insert(match_key(route)).second) continue;
-        if (++routes_ > most_routes) {
-          problems_.error(collected.limit.at, "the limits have more than {} routes together", most_routes);
+        if (routes_ > max_routes || !collected.matched.insert(match_key(route)).second) continue;
+        if (++routes_ > max_routes) {
+          problems_.error(collected.limit.at, "the limits have more than {} routes together", max_routes);
           continue;
         }
         collected.limit.routes.push_back({route, operation->at});
