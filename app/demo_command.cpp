@@ -103,7 +103,7 @@ bool complain(const Error& error) {
 bool show_timelines() {
   const Rate rate{.count = 8, .per = 4s};
   const Instants trace = bursty_trace();
-  fmt::print("One bursty trace, judged by each algorithm at 8 per 4 s.\n\n");
+  fmt::print("One bursty trace, evaluated by each algorithm at 8 per 4 s.\n\n");
   fmt::print("{:<23}{:<10}{:<10}{:<10}{:<10}{:>8}{:>7}\n", "", "0 s", "5 s", "10 s", "15 s", "passed", "in 4 s");
   print_row("arrived", timeline(trace, trace), trace.size(), max_in_window(trace, rate.per));
   for (const auto& limit : limits(rate)) {

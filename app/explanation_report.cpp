@@ -200,8 +200,8 @@ std::string covered_text(const ExplainedQuery& explained, const Paint& paint) {
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
-  std::string text =
-      fmt::format("Covered by {}{}:\n", counted(rows.size() - 1, "limit"), rows.size() > 2 ? ", judged together" : "");
+  std::string text = fmt::format("Covered by {}{}:\n", counted(rows.size() - 1, "limit"),
+                                 rows.size() > 2 ? ", evaluated together" : "");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string line = aligned(rows[i], widths);
     text += (i == 0 ? paint.faint(line) : line) + "\n";

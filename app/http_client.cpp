@@ -24,7 +24,7 @@ namespace weir::app {
 namespace {
 
 constexpr std::string_view unix_prefix = "unix:";
-constexpr timeval patience{10, 0};  // for each step
+constexpr timeval timeout{10, 0};  // for each step
 constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
 using TlsContext = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
@@ -54,8 +54,8 @@ net::Descriptor connected(int family, const sockaddr* address, socklen_t size) {
   net::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int number = socket.number();
   const bool is_connected = socket.open() &&
-                            setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
-                            setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+                            setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0 &&
+                            setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) == 0 &&
                             ::connect(number, address, size) == 0;
   if (is_connected) return socket;
   const int code = errno;

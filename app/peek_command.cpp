@@ -88,7 +88,7 @@ void show_slices(const JsonAnswer& found) {
   for (std::size_t i = 0; i < listed; ++i) {
     const std::string slice = fmt::format("/slices/{}", i);
     fmt::print("  {}  {} for at most {} s{}\n", printable(found.text(slice + "/holder")),
-               counted(found.number(slice + "/units"), "unit"), printable(found.text(slice + "/ends_after")),
+               counted(found.number(slice + "/units"), "unit"), printable(found.text(slice + "/expires_after")),
                found.is_true(slice + "/own") ? ", this node" : "");
   }
   if (holders > listed) fmt::print("  and {} more\n", holders - listed);
@@ -104,7 +104,7 @@ void show_receipts(const JsonAnswer& found, bool is_held) {
   for (std::size_t i = 0; i < listed; ++i) {
     const std::string receipt = fmt::format("/receipts/{}", i);
     fmt::print("  {}  {} for at most {} s\n", printable(found.text(receipt + "/receipt")),
-               counted(found.number(receipt + "/units"), "unit"), printable(found.text(receipt + "/ends_after")));
+               counted(found.number(receipt + "/units"), "unit"), printable(found.text(receipt + "/expires_after")));
   }
   if (open > listed) fmt::print("  and {} more\n", open - listed);
 }
@@ -163,7 +163,7 @@ int reset(const PeekOptions& options) {
              printable(done->json.text("/consumer")));
   if (done->json.number("/out/units") > 0) {
     fmt::print("Other nodes hold {} of before, which they may spend for at most {} s.\n",
-               counted(done->json.number("/out/units"), "unit"), printable(done->json.text("/out/ends_after")));
+               counted(done->json.number("/out/units"), "unit"), printable(done->json.text("/out/expires_after")));
   }
   return ok;
 }

@@ -66,7 +66,7 @@ void show_store(const JsonAnswer& status, const Paint& paint) {
   if (urls.empty()) return;
   say("store", fmt::format("{}, {} of {} connected", fmt::join(urls, ", "), status.number("/store/connected"),
                            counted(status.number("/store/servers"), "server")));
-  const std::string since = status.text("/store/away_since");
+  const std::string since = status.text("/store/unavailable_since");
   if (!since.empty()) {
     fmt::print("{}\n", paint.red(printable(
                            fmt::format("{:<10} away since {}, breaker {}", "", since, status.text("/store/breaker")))));
@@ -83,9 +83,9 @@ void show_nodes(const JsonAnswer& status, const Paint& paint) {
   say("nodes", counted(status.number("/store/nodes"), "node") + (count == 0 ? ", not counted yet" : ""));
   for (std::size_t i = 0; i < count; ++i) {
     const std::string node = fmt::format("/store/heartbeats/{}", i);
-    const double heard_ago = std::strtod(status.text(node + "/heard_ago").c_str(), nullptr);
+    const double last_seen_ago = std::strtod(status.text(node + "/last_seen_ago").c_str(), nullptr);
     const std::string line = fmt::format("{}, version {}, heard {:.1f} s ago", status.text(node + "/name"),
-                                         status.text(node + "/version"), heard_ago) +
+                                         status.text(node + "/version"), last_seen_ago) +
                              (status.is_true(node + "/self") ? ", this one" : "");
     if (status.is_true(node + "/differs")) {
       fmt::print("{}\n", paint.red(printable(fmt::format("{:<10} {}, has another policy: digest {}", "", line,

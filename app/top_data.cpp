@@ -119,7 +119,7 @@ TopLimit limit_of(const Json& json) {
                    .rate = decimal_at(json, "/spike/rate").value_or(0),
                    .past = decimal_at(json, "/spike/past").value_or(0)};
   }
-  for_each_at(json, "/denied_most", [&](const Json& consumer) { limit.denied_most.push_back(denied_of(consumer)); });
+  for_each_at(json, "/top_denied", [&](const Json& consumer) { limit.top_denied.push_back(denied_of(consumer)); });
   return limit;
 }
 
@@ -268,7 +268,7 @@ bool read_cluster(std::string_view text, TopData& data) {
     Json store;
     if (json.at_pointer("/store").get(store) != simdjson::SUCCESS || !store.is_object()) return;
     data.store = {.topology = text_at(store, "/topology"),
-                  .away_since = text_at(store, "/away_since"),
+                  .unavailable_since = text_at(store, "/unavailable_since"),
                   .last_error = text_at(store, "/last_error/error"),
                   .servers = number_at(store, "/servers"),
                   .connected = number_at(store, "/connected"),

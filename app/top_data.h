@@ -58,7 +58,7 @@ struct TopLimit {
   std::uint64_t overflowed = 0;
   std::optional<Candidate> candidate;
   std::optional<Spike> spike;
-  std::vector<DeniedConsumer> denied_most;
+  std::vector<DeniedConsumer> top_denied;
 
   // What it denied, or would have denied if it were not in shadow.
   [[nodiscard]] std::uint64_t denied() const noexcept { return is_shadow ? minute.shadow_denied : minute.denied; }
@@ -90,7 +90,7 @@ struct TopNow {
 
 struct TopStore {
   std::string topology{};
-  std::string away_since{};
+  std::string unavailable_since{};
   std::string last_error{};
   std::uint64_t servers = 0;
   std::uint64_t connected = 0;

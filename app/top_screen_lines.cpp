@@ -110,9 +110,9 @@ Line Screen::store_line() const {
     if (store.connected < store.servers) {
       line.push_back({fmt::format(", {} of {} servers", store.connected, store.servers), Ink::yellow});
     }
-    if (!store.away_since.empty()) {
+    if (!store.unavailable_since.empty()) {
       line.push_back(
-          {fmt::format(" since {}: {}", show(time_of_day(store.away_since)), show(store.last_error)), Ink::red});
+          {fmt::format(" since {}: {}", show(time_of_day(store.unavailable_since)), show(store.last_error)), Ink::red});
     }
     line.push_back({fmt::format(", {}, {} {}, p50 {} p99 {}", show(store.topology), store.nodes,
                                 store.nodes == 1 ? "node" : "nodes", duration_text(store.p50, charset_),
@@ -266,7 +266,7 @@ std::vector<Line> Screen::detail(const Size& size) const {
   constexpr std::size_t headings = 2;
   const std::size_t routes =
       left > headings + 2 ? std::min<std::size_t>(limit.by_route.size(), (left - headings) / 2) : 0;
-  append(lines, denied_table(limit.denied_most, left > headings + routes ? left - headings - routes : 0));
+  append(lines, denied_table(limit.top_denied, left > headings + routes ? left - headings - routes : 0));
   if (routes == 0) return lines;
   lines.push_back(heading("ROUTES since start"));
   for (std::size_t i = 0; i < routes; ++i) {

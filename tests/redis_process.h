@@ -62,8 +62,8 @@ class RedisConnection {
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, sizeof address.sun_path - 1);
     const void* const any = &address;
-    const timeval patience{20, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval timeout{20, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     connected_ = ::connect(socket_, static_cast<const sockaddr*>(any), sizeof address) == 0;
   }
   RedisConnection(const RedisConnection&) = delete;

@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("weir")
     parser.add_argument("batch", nargs="?")
-    parser.add_argument("judge", nargs="?", type=pathlib.Path)
+    parser.add_argument("evaluate", nargs="?", type=pathlib.Path)
     options = parser.parse_args()
     users, rounds = (64, 1) if options.quick else (256, 4)
     print("instructions per request\n")
@@ -101,9 +101,9 @@ def main():
         count_kinds(options.weir, "ratelimit.yaml", BY_DESCRIPTORS, users, rounds, library)
         if options.batch:
             count_process("batch of 64 in memory", [options.batch, rounds * 4], rounds * 4 * 64, library)
-        if options.judge and options.judge.exists():  # not so in an older build
+        if options.evaluate and options.evaluate.exists():  # not so in an older build
             for name, way in (("query by the evaluator", "evaluator"), ("query by weir/engine.h", "engine")):
-                count_process(name, [options.judge, rounds * 256, way], rounds * 256, library)
+                count_process(name, [options.evaluate, rounds * 256, way], rounds * 256, library)
 
 
 main()

@@ -24,7 +24,7 @@ namespace {
 
 using weir::net::Descriptor;
 
-constexpr std::chrono::seconds patience{10};  // for any answer at all
+constexpr std::chrono::seconds timeout{10};  // for any answer at all
 constexpr std::size_t input_size = std::size_t{256} << 10U;
 
 [[noreturn]] void fail(const char* what) {
@@ -60,7 +60,7 @@ struct Shared {
   const Extent& extent;
   Numbers keys;
   Tally tally;
-  Moment now;
+  SteadyTime now;
   std::uint64_t begun = 0;
   bool over = false;  // no request begins any more
 };
@@ -97,9 +97,9 @@ class Connection final : private AnswerSink {
 
  private:
   void answered(std::uint64_t number, bool admitted) override {
-    Moment& sent = sent_[number % max_in_flight_requests];
-    if (number >= next_ || sent == Moment{}) throw WrongAnswer("an answer to nothing that was asked");
-    shared_.tally.latencies.add(shared_.now - std::exchange(sent, Moment{}));
+    SteadyTime& sent = sent_[number % max_in_flight_requests];
+    if (number >= next_ || sent == SteadyTime{}) throw WrongAnswer("an answer to nothing that was asked");
+    shared_.tally.latencies.add(shared_.now - std::exchange(sent, SteadyTime{}));
     ++(admitted ? shared_.tally.admitted : shared_.tally.denied);
     --in_flight_;
   }
@@ -121,14 +121,14 @@ class Connection final : private AnswerSink {
     count = static_cast<std::size_t>(std::min<std::uint64_t>(count, shared_.left()));
     count = protocol_->may_send(count, in_flight_);
     std::size_t free = 0;
-    while (free < count && sent_[(next_ + free) % max_in_flight_requests] == Moment{}) ++free;
+    while (free < count && sent_[(next_ + free) % max_in_flight_requests] == SteadyTime{}) ++free;
     if (free == 0) return;
     note_sent(free);
     send(protocol_->next(free, shared_.keys));
   }
 
   void note_sent(std::size_t count) {
-    const Moment now = std::chrono::steady_clock::now();
+    const SteadyTime now = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < count; ++i) sent_[next_++ % max_in_flight_requests] = now;
     in_flight_ += count;
     shared_.begun += count;
@@ -159,7 +159,7 @@ class Connection final : private AnswerSink {
   std::string said_;  // by the protocol itself
   std::uint64_t next_ = 0;
   std::size_t in_flight_ = 0;
-  std::array<Moment, max_in_flight_requests> sent_{};  // by number; those that wait for their answer
+  std::array<SteadyTime, max_in_flight_requests> sent_{};  // by number; those that wait for their answer
 };
 
 // Calls the connections of which something is ready.
@@ -176,10 +176,10 @@ class Watch {
 
   void wait() {
     std::array<epoll_event, 256> events;
-    const auto timeout = std::chrono::milliseconds(patience).count();
+    const auto timeout = std::chrono::milliseconds(timeout).count();
     const int count = ::epoll_wait(epoll_.number(), events.data(), events.size(), static_cast<int>(timeout));
     if (count < 0 && errno != EINTR) fail("epoll_wait");
-    if (count == 0) throw WrongAnswer("no answer for " + std::to_string(patience.count()) + " s");
+    if (count == 0) throw WrongAnswer("no answer for " + std::to_string(timeout.count()) + " s");
     for (int i = 0; i < count; ++i) static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr)->on_ready();
   }
 
@@ -196,7 +196,7 @@ Result run(const Extent& extent, const MakeProtocol& make_protocol) {
     connections.push_back(std::make_unique<Connection>(shared, make_protocol()));
   }
   Watch watch(connections);
-  const Moment begin = std::chrono::steady_clock::now();
+  const SteadyTime begin = std::chrono::steady_clock::now();
   const auto processor_before = processor_time();
   for (const auto& connection : connections) {
     if (shared.left() > 0) connection->begin();

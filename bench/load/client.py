@@ -16,9 +16,9 @@ class Load:
         self.options = {"connections": connections, "pipeline": pipeline, **options}
 
     @classmethod
-    def grpc(cls, path, message, judge, **options):
+    def grpc(cls, path, message, evaluate, **options):
         """Four connections with a hundred calls each: as many as a proxy has for each of its threads."""
-        load = cls("grpc", path, connections=4, pipeline=100, judge=judge, **options)
+        load = cls("grpc", path, connections=4, pipeline=100, evaluate=evaluate, **options)
         load.message = message
         return load
 

@@ -81,11 +81,11 @@ bool denies_throttlecrab(std::string_view message) {
 }
 using Denies = bool (*)(std::string_view message);
 
-Denies denies_as(std::string_view judge) {
-  if (judge == "rls") return denies_rls;
-  if (judge == "gubernator") return denies_gubernator;
-  if (judge == "throttlecrab") return denies_throttlecrab;
-  throw std::invalid_argument("no such judge: " + std::string(judge));
+Denies denies_as(std::string_view evaluate) {
+  if (evaluate == "rls") return denies_rls;
+  if (evaluate == "gubernator") return denies_gubernator;
+  if (evaluate == "throttlecrab") return denies_throttlecrab;
+  throw std::invalid_argument("no such evaluate: " + std::string(evaluate));
 }
 
 class Grpc final : public Protocol {
@@ -223,7 +223,7 @@ class Grpc final : public Protocol {
 }  // namespace
 
 MakeProtocol grpc_protocol(const Question& question, std::size_t pipeline) {
-  const Denies denies = denies_as(question.judge);
+  const Denies denies = denies_as(question.evaluate);
   const auto first = std::make_shared<Requests>(request_of(first_fields(question.path), question.body), 1);
   const auto others = std::make_shared<Requests>(request_of(known_fields, question.body), pipeline);
   return [=, size = question.body.size()] { return std::make_unique<Grpc>(first, others, size, denies); };

@@ -4,7 +4,7 @@
 //
 //   resp COMMAND...          --admitted 0|1: the first integer of an answer that admits
 //   http PATH [BODY]         --admitted TEXT, --denied TEXT: in the body of an answer, if its status does not say it
-//   grpc PATH MESSAGE-FILE   --judge rls|gubernator|throttlecrab: how an answer denies
+//   grpc PATH MESSAGE-FILE   --evaluate rls|gubernator|throttlecrab: how an answer denies
 //
 // ###### in a command, body or message stands for the number of a key, drawn anew for each request.
 #include <charconv>
@@ -52,8 +52,8 @@ void set(Asked& asked, std::string_view option, const std::string& value) {
     asked.question.admitted = value;
   } else if (option == "--denied") {
     asked.question.denied = value;
-  } else if (option == "--judge") {
-    asked.question.judge = value;
+  } else if (option == "--evaluate") {
+    asked.question.evaluate = value;
   } else if (option == "--connections") {
     extent.connections = static_cast<std::size_t>(number_of(value));
   } else if (option == "--pipeline") {

@@ -1,4 +1,4 @@
-// A protocol as one connection of the load speaks it. Requests have numbers, from nought.
+// A protocol as one connection of the load speaks it. Requests have numbers, from zero.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ struct Question {
   std::string path;                  // of http and grpc
   std::string body;                  // the same; of grpc a message without its frame
   std::string denied;                // of http: a text in the body of one that denies. Or its status is 429
-  std::string judge = "rls";         // of grpc: rls, gubernator or throttlecrab
+  std::string evaluate = "rls";      // of grpc: rls, gubernator or throttlecrab
 };
 
 using MakeProtocol = std::function<std::unique_ptr<Protocol>()>;

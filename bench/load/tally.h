@@ -11,7 +11,7 @@
 
 namespace bench::load {
 
-using Moment = std::chrono::steady_clock::time_point;
+using SteadyTime = std::chrono::steady_clock::time_point;
 
 // What a server did that its protocol, or the load, does not allow. It ends the load.
 class WrongAnswer : public std::runtime_error {

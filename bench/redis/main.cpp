@@ -31,7 +31,7 @@ namespace {
 
 using namespace weir;
 using namespace weir::bench;
-using Moment = std::chrono::steady_clock::time_point;
+using SteadyTime = std::chrono::steady_clock::time_point;
 using namespace std::chrono_literals;
 
 // How long it measures.
@@ -202,7 +202,7 @@ class LowLoad final : private store::Callback {
   core::Rule rule_;
   store::Group group_;
   Keys keys_{"weir:"};
-  Moment began_;
+  SteadyTime began_;
   std::vector<double> ours_;
   std::vector<double> raw_;
   std::atomic<bool> done_ = false;

@@ -59,7 +59,7 @@ const (
 //
 // Check and Reserve never fail for want of an answer: after Options.Timeout without one they admit or deny, as
 // Options.Fail says; after Options.BreakerFailures of them in a row they do so at once, until a probe is answered. What
-// Weir refuses to judge is denied.
+// Weir refuses to evaluate is denied.
 type Client struct {
 	options   Options
 	base      string
@@ -122,13 +122,13 @@ func (c *Client) BreakerState() BreakerState { return c.breaker.current() }
 
 // Check asks whether a request may pass, and charges it if so. If ctx is over before there is an answer, it may not.
 func (c *Client) Check(ctx context.Context, query Query) Verdict {
-	verdict, _ := c.judge(ctx, query, func(*members) {})
+	verdict, _ := c.evaluate(ctx, query, func(*members) {})
 	return verdict
 }
 
 // Peek says what Check would, and charges nothing.
 func (c *Client) Peek(ctx context.Context, query Query) Verdict {
-	verdict, _ := c.judge(ctx, query, func(m *members) { m.raw("peek", "true") })
+	verdict, _ := c.evaluate(ctx, query, func(m *members) { m.raw("peek", "true") })
 	return verdict
 }
 
@@ -179,8 +179,8 @@ func (c *Client) settlement(ctx context.Context, path string, body []byte, mayRe
 	return readSettlement(got)
 }
 
-// judge adds further members to the query. Without an answer, said.isAway is true.
-func (c *Client) judge(ctx context.Context, query Query, further func(*members)) (Verdict, verdictJSON) {
+// evaluate adds further members to the query. Without an answer, said.isAway is true.
+func (c *Client) evaluate(ctx context.Context, query Query, further func(*members)) (Verdict, verdictJSON) {
 	verdict, said, err := c.ask(ctx, query, further)
 	switch {
 	case err == nil:

@@ -289,6 +289,6 @@ func ExampleClient_Middleware() {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "hello") })
-	judged := client.Middleware(MiddlewareOptions{})(mux)
-	_ = http.Server{Addr: "127.0.0.1:8000", Handler: judged}
+	evaluated := client.Middleware(MiddlewareOptions{})(mux)
+	_ = http.Server{Addr: "127.0.0.1:8000", Handler: evaluated}
 }

@@ -63,7 +63,7 @@ type guard struct {
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := g.queryOf(r)
-	verdict, reservation := g.judge(query)
+	verdict, reservation := g.evaluate(query)
 	for name, values := range verdict.Header {
 		w.Header()[name] = values
 	}
@@ -88,8 +88,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// judge does not use the context of the request: a client that hangs up at once would not be charged.
-func (g *guard) judge(query Query) (Verdict, *Reservation) {
+// evaluate does not use the context of the request: a client that hangs up at once would not be charged.
+func (g *guard) evaluate(query Query) (Verdict, *Reservation) {
 	ctx := context.Background()
 	if query.IP == "" {
 		return g.client.withoutAnswer(&RefusedError{Detail: "the address that the request came from is not known: " +

@@ -15,7 +15,7 @@ import (
 // Longer bodies are not sent: the server would not read them.
 const longestBody = 256 * 1024
 
-// Query is a request to be judged. Fields that are empty are not sent.
+// Query is a request to be evaluated. Fields that are empty are not sent.
 type Query struct {
 	Method string
 	Path   string // as the client sent it, with its query or without

@@ -48,7 +48,7 @@ func (c *Client) Reserve(ctx context.Context, query Query, options ReserveOption
 	if err != nil {
 		return nil, err
 	}
-	verdict, said := c.judge(ctx, query, func(m *members) {
+	verdict, said := c.evaluate(ctx, query, func(m *members) {
 		m.raw("reserve", "true")
 		m.text("id", id)
 		if options.Lease > 0 {

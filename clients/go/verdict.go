@@ -46,7 +46,7 @@ type Verdict struct {
 	Problem    []byte      // of a denial: the body for the answer, application/problem+json
 }
 
-// LimitResult is what came of a receipt or a report at one limit: done, ended, unknown, repeated or id_not_kept.
+// LimitResult is what came of a receipt or a report at one limit: done, ended, unknown, repeated or id_not_recorded.
 type LimitResult struct {
 	Limit      string // empty: the policy has it no more
 	Result     string
@@ -193,7 +193,7 @@ func awayVerdict(fail Fail) Verdict {
 }
 
 func refusedVerdict() Verdict {
-	return denied("refused", "This request cannot be judged, and so it is denied.")
+	return denied("refused", "This request cannot be evaluated, and so it is denied.")
 }
 
 func denied(reason, detail string) Verdict {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Client, Judged, Query } from './index.js';
+import type { Client, Evaluated, Query } from './index.js';
 
 export interface Request extends IncomingMessage {
   originalUrl?: string;
-  weir?: Judged;
+  weir?: Evaluated;
 }
 
 export interface MiddlewareOptions<R extends Request = any> {
@@ -29,7 +29,7 @@ export function middleware(options?: MiddlewareOptions): Middleware;
 declare global {
   namespace Express {
     interface Request {
-      weir?: Judged;
+      weir?: Evaluated;
     }
   }
 }

@@ -2,7 +2,7 @@
 // Middleware for Express, Connect, and whatever else takes (request, response, next).
 
 const { Client } = require('./lib/client.js');
-const { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, judge, lowerCase, queryOf, sleep } = require('./lib/request.js');
+const { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, evaluate, lowerCase, queryOf, sleep } = require('./lib/request.js');
 
 /**
  * @param {import('./express.js').MiddlewareOptions} [options]
@@ -14,7 +14,7 @@ function middleware({ client = new Client(), query: change, headers, maxWaitMs =
   /** @param {import('./express.js').Request} request @param {import('node:http').ServerResponse} response */
   async function isAdmitted(request, response) {
     const own = queryOf(request, request.originalUrl ?? request.url ?? '/', names, maxWaitMs);
-    const { verdict, reservation } = await judge(client, change ? await change(request, own) : own, reserve);
+    const { verdict, reservation } = await evaluate(client, change ? await change(request, own) : own, reserve);
     for (const [name, value] of verdict.fields) response.setHeader(name, value);
     if (!verdict.admitted) {
       response.statusCode = verdict.status;

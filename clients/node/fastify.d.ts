@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
-import type { Client, Judged, Query } from './index.js';
+import type { Client, Evaluated, Query } from './index.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    weir: Judged | null;
+    weir: Evaluated | null;
   }
 }
 

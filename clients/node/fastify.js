@@ -2,7 +2,7 @@
 // Plugin for Fastify 4 and 5.
 
 const { Client } = require('./lib/client.js');
-const { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, judge, lowerCase, queryOf, sleep } = require('./lib/request.js');
+const { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, evaluate, lowerCase, queryOf, sleep } = require('./lib/request.js');
 
 /** @type {import('fastify').FastifyPluginAsync<import('./fastify.js').WeirOptions>} */
 const plugin = async function weir(fastify, options = {}) {
@@ -11,7 +11,7 @@ const plugin = async function weir(fastify, options = {}) {
   fastify.decorateRequest('weir', null);
   fastify.addHook(/** @type {'onRequest'} */ (hook), async (request, reply) => {
     const own = queryOf(request.raw, request.raw.url ?? '/', names, maxWaitMs);
-    const { verdict, reservation } = await judge(client, change ? await change(request, own) : own, reserve);
+    const { verdict, reservation } = await evaluate(client, change ? await change(request, own) : own, reserve);
     for (const [name, value] of verdict.fields) reply.header(name, value);
     if (!verdict.admitted) {
       return reply.code(verdict.status).header('Content-Type', PROBLEM_TYPE).send(Buffer.from(verdict.problem));

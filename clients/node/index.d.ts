@@ -1,4 +1,4 @@
-/** A request to be judged. What is left out is not sent. */
+/** A request to be evaluated. What is left out is not sent. */
 export interface Query {
   method?: string | undefined;
   /** As the client sent it, with its query or without. */
@@ -42,7 +42,7 @@ export interface Verdict {
   problem: string;
 }
 
-/** What came of a receipt or a report at one limit: done, ended, unknown, repeated or id_not_kept. */
+/** What came of a receipt or a report at one limit: done, ended, unknown, repeated or id_not_recorded. */
 export interface LimitResult {
   limit: string | null;
   result: string;
@@ -96,7 +96,7 @@ export interface ReserveOptions {
 /**
  * Asks Weir. `check` and `reserve` never fail for want of an answer: after `timeoutMs` without one they admit or deny,
  * as `fail` says; after `breakerFailures` of them in a row they do so at once, until a probe is answered. What Weir
- * refuses to judge is denied.
+ * refuses to evaluate is denied.
  */
 export class Client {
   constructor(options?: ClientOptions);
@@ -155,7 +155,7 @@ export class DeniedError extends Error {
 }
 
 /** What the middlewares leave in the request. */
-export interface Judged {
+export interface Evaluated {
   verdict: Verdict;
   reservation: Reservation | null;
 }

@@ -25,11 +25,11 @@ int main(int argc, char** argv) {
   server.set_pre_routing_handler([&](const httplib::Request& request, httplib::Response& response) {
     std::vector<weir::Header> headers;
     for (const auto& [name, value] : request.headers) headers.push_back({name, value});
-    const weir::Verdict verdict = engine->judge({.method = request.method,
-                                                 .path = request.target,
-                                                 .ip = request.remote_addr,
-                                                 .headers = headers,
-                                                 .max_wait = weir::Duration::zero()});
+    const weir::Verdict verdict = engine->evaluate({.method = request.method,
+                                                    .path = request.target,
+                                                    .ip = request.remote_addr,
+                                                    .headers = headers,
+                                                    .max_wait = weir::Duration::zero()});
     for (const auto& [name, value] : verdict.fields()) response.set_header(std::string(name), std::string(value));
     if (verdict) return httplib::Server::HandlerResponse::Unhandled;
     response.status = static_cast<int>(verdict.status());

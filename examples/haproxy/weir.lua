@@ -13,8 +13,8 @@
 
 local url, token = "http://" .. os.getenv("WEIR_ADDRESS"), os.getenv("WEIR_TOKEN")
 
-local passes_unjudged = os.getenv("WEIR_AWAY") ~= "deny"
-local timeout = 500 -- ms, for each of HAProxy's four tries; with a queue in the policy 6000, above hold_max of the listener
+local passes_unevaluated = os.getenv("WEIR_AWAY") ~= "deny"
+local timeout = 500 -- ms, for each of HAProxy's four tries; with a queue in the policy 6000, above max_delay of the listener
 
 local passed_on = {
   "ratelimit", "ratelimit-policy", "ratelimit-limit", "ratelimit-remaining", "ratelimit-reset",
@@ -90,7 +90,7 @@ core.register_action("weir", { "http-req" }, function(txn)
     if receipt then txn:set_var("txn.weir_receipt", receipt[0]) end
   elseif not status or status < 100 or status >= 500 then
     txn:Warning("weir: no answer")
-    if not (is_unavailable(txn) and passes_unjudged) then txn:done(txn:reply({ status = 503 })) end
+    if not (is_unavailable(txn) and passes_unevaluated) then txn:done(txn:reply({ status = 503 })) end
   elseif denials[status] then
     txn:done(txn:reply({ status = status, headers = fields_of(answer), body = answer.body }))
   else

@@ -1,16 +1,16 @@
-// The policy engine of the server in a program of your own: load a policy, judge a query, read the verdict. In this
+// The policy engine of the server in a program of your own: load a policy, evaluate a query, read the verdict. In this
 // process, with the states in its memory. docs/embedding.md is the guide.
 //
 //   const auto policy = weir::Policy::load("policy.yaml");
 //   auto engine = weir::Engine::create(*policy);
-//   const weir::Verdict verdict = engine->judge({.method = "GET", .path = "/api/items", .ip = "203.0.113.7"});
+//   const weir::Verdict verdict = engine->evaluate({.method = "GET", .path = "/api/items", .ip = "203.0.113.7"});
 //
-// Callable from any thread, without a lock of the caller's: one Engine is shared by all threads that judge, reload and
-// save. Threads do not wait for each other while there are no more of them than processors; a reload waits for the
+// Callable from any thread, without a lock of the caller's: one Engine is shared by all threads that evaluate, reload
+// and save. Threads do not wait for each other while there are no more of them than processors; a reload waits for the
 // calls in hand, and they for it. Only the end of the Engine, and a move from it, are for one thread, when the others
 // are done.
 //
-// Nothing here throws, prints, aborts or reads the environment. A denial is a Verdict, never an Error. To judge
+// Nothing here throws, prints, aborts or reads the environment. A denial is a Verdict, never an Error. To evaluate
 // allocates nothing in the steady state; where memory is out, the verdict is a denial (Reason::no_memory).
 #pragma once
 
@@ -66,17 +66,17 @@ class Engine {
   Result<void> reload(const Policy& policy);
 
   // Admits and charges every limit that covers the request, or denies and charges none.
-  Verdict judge(const Query& query);
+  Verdict evaluate(const Query& query);
 
-  // The same as judging each in order, at one instant, quicker for many. Judges as many as both spans hold.
-  void judge(std::span<const Query> queries, std::span<Verdict> verdicts);
+  // The same as evaluating each in order, at one instant, quicker for many. Judges as many as both spans hold.
+  void evaluate(std::span<const Query> queries, std::span<Verdict> verdicts);
 
   // An error if the policy has no such limit, or the words fit no consumer of it.
-  Result<Verdict> judge_limit(const LimitQuery& query);
+  Result<Verdict> evaluate_limit(const LimitQuery& query);
 
   // All descriptors of one request together, as Envoy's rate limit service has it. What the domain does not have is
   // not limited.
-  Verdict judge_descriptors(std::string_view domain, std::span<const Descriptor> descriptors);
+  Verdict evaluate_descriptors(std::string_view domain, std::span<const Descriptor> descriptors);
 
   // What reserve() and hold() give: which charges are meant. Good for the engine that gave it, over reloads, and for
   // one that was restored from that one's states. Copies are the same receipt: whichever is settled first counts.
@@ -100,11 +100,12 @@ class Engine {
     [[nodiscard]] explicit operator bool() const noexcept { return verdict.admitted; }
   };
 
-  // As judge(), and what was charged can be corrected until the receipt ends: after `lasts`, or if that is zero, as the
-  // limits say. A reserve under an `id` that is open is the same one: it charges nothing, and gives the same receipt.
+  // As evaluate(), and what was charged can be corrected until the receipt ends: after `lasts`, or if that is zero, as
+  // the limits say. A reserve under an `id` that is open is the same one: it charges nothing, and gives the same
+  // receipt.
   Reservation reserve(const Query& query, Duration lasts = Duration::zero(), std::string_view id = {});
 
-  // As judge(), and limits on what runs at once hold their place until the receipt is released. Other limits are
+  // As evaluate(), and limits on what runs at once hold their place until the receipt is released. Other limits are
   // charged for good. Without such a limit there is no receipt.
   Reservation hold(const Query& query);
 

@@ -12,7 +12,7 @@
 
 namespace weir {
 
-// A request: Engine::judge.
+// A request: Engine::evaluate.
 struct Query {
   std::string_view method = "GET";
   std::string_view path = "/";  // as it was sent, with its query string or without
@@ -36,7 +36,7 @@ struct Query {
   bool wants_more_after = true;  // Decision::more_after, which `t` of the RateLimit field needs
 };
 
-// One limit by its name and one consumer in words, without a request: Engine::judge_limit. The limit's routes and
+// One limit by its name and one consumer in words, without a request: Engine::evaluate_limit. The limit's routes and
 // conditions are not asked.
 struct LimitQuery {
   std::string_view limit;
@@ -56,7 +56,7 @@ struct DescriptorEntry {
   std::string_view value;
 };
 
-// One descriptor of a request, for a policy in the format of envoyproxy/ratelimit: Engine::judge_descriptors.
+// One descriptor of a request, for a policy in the format of envoyproxy/ratelimit: Engine::evaluate_descriptors.
 struct Descriptor {
   std::span<const DescriptorEntry> entries;
   Cost hits{1};

@@ -50,7 +50,7 @@ class HeaderFields {
 
 struct [[nodiscard]] Verdict {
   bool admitted = false;
-  Reason reason = Reason::not_judged;
+  Reason reason = Reason::not_evaluated;
 
   // The limit that decided: admitted, the one with the least left relative to its size; denied, the denying one with
   // the longest wait. Empty: none has a part in it.
@@ -62,11 +62,11 @@ struct [[nodiscard]] Verdict {
 
   std::string_view route{};  // the most specific one of the policy that the request fits, or `other`
   std::string_view tier{};   // empty: the policy has none
-  Instant at{};              // when it was judged
+  Instant at{};              // when it was evaluated
 
   [[nodiscard]] explicit operator bool() const noexcept { return admitted; }
 
-  // 200; 429; 403 where waiting never helps; 503 for want of memory, or if nobody judged it.
+  // 200; 429; 403 where waiting never helps; 503 for want of memory, or if nobody evaluated it.
   [[nodiscard]] unsigned status() const noexcept;
 
   // For every answer, admitted or denied. After a warning, X-RateLimit-Warning is among them.

@@ -22,9 +22,9 @@ using engine::Verdict;
 // What a limit says that has no numbers to tell.
 std::string_view sentence(Reason reason) noexcept {
   if (reason == Reason::banned) return "Its limit lets nothing of this kind through.";
-  if (reason == Reason::too_many_limits) return "More limits cover this request than can be judged together.";
+  if (reason == Reason::too_many_limits) return "More limits cover this request than can be evaluated together.";
   if (reason == Reason::needs_receipt) return "Its limit is on what is held at once: ask with a reserve, and release.";
-  if (reason == Reason::store_away)
+  if (reason == Reason::store_unavailable)
     return "Its limit cannot be looked up at present, and lets nothing through meanwhile.";
   return {};
 }
@@ -76,7 +76,8 @@ std::string missing_identity(const policy::Ruleset& ruleset, const Verdict& verd
 }
 
 std::string_view name_of(core::ReceiptResult result) noexcept {
-  constexpr std::array<std::string_view, 6> names{"unanswered", "done", "repeated", "id_not_kept", "ended", "unknown"};
+  constexpr std::array<std::string_view, 6> names{"unanswered",      "done",  "repeated",
+                                                  "id_not_recorded", "ended", "unknown"};
   return names[static_cast<std::size_t>(result)];
 }
 

@@ -1,14 +1,14 @@
 // The slices of one state that are out: units that a holder may spend until a time without asking.
 //
 // A grant charges nothing: its units are held. Every decision counts what is used and what is held. Units are charged
-// when the holder reports them as used, and all that a slice still has when it lapses. A return removes them and
+// when the holder reports them as used, and all that a slice still has when it expires. A return removes them and
 // refunds nothing, since nothing was charged.
 //
-// Why no more is ever admitted: let u be what is used. Grants keep u + held <= burst; a report or a lapse moves units
+// Why no more is ever admitted: let u be what is used. Grants keep u + held <= burst; a report or a expire moves units
 // from held to u; time only lowers u. What is admitted in (t1, t2] is charged by t2 or still held then, so it is at
 // most u(t2) + held(t2) + T/token - u(t1) <= burst + T/token.
 //
-// The order of one request: lapse, report, decide, grant. decide.lua does the same, to the bit.
+// The order of one request: expire, report, decide, grant. decide.lua does the same, to the bit.
 #pragma once
 
 #include <algorithm>
@@ -47,12 +47,12 @@ struct SliceMessage {
 };
 
 struct SliceAnswer {
-  bool taken = false;        // false: the number is not above the one before; nothing was done, nothing is granted
-  std::uint64_t units = 0;   // of the slice, with what was kept
-  Duration lasts{};          // until the slice ends, from the instant of the answer
-  std::uint64_t left = 0;    // neither used nor held
-  std::uint64_t lapsed = 0;  // of the holder's own slice, when the message came
-  std::uint64_t over = 0;    // how much more is used than the limit has: what was used unasked found no room
+  bool taken = false;         // false: the number is not above the one before; nothing was done, nothing is granted
+  std::uint64_t units = 0;    // of the slice, with what was kept
+  Duration lasts{};           // until the slice ends, from the instant of the answer
+  std::uint64_t left = 0;     // neither used nor held
+  std::uint64_t expired = 0;  // of the holder's own slice, when the message came
+  std::uint64_t over = 0;     // how much more is used than the limit has: what was used unasked found no room
 
   friend bool operator==(const SliceAnswer&, const SliceAnswer&) = default;
 };
@@ -62,7 +62,7 @@ struct Slice {
   std::uint64_t number = 0;  // of the last message
   std::uint64_t units = 0;
   std::uint64_t demand = 0;  // approximate: of about ten exchanges
-  std::int64_t until = 0;    // when it lapses
+  std::int64_t until = 0;    // when it expires
   std::int64_t window = 0;   // the start of the window that it is of; buckets: 0
 
   friend bool operator==(const Slice&, const Slice&) = default;
@@ -76,12 +76,12 @@ class Ledger {
 
   std::vector<Slice> slices;  // in the order in which the holders came
 
-  // What has lapsed by now is charged, in the order of the ends.
+  // What has expired by now is charged, in the order of the ends.
   template <class A>
-  void lapse(const typename A::Limit& limit, typename A::State& state, std::int64_t now);
+  void expire(const typename A::Limit& limit, typename A::State& state, std::int64_t now);
 
-  // What a message would find lapsed of the holder's slice.
-  [[nodiscard]] std::uint64_t lapsed_of(std::uint64_t holder, std::int64_t now) const noexcept {
+  // What a message would find expired of the holder's slice.
+  [[nodiscard]] std::uint64_t expired_of(std::uint64_t holder, std::int64_t now) const noexcept {
     const auto slice = std::ranges::find(slices, holder, &Slice::holder);
     return slice != slices.end() && slice->until <= now ? slice->units : 0;
   }
@@ -230,13 +230,13 @@ inline std::vector<Slice> Ledger::by_end() const {
 }
 
 template <class A>
-void Ledger::lapse(const typename A::Limit& limit, typename A::State& state, std::int64_t now) {
-  const auto has_lapsed = [&](const Slice& slice) { return slice.until <= now; };
-  if (std::ranges::none_of(slices, has_lapsed)) return;
+void Ledger::expire(const typename A::Limit& limit, typename A::State& state, std::int64_t now) {
+  const auto has_expired = [&](const Slice& slice) { return slice.until <= now; };
+  if (std::ranges::none_of(slices, has_expired)) return;
   for (const Slice& slice : by_end()) {
-    if (has_lapsed(slice)) charge<A>(limit, state, slice.units, slice.window, slice.until);
+    if (has_expired(slice)) charge<A>(limit, state, slice.units, slice.window, slice.until);
   }
-  std::erase_if(slices, has_lapsed);
+  std::erase_if(slices, has_expired);
   forget_if_over<A>(limit, state, now);
 }
 

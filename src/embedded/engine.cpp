@@ -68,7 +68,7 @@ Result<void> Engine::reload(const Policy& policy) {
   return embedded::guarded([&] { return body_->engine->reload(policy.body_->ruleset, *body_->clock); });
 }
 
-Verdict Engine::judge(const Query& query) {
+Verdict Engine::evaluate(const Query& query) {
   return body_->evaluate([&](auto& batch) { batch.add(query); },
                          [](const auto& batch, const auto& names) {
                            Verdict verdict;
@@ -79,11 +79,11 @@ Verdict Engine::judge(const Query& query) {
 }
 
 // A reload between two parts of it is as if it had come between two requests.
-void Engine::judge(std::span<const Query> queries, std::span<Verdict> verdicts) {
+void Engine::evaluate(std::span<const Query> queries, std::span<Verdict> verdicts) {
   std::size_t count = std::min(queries.size(), verdicts.size());
   for (std::size_t first = 0; first < count; first += max_batch_size) {
     const std::size_t part = std::min(max_batch_size, count - first);
-    const bool judged = body_->evaluate(
+    const bool evaluated = body_->evaluate(
         [&](auto& batch) {
           for (const Query& query : queries.subspan(first, part)) batch.add(query);
         },
@@ -92,11 +92,11 @@ void Engine::judge(std::span<const Query> queries, std::span<Verdict> verdicts) 
           return true;
         },
         false);
-    if (!judged) std::ranges::fill(verdicts.subspan(first, part), embedded::VerdictAccess::no_memory());
+    if (!evaluated) std::ranges::fill(verdicts.subspan(first, part), embedded::VerdictAccess::no_memory());
   }
 }
 
-Result<Verdict> Engine::judge_limit(const LimitQuery& query) {
+Result<Verdict> Engine::evaluate_limit(const LimitQuery& query) {
   return body_->evaluate(
       [&](auto& batch) {
         batch.add(match::NamedQuery{.limit = query.limit,
@@ -116,7 +116,7 @@ Result<Verdict> Engine::judge_limit(const LimitQuery& query) {
       Result<Verdict>(embedded::VerdictAccess::no_memory()));
 }
 
-Verdict Engine::judge_descriptors(std::string_view domain, std::span<const Descriptor> descriptors) {
+Verdict Engine::evaluate_descriptors(std::string_view domain, std::span<const Descriptor> descriptors) {
   std::vector<match::DescriptorQuery> asks;
   return body_->evaluate(
       [&](auto& batch) {

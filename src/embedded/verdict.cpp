@@ -14,14 +14,14 @@
 namespace weir {
 namespace {
 
-bool is_judged(Reason reason) noexcept {
-  return reason != Reason::not_judged && reason != Reason::no_memory;
+bool is_evaluated(Reason reason) noexcept {
+  return reason != Reason::not_evaluated && reason != Reason::no_memory;
 }
 
-std::string unjudged_problem() {
+std::string unevaluated_problem() {
   std::string body;
   answer::append_problem(body, {.type = answer::ProblemType::temporary_reduced_capacity,
-                                .detail = "This request could not be judged, and is not let through."});
+                                .detail = "This request could not be evaluated, and is not let through."});
   return body;
 }
 
@@ -29,7 +29,7 @@ std::string unjudged_problem() {
 
 unsigned Verdict::status() const noexcept {
   if (admitted) return 200;
-  if (!is_judged(reason)) return 503;
+  if (!is_evaluated(reason)) return 503;
   return engine::is_outright(reason) ? 403 : 429;
 }
 
@@ -37,7 +37,7 @@ std::string Verdict::problem() const {
   if (admitted) return {};
   return embedded::guarded(
       [&]() -> std::string {
-        if (!is_judged(reason)) return unjudged_problem();
+        if (!is_evaluated(reason)) return unevaluated_problem();
         std::vector<std::string_view> denying;
         denying.reserve(1 + also_denying_.size());
         if (!limit.empty()) denying.push_back(limit);
@@ -63,61 +63,61 @@ std::string Verdict::problem() const {
 namespace embedded {
 
 void VerdictAccess::fill(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i, const Names& names) {
-  const engine::Verdict& judged = batch.verdict(i);
+  const engine::Verdict& evaluated = batch.verdict(i);
   const policy::Ruleset& ruleset = names->ruleset();
-  verdict.admitted = judged.admitted;
-  verdict.reason = judged.reason;
-  verdict.limit = answer::limit_name(ruleset, judged);
-  verdict.decision = judged.decision;
-  verdict.retry_after = judged.retry_after;
-  verdict.delay = judged.delay;
-  verdict.route = judged.route;
-  verdict.tier = judged.tier < ruleset.tiers.names.size() ? std::string_view(ruleset.tiers.names[judged.tier])
-                                                          : std::string_view();
-  verdict.at = judged.at;
-  verdict.number_ = judged.limit;
-  const auto fields = answer::answer_fields(ruleset, judged);
+  verdict.admitted = evaluated.admitted;
+  verdict.reason = evaluated.reason;
+  verdict.limit = answer::limit_name(ruleset, evaluated);
+  verdict.decision = evaluated.decision;
+  verdict.retry_after = evaluated.retry_after;
+  verdict.delay = evaluated.delay;
+  verdict.route = evaluated.route;
+  verdict.tier = evaluated.tier < ruleset.tiers.names.size() ? std::string_view(ruleset.tiers.names[evaluated.tier])
+                                                             : std::string_view();
+  verdict.at = evaluated.at;
+  verdict.number_ = evaluated.limit;
+  const auto fields = answer::answer_fields(ruleset, evaluated);
   verdict.has_fields_ = fields.has_value();
   verdict.at_once_ = fields && fields->at_once;
   verdict.window_ = fields ? fields->window : Duration::zero();
   verdict.also_denying_.clear();
   verdict.names_ = names;
-  if (judged.admitted) return;
-  for (const engine::Outcome& outcome : judged.outcomes) {
+  if (evaluated.admitted) return;
+  for (const engine::Outcome& outcome : evaluated.outcomes) {
     const bool denies = outcome.standing == engine::Standing::live && !outcome.decision.admitted;
-    if (denies && outcome.limit != judged.limit) verdict.also_denying_.push_back(ruleset.limits[outcome.limit].name);
+    if (denies && outcome.limit != evaluated.limit) verdict.also_denying_.push_back(ruleset.limits[outcome.limit].name);
   }
 }
 
 void VerdictAccess::fill_descriptors(Verdict& verdict, const engine::EvaluationBatch& batch, std::size_t i,
                                      const Names& names) {
   const policy::Ruleset& ruleset = names->ruleset();
-  answer::DescriptorVerdict judged(batch, i);
+  answer::DescriptorVerdict evaluated(batch, i);
   // Under the policy's own name, which stays longer than the caller's.
-  const auto domain = std::ranges::find(ruleset.domains, judged.domain, &policy::Domain::name);
-  judged.domain = domain == ruleset.domains.end() ? std::string_view() : std::string_view(domain->name);
+  const auto domain = std::ranges::find(ruleset.domains, evaluated.domain, &policy::Domain::name);
+  evaluated.domain = domain == ruleset.domains.end() ? std::string_view() : std::string_view(domain->name);
   verdict = Verdict();
-  verdict.admitted = judged.admitted;
+  verdict.admitted = evaluated.admitted;
   verdict.reason = Reason::uncovered;
-  verdict.at = judged.at;
+  verdict.at = evaluated.at;
   verdict.names_ = names;
-  const engine::DescriptorStatus* const tightest = judged.tightest();
+  const engine::DescriptorStatus* const tightest = evaluated.tightest();
   if (tightest == nullptr) {
-    if (!judged.admitted) verdict.reason = Reason::too_many_limits;
+    if (!evaluated.admitted) verdict.reason = Reason::too_many_limits;
     return;
   }
-  verdict.reason = judged.admitted ? Reason::within : answer::reason_of(*tightest);
-  verdict.limit = judged.limit_name(*tightest);
+  verdict.reason = evaluated.admitted ? Reason::within : answer::reason_of(*tightest);
+  verdict.limit = evaluated.limit_name(*tightest);
   verdict.decision = tightest->decision;
-  if (!judged.admitted) verdict.retry_after = tightest->decision.retry_after;
-  const auto fields = answer::answer_fields(judged);
+  if (!evaluated.admitted) verdict.retry_after = tightest->decision.retry_after;
+  const auto fields = answer::answer_fields(evaluated);
   verdict.has_fields_ = fields.has_value();
   if (fields) {
     verdict.window_ = fields->window;
     verdict.decision.more_after = fields->until_more;
   }
-  for (const engine::DescriptorStatus& status : judged.statuses) {
-    const std::string_view name = judged.limit_name(status);
+  for (const engine::DescriptorStatus& status : evaluated.statuses) {
+    const std::string_view name = evaluated.limit_name(status);
     if (status.admitted || name == verdict.limit) continue;
     if (std::ranges::find(verdict.also_denying_, name) == verdict.also_denying_.end()) {
       verdict.also_denying_.push_back(name);

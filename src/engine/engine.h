@@ -70,7 +70,7 @@ class Engine {
   };
   [[nodiscard]] Totals totals() const;
 
-  // How decisions came about, since the start; all nought where the store is not shared.
+  // How decisions came about, since the start; all zero where the store is not shared.
   [[nodiscard]] StorePathTotals store_paths() const;
 
   // What the tables take and hold.

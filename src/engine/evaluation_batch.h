@@ -59,7 +59,7 @@ class EvaluationBatch final : private store::Callback {
   // Not while it is in flight.
   void clear() noexcept;
 
-  // Each gets the next number, from nought.
+  // Each gets the next number, from zero.
   void add(const Query& query) { new_item(Kind::query).set(query); }
   void add(const NamedQuery& ask) { new_item(Kind::named).set(ask); }
   // The same with receipts: to reserve, to hold, to report, or to give back.

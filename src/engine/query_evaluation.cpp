@@ -145,14 +145,14 @@ void QueryEvaluation::conclude_live() {
   deniers_ = deniers_of(asked_.live_outcomes());
   const bool denied_outright = is_denied_outright();
   if (deniers_.count == 0 && !denied_outright && !asked_.too_many && !asked_.closed) {
-    reason_ = !asked_.live.empty() ? Reason::within : asked_.opened ? Reason::store_away : Reason::uncovered;
+    reason_ = !asked_.live.empty() ? Reason::within : asked_.opened ? Reason::store_unavailable : Reason::uncovered;
     return conclude(true);
   }
   reason_ = asked_.too_many       ? Reason::too_many_limits
             : denied_outright     ? reason_of(matched.denied_for)
             : blocked_            ? Reason::blocked
             : lacking_receipt()   ? Reason::needs_receipt
-            : deniers_.count == 0 ? Reason::store_away
+            : deniers_.count == 0 ? Reason::store_unavailable
                                   : Reason::exceeded;
   if (reason_ != Reason::exceeded || asked_.closed) return conclude(false);
   if (deniers_.count == 1 && limit_of(asked_.live[deniers_.last]).warnings) return ask_warning();
@@ -240,8 +240,8 @@ void QueryEvaluation::conclude(bool admits) {
   const Instant at = verdict.at;
   if (admits) {
     new (&verdict) Verdict(admitted_verdict(asked_.live_outcomes(), reason_, deniers_.last));  // not copied
-  } else if (reason_ == Reason::store_away) {
-    verdict = store_away_verdict();
+  } else if (reason_ == Reason::store_unavailable) {
+    verdict = store_unavailable_verdict();
   } else {
     verdict = denied_verdict(asked_.live_outcomes(), reason_, lacking_receipt().value_or(matched.denied_by));
   }
@@ -250,11 +250,11 @@ void QueryEvaluation::conclude(bool admits) {
 }
 
 // By a limit that is closed. Where another denies by itself, that one knows for how long.
-Verdict QueryEvaluation::store_away_verdict() const noexcept {
+Verdict QueryEvaluation::store_unavailable_verdict() const noexcept {
   const Outcome& outcome = asked_.outcomes[*asked_.closed];
   Verdict verdict;
   verdict.admitted = false;
-  verdict.reason = Reason::store_away;
+  verdict.reason = Reason::store_unavailable;
   verdict.limit = outcome.limit;
   verdict.decision = outcome.decision;
   verdict.retry_after = outcome.decision.retry_after;

@@ -56,7 +56,7 @@ class QueryEvaluation final : public Evaluation {
   }
   [[nodiscard]] bool is_denied_outright() const noexcept { return matched.denied_by != match::no_limit; }
   [[nodiscard]] std::optional<std::uint32_t> lacking_receipt() const noexcept;
-  [[nodiscard]] Verdict store_away_verdict() const noexcept;
+  [[nodiscard]] Verdict store_unavailable_verdict() const noexcept;
 
   AskedLimits asked_{*this};
   Followers followers_{*this, asked_};

@@ -8,8 +8,8 @@ namespace weir {
 
 std::string_view name_of(Reason reason) noexcept {
   switch (reason) {
-    case Reason::not_judged:
-      return "not_judged";
+    case Reason::not_evaluated:
+      return "not_evaluated";
     case Reason::uncovered:
       return "uncovered";
     case Reason::within:
@@ -28,8 +28,8 @@ std::string_view name_of(Reason reason) noexcept {
       return "too_many_limits";
     case Reason::needs_receipt:
       return "needs_receipt";
-    case Reason::store_away:
-      return "store_away";
+    case Reason::store_unavailable:
+      return "store_unavailable";
     case Reason::no_memory:
       return "no_memory";
   }

@@ -66,7 +66,7 @@ struct Verdict {
   std::uint32_t label = 0;                                 // of Plan::labels: the most specific route,
   std::string_view route;                                  // and its template, or `other`
   std::uint32_t tier = 0;
-  Instant at{};  // when it was judged, by the clock of whoever keeps the states
+  Instant at{};  // when it was evaluated, by the clock of whoever keeps the states
   std::span<const Outcome> outcomes;
 };
 

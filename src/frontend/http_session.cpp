@@ -85,12 +85,12 @@ std::size_t HttpSession::read_batch(std::span<char> bytes, bool& more) {
 }
 
 // A client that does not end its request is told so before the connection is closed for it.
-void HttpSession::on_tick(net::Moment now, net::Output& out) {
+void HttpSession::on_tick(net::SteadyTime now, net::Output& out) {
   const auto stage = parser_.stage();
   const bool unfinished = stage == RequestParser::Stage::head || stage == RequestParser::Stage::body;
   if (!unfinished || out.paused() || last_ || fault_) return unfinished_since_.reset();
   if (!unfinished_since_) unfinished_since_ = now;
-  if (now - *unfinished_since_ < patience) return;
+  if (now - *unfinished_since_ < timeout) return;
   last_ = true;
   const ResponseHead head{.status = 408, .connection = Connection::close, .date = shared_.date.at(this->now())};
   answer_problem(out.bytes(), head, "The rest of the request did not come in time.");
@@ -122,7 +122,7 @@ void HttpSession::on_resume(net::Output& out) {
   if (!out.paused()) finish(out);
 }
 
-std::string& HttpSession::reply_at(net::Moment when) {
+std::string& HttpSession::reply_at(net::SteadyTime when) {
   held_.push_back({held_bytes_.size(), when, ++last_ticket_});
   ++shared_.held;
   return held_bytes_;
@@ -137,14 +137,14 @@ void HttpSession::fulfil(Ticket ticket, std::string_view answer) {
   const auto awaited = std::ranges::find(held_, ticket, &Held::ticket);
   if (awaited == held_.end()) return;
   held_bytes_.insert(awaited->begin, answer);
-  awaited->due = net::Moment::min();
+  awaited->due = net::SteadyTime::min();
   for (auto behind = awaited + 1; behind != held_.end(); ++behind) behind->begin += answer.size();
 }
 
 // Sends what is due.
 void HttpSession::release(net::Output& out) {
   if (held_.empty()) return;
-  const net::Moment now = net::Moment::clock::now();
+  const net::SteadyTime now = net::SteadyTime::clock::now();
   const auto waiting = std::ranges::find_if(held_, [&](const Held& held) { return held.due > now; });
   const std::size_t sent = waiting == held_.end() ? held_bytes_.size() : waiting->begin;
   out.append(std::string_view(held_bytes_).substr(0, sent));

@@ -82,7 +82,7 @@ class HttpSession : public net::Session {
 
   std::size_t on_input(std::span<char> bytes, net::Output& out) final;
   void on_resume(net::Output& out) final;
-  void on_tick(net::Moment now, net::Output& out) final;
+  void on_tick(net::SteadyTime now, net::Output& out) final;
   void on_drain(net::Output& out) final;
   [[nodiscard]] bool idle() const final { return held_.empty() && !in_flight() && !streams_; }
 
@@ -109,7 +109,7 @@ class HttpSession : public net::Session {
   // Where the next answer is written: with those that are ready, or behind one that is held.
   [[nodiscard]] std::string& reply(net::Output& out) { return held_.empty() ? out.bytes() : held_bytes_; }
   // The answer waits until then, and those behind it wait with it.
-  [[nodiscard]] std::string& reply_at(net::Moment when);
+  [[nodiscard]] std::string& reply_at(net::SteadyTime when);
   // The answer is not known yet, and those behind it wait with it until fulfil() brings it. Whatever does that later
   // than serve() or answer_done() resumes the link.
   using Ticket = std::uint64_t;
@@ -122,7 +122,7 @@ class HttpSession : public net::Session {
   const net::Link link_;
 
  private:
-  static constexpr Duration patience = std::chrono::seconds(10);  // for a request to be whole
+  static constexpr Duration timeout = std::chrono::seconds(10);  // for a request to be whole
 
   [[nodiscard]] std::size_t read_batch(std::span<char> bytes, bool& more);
   void finish(net::Output& out);
@@ -131,10 +131,10 @@ class HttpSession : public net::Session {
 
   // An answer that is not due: from where in held_bytes_, until when.
   struct Held {
-    static constexpr net::Moment unknown = net::Moment::max();
+    static constexpr net::SteadyTime unknown = net::SteadyTime::max();
 
     std::size_t begin;
-    net::Moment due;
+    net::SteadyTime due;
     Ticket ticket;
   };
 
@@ -144,7 +144,7 @@ class HttpSession : public net::Session {
   std::string held_bytes_;
   Ticket last_ticket_ = 0;
   std::optional<wire::http1::Fault> fault_;  // to be answered behind what is held
-  std::optional<net::Moment> unfinished_since_;
+  std::optional<net::SteadyTime> unfinished_since_;
   bool continue_due_ = false;
   bool last_ = false;  // no request follows
   bool draining_ = false;

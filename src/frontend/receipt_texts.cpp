@@ -58,7 +58,7 @@ std::optional<std::size_t> read_letters(std::string_view text, SealedBytes& byte
     held -= 8;
     bytes[size++] = static_cast<unsigned char>(bits >> held);
   }
-  // Bits behind the last byte that mean nothing are nought: each receipt has one text.
+  // Bits behind the last byte that mean nothing are zero: each receipt has one text.
   if ((bits & ((1U << held) - 1)) != 0) return std::nullopt;
   return size;
 }

@@ -28,8 +28,8 @@ Decision acquire(const Clock& clock, Limited limited, Instant deadline, const st
   for (;;) {
     const Instant now = clock.now();
     if (stop.stop_requested()) return denied(limited.peek());
-    const Duration patience{std::max<std::int64_t>(0, core::micros(deadline) - core::micros(now))};
-    const Decision decision = limited.decide(patience);
+    const Duration timeout{std::max<std::int64_t>(0, core::micros(deadline) - core::micros(now))};
+    const Decision decision = limited.decide(timeout);
     if (decision.admitted) {
       if (decision.delay == Duration::zero()) return decision;
       clock.wait_until(decision.charged_at, stop);
@@ -37,8 +37,8 @@ Decision acquire(const Clock& clock, Limited limited, Instant deadline, const st
       limited.give_back(decision);
       return denied(limited.peek());
     }
-    const bool turn_is_too_late = limited.is_queue() && decision.reset_after > patience;
-    if (turn_is_too_late || !decision.retry_after || *decision.retry_after > patience) return decision;
+    const bool turn_is_too_late = limited.is_queue() && decision.reset_after > timeout;
+    if (turn_is_too_late || !decision.retry_after || *decision.retry_after > timeout) return decision;
     clock.wait_until(now + *decision.retry_after, stop);
   }
 }

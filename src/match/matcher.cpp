@@ -126,7 +126,7 @@ Result<void> Matcher::check_bound() const {
     if (everywhere + covering <= max_limits) return {};
     return failure("limits", "'" + route.text() + "' is covered by " + std::to_string(everywhere + covering) +
                                  " limits, and at most " + std::to_string(max_limits) +
-                                 " are judged together: let fewer limits cover it");
+                                 " are evaluated together: let fewer limits cover it");
   };
   if (auto bounded = check({}); !bounded) return bounded;
   for (const policy::CompiledLimit& limit : ruleset_->limits) {

@@ -1,7 +1,7 @@
 // A question about one limit by its name and one consumer in words, without a request: for programs that know
 // themselves what they limit.
 //
-// It is judged as a query would be that this limit alone covers; the limit's routes and `when` are not asked.
+// It is evaluated as a query would be that this limit alone covers; the limit's routes and `when` are not asked.
 #pragma once
 
 #include <cstdint>

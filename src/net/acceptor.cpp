@@ -118,7 +118,7 @@ void Acceptor::stop_accepting() {
 
 // Backwards, since a connection that closes is replaced by the last one. A session may close others, too: then some
 // of them have their turn at the next tick.
-void Acceptor::tick(Moment now) {
+void Acceptor::tick(SteadyTime now) {
   if (std::exchange(resting_, false)) listening_.ask_for_turn();
   for (std::size_t i = connections_.size(); i-- > 0;) {
     if (i < connections_.size()) std::shared_ptr(connections_[i])->tick(now);

@@ -81,7 +81,7 @@ class Acceptor final : public std::enable_shared_from_this<Acceptor>, private Wa
   void stop_accepting();
   void drain();
   void close_all();
-  void tick(Moment now);
+  void tick(SteadyTime now);
 
   void forget(Connection& connection);  // it has closed
 

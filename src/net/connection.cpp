@@ -10,7 +10,7 @@
 namespace weir::net {
 namespace {
 
-bool passed(Moment since, Duration limit, Moment now) noexcept {
+bool passed(SteadyTime since, Duration limit, SteadyTime now) noexcept {
   return std::chrono::duration_cast<Duration>(now - since) >= limit;
 }
 
@@ -205,7 +205,7 @@ void Connection::resume() {
   advance();
 }
 
-void Connection::resume_at(Moment when) {
+void Connection::resume_at(SteadyTime when) {
   if (!session_) return;
   if (!resume_timer_) resume_timer_.emplace(loop_);
   resume_timer_->set(when, [this] {
@@ -278,7 +278,7 @@ void Connection::flush() {
   }
 }
 
-void Connection::tick(Moment now) {
+void Connection::tick(SteadyTime now) {
   if (stage_ == Stage::closed) return;
   if (overdue(now)) {
     if (stage_ != Stage::lingering) ++acceptor_->listener().timed_out;
@@ -290,7 +290,7 @@ void Connection::tick(Moment now) {
   if (!out_.bytes_.empty() || out_.closing_ || resumed_ || draining_) advance();
 }
 
-bool Connection::overdue(Moment now) const {
+bool Connection::overdue(SteadyTime now) const {
   const Timeouts& limits = options_.timeouts;
   if (stage_ == Stage::handshake) return passed(stage_since_, limits.handshake, now);
   if (stage_ == Stage::lingering) return passed(stage_since_, limits.linger, now);
@@ -314,7 +314,7 @@ void Link::resume() const {
   if (const auto connection = connection_.lock()) connection->resume();
 }
 
-void Link::resume_at(Moment when) const {
+void Link::resume_at(SteadyTime when) const {
   if (const auto connection = connection_.lock()) connection->resume_at(when);
 }
 

@@ -34,7 +34,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
 
   [[nodiscard]] bool take(Descriptor socket);  // false: the loop cannot have it
   void start();
-  void tick(Moment now);
+  void tick(SteadyTime now);
   void drain();
   void close();  // at once
 
@@ -42,7 +42,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   [[nodiscard]] bool has_session() const noexcept { return session_ != nullptr; }
   void send(std::string_view bytes);
   void resume();
-  void resume_at(Moment when);
+  void resume_at(SteadyTime when);
 
   std::size_t place = 0;  // in the acceptor's list
 
@@ -69,7 +69,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void flush();
   [[nodiscard]] bool all_sent() const noexcept { return out_.bytes_.empty() && sender_.unsent() == 0; }
 
-  [[nodiscard]] bool overdue(Moment now) const;
+  [[nodiscard]] bool overdue(SteadyTime now) const;
 
   // What every command needs comes first, and lies close together.
   const std::shared_ptr<Acceptor> acceptor_;
@@ -90,11 +90,11 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   bool draining_ = false;
   bool shut_ = false;  // with TLS: we have said that we send no more
   bool in_session_ = false;
-  bool resumed_ = false;  // on_resume is due
-  bool abort_ = false;    // close() is due
-  Moment moved_at_;       // a byte came or went
-  Moment waiting_since_;  // for the session to consume something of what is pending
-  Moment stage_since_;
+  bool resumed_ = false;      // on_resume is due
+  bool abort_ = false;        // close() is due
+  SteadyTime moved_at_;       // a byte came or went
+  SteadyTime waiting_since_;  // for the session to consume something of what is pending
+  SteadyTime stage_since_;
 
   InputBuffer input_;
   Output out_;  // what the session appends to

@@ -32,7 +32,7 @@ std::string why_not_connected(const Endpoint& endpoint, int error) {
 
 }  // namespace
 
-Dialer::Dialer(Loop& loop, Endpoint endpoint, Moment deadline)
+Dialer::Dialer(Loop& loop, Endpoint endpoint, SteadyTime deadline)
     : loop_(loop), endpoint_(std::move(endpoint)), deadline_(deadline), timer_(loop), socket_(loop.poller(), *this) {}
 
 // Later, on the loop's thread: the resolver's thread should inherit what that one has blocked.
@@ -83,7 +83,7 @@ void Dialer::try_next() {
     return;
   }
   const auto left = static_cast<std::int64_t>(addresses_.size() - next_);
-  const Moment now = Moment::clock::now();
+  const SteadyTime now = SteadyTime::clock::now();
   give_until(now + (deadline_ - now) / left, "does not answer in time; check the address, and what is in between");
   connect(addresses_[next_++]);
 }
@@ -109,7 +109,7 @@ void Dialer::on_ready(Readiness /*output*/) {
   }
 }
 
-void Dialer::give_until(Moment end, std::string late) {
+void Dialer::give_until(SteadyTime end, std::string late) {
   timer_.set(end, [this, late = std::move(late)] {
     const auto self = shared_from_this();
     take_failure(late);

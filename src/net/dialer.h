@@ -24,7 +24,7 @@ class Dialer final : public std::enable_shared_from_this<Dialer>, private Watche
  public:
   using Done = std::function<void(Result<Descriptor>)>;
 
-  Dialer(Loop& loop, Endpoint endpoint, Moment deadline);
+  Dialer(Loop& loop, Endpoint endpoint, SteadyTime deadline);
 
   void start(Done done);  // which is called once, later; not after cancel()
   void cancel();
@@ -35,14 +35,14 @@ class Dialer final : public std::enable_shared_from_this<Dialer>, private Watche
   void try_next();
   void connect(const Address& remote);
   void on_ready(Readiness ready) override;
-  void give_until(Moment end, std::string late);
+  void give_until(SteadyTime end, std::string late);
   void take_failure(std::string what);
   void finish(Result<Descriptor> result);
   [[nodiscard]] bool stale(std::uint64_t step) const noexcept { return !done_ || step != step_; }
 
   Loop& loop_;
   const Endpoint endpoint_;
-  const Moment deadline_;
+  const SteadyTime deadline_;
   Timer timer_;
   Watched socket_;
   Done done_;  // empty: over

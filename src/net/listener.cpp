@@ -161,7 +161,7 @@ Listener::Listener(Loops& loops, const Address& bound, ListenOptions options, Ma
   for (std::size_t i = 0; i < loops.size(); ++i) {
     auto acceptor = std::make_shared<Acceptor>(loops[i], state_);
     loops[i].run([&] {
-      loops[i].every_tick([weak = std::weak_ptr(acceptor)](Moment now) {
+      loops[i].every_tick([weak = std::weak_ptr(acceptor)](SteadyTime now) {
         const auto alive = weak.lock();
         if (alive) alive->tick(now);
         return alive != nullptr;
@@ -218,7 +218,7 @@ void Listener::start_drain() {
   on_each_loop(&Acceptor::drain);
 }
 
-std::size_t Listener::await_drained(Moment deadline) {
+std::size_t Listener::await_drained(SteadyTime deadline) {
   std::unique_lock lock(state_->mutex);
   if (state_->empty.wait_until(lock, deadline, [&] { return state_->open == 0; })) return 0;
   lock.unlock();
@@ -229,7 +229,7 @@ std::size_t Listener::await_drained(Moment deadline) {
 
 std::size_t Listener::drain(Duration within) {
   start_drain();
-  return await_drained(Moment::clock::now() + within);
+  return await_drained(SteadyTime::clock::now() + within);
 }
 
 }  // namespace weir::net

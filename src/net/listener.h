@@ -79,7 +79,7 @@ class Listener {
   // Stops accepting, and closes connections as they become idle. Returns at once; several listeners drain together.
   void start_drain();
   // Returns when all are closed; those left at the deadline are closed then. Says how many.
-  std::size_t await_drained(Moment deadline);
+  std::size_t await_drained(SteadyTime deadline);
   std::size_t drain(Duration within);
 
  private:

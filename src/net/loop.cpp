@@ -111,7 +111,7 @@ struct Loop::State {
 
   void wait_for_tick() {
     next_tick.set(loop.now_ + tick, [this] {
-      loop.now_ = Moment::clock::now();
+      loop.now_ = SteadyTime::clock::now();
       for (auto work = tickers.begin(); work != tickers.end();)
         work = (*work)(loop.now_) ? std::next(work) : tickers.erase(work);
       wait_for_tick();
@@ -132,7 +132,7 @@ struct Loop::State {
   Timer next_tick{timers};
   WorkQueue posted{poller};  // after the others: what is dropped with it may use them
   Duration tick;
-  std::list<std::function<bool(Moment)>> tickers;  // a list: one that runs may add another
+  std::list<std::function<bool(SteadyTime)>> tickers;  // a list: one that runs may add another
   std::atomic<bool> running = false;
   std::thread thread;
   Resolver resolver;  // last: until it is gone, it posts
@@ -180,7 +180,7 @@ void Loop::run(const std::function<void()>& work) {
   done.get_future().wait();
 }
 
-void Loop::every_tick(std::function<bool(Moment)> work) {
+void Loop::every_tick(std::function<bool(SteadyTime)> work) {
   state_->tickers.push_back(std::move(work));
 }
 

@@ -24,7 +24,7 @@ class Poller;
 class Resolver;
 class TimerQueue;
 
-using Moment = std::chrono::steady_clock::time_point;
+using SteadyTime = std::chrono::steady_clock::time_point;
 
 class Loop {
  public:
@@ -42,10 +42,10 @@ class Loop {
   void run(const std::function<void()>& work);
 
   // On the loop's thread: calls `work` at every tick until it returns false.
-  void every_tick(std::function<bool(Moment)> work);
+  void every_tick(std::function<bool(SteadyTime)> work);
 
   // On the loop's thread: the time of the last tick.
-  [[nodiscard]] Moment now() const noexcept { return now_; }
+  [[nodiscard]] SteadyTime now() const noexcept { return now_; }
 
   // For src/net itself, on the loop's thread.
   [[nodiscard]] Poller& poller() noexcept;
@@ -61,7 +61,7 @@ class Loop {
   void stop() noexcept;
 
   std::size_t index_;
-  Moment now_ = Moment::clock::now();
+  SteadyTime now_ = SteadyTime::clock::now();
   std::unique_ptr<State> state_;
 };
 

@@ -41,7 +41,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
         input_(options_->input_bound) {}
 
   void start() {
-    deadline_ = Moment::clock::now() + options_->patience;
+    deadline_ = SteadyTime::clock::now() + options_->timeout;
     dialer_ = std::make_shared<Dialer>(loop_, options_->endpoint, deadline_);
     dialer_->start([self = shared_from_this()](Result<Descriptor> dialled) {
       self->dialer_ = nullptr;
@@ -243,7 +243,7 @@ class OutgoingConnection final : public std::enable_shared_from_this<OutgoingCon
   Sender sender_;
 
   Stage stage_ = Stage::dialling;
-  Moment deadline_;
+  SteadyTime deadline_;
   bool readable_ = false;    // more may have come than was read
   bool to_the_end_ = false;  // a short read may not have found all
   bool writing_ = false;     // until the socket takes more

@@ -30,7 +30,7 @@ struct OutgoingOptions {
   Endpoint endpoint;
   std::shared_ptr<const TlsClientContext> tls;       // null: plain
   std::string server_name;                           // that the certificate must be for; empty: the endpoint's host
-  Duration patience = std::chrono::seconds(5);       // until it is connected: look-up and handshake included
+  Duration timeout = std::chrono::seconds(5);        // until it is connected: look-up and handshake included
   std::size_t input_bound = std::size_t{1} << 20;    // of bytes that the owner does not consume: beyond, it is lost
   std::size_t output_bound = std::size_t{64} << 20;  // of bytes that the server does not read: beyond, it is lost
 };

@@ -59,8 +59,8 @@ void Poller::give_turn(Watcher& watcher) {
   if (!std::exchange(watcher.awaits_turn_, true)) turns_.push_back(&watcher);
 }
 
-void Poller::wait(Patience patience) {
-  const bool at_once = patience == Patience::none || !turns_.empty();
+void Poller::wait(Patience timeout) {
+  const bool at_once = timeout == Patience::none || !turns_.empty();
   const int count = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()), at_once ? 0 : -1);
   left_ = std::span(events_).first(count > 0 ? static_cast<std::size_t>(count) : 0);  // below zero: a signal
   taking_turns_.swap(turns_);

@@ -58,7 +58,7 @@ class Poller {
   void give_turn(Watcher& watcher);
 
   // One round: waits, and calls the watchers of all that is ready, and those whose turn it is.
-  void wait(Patience patience);
+  void wait(Patience timeout);
 
  private:
   void take_turns();

@@ -65,7 +65,7 @@ class Link {
   // Ends Output::pause: Session::on_resume, then input goes on.
   void resume() const;
   // The same at a given time, to the precision of the system's timers. The latest call counts.
-  void resume_at(Moment when) const;
+  void resume_at(SteadyTime when) const;
   // At once; what is unsent is lost. Output::close_after is the orderly way.
   void close() const;
 
@@ -106,7 +106,7 @@ class Session {
   [[nodiscard]] virtual std::size_t on_input(std::span<char> bytes, Output& out) = 0;
 
   // About every Loop tick, for timeouts that only the protocol knows.
-  virtual void on_tick(Moment /*now*/, Output& /*out*/) {}
+  virtual void on_tick(SteadyTime /*now*/, Output& /*out*/) {}
 
   // After Link::resume: the place to write held answers. on_input follows if bytes are left.
   virtual void on_resume(Output& /*out*/) {}

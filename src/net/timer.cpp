@@ -12,7 +12,7 @@
 
 namespace weir::net {
 
-void Timer::set(Moment when, std::function<void()> work) {
+void Timer::set(SteadyTime when, std::function<void()> work) {
   cancel();
   if (node_) {
     node_.key() = when;
@@ -44,20 +44,20 @@ TimerQueue::TimerQueue(Poller& poller) : clock_(poller, *this) {
 void TimerQueue::on_ready(Readiness /*input*/) {
   std::uint64_t expirations = 0;
   (void)!::read(clock_.number(), &expirations, sizeof expirations);
-  const Moment now = Moment::clock::now();
+  const SteadyTime now = SteadyTime::clock::now();
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty() && waiting_.begin()->first <= now; --left) {
     const std::function<void()> work = waiting_.begin()->second->take();
     work();
   }
-  wake_at(waiting_.empty() ? Moment::max() : waiting_.begin()->first);
+  wake_at(waiting_.empty() ? SteadyTime::max() : waiting_.begin()->first);
 }
 
-void TimerQueue::wake_at(Moment when) noexcept {
+void TimerQueue::wake_at(SteadyTime when) noexcept {
   using std::chrono::nanoseconds;
   using std::chrono::seconds;
   waking_at_ = when;
-  if (when == Moment::max()) return;
-  const auto since = std::max(when.time_since_epoch(), Moment::duration(1));  // nothing would mean never
+  if (when == SteadyTime::max()) return;
+  const auto since = std::max(when.time_since_epoch(), SteadyTime::duration(1));  // nothing would mean never
   const auto whole = std::chrono::duration_cast<seconds>(since);
   itimerspec setting{};
   setting.it_value.tv_sec = whole.count();

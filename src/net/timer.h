@@ -20,12 +20,12 @@ class Timer {
   Timer& operator=(const Timer&) = delete;
 
   // In place of what it was set to.
-  void set(Moment when, std::function<void()> work);
+  void set(SteadyTime when, std::function<void()> work);
   void cancel() noexcept;
 
  private:
   friend class TimerQueue;
-  using Waiting = std::multimap<Moment, Timer*>;
+  using Waiting = std::multimap<SteadyTime, Timer*>;
 
   [[nodiscard]] std::function<void()> take() noexcept;
 
@@ -47,10 +47,10 @@ class TimerQueue final : private Watcher {
   friend class Timer;
 
   void on_ready(Readiness ready) override;
-  void wake_at(Moment when) noexcept;
+  void wake_at(SteadyTime when) noexcept;
 
   Timer::Waiting waiting_;
-  Moment waking_at_ = Moment::max();
+  SteadyTime waking_at_ = SteadyTime::max();
   Watched clock_;
 };
 

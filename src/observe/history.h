@@ -31,7 +31,7 @@ class History {
   // The oldest first.
   [[nodiscard]] std::vector<Second> seconds() const;
 
-  // What a limit decided in the last `most` of these seconds. Where it decided nothing, noughts; none: it is beyond
+  // What a limit decided in the last `most` of these seconds. Where it decided nothing, zeros; none: it is beyond
   // `max_limits`, which are those that came first and have not been idle for the whole time.
   [[nodiscard]] std::optional<std::vector<TrafficCounts>> of(std::string_view limit, std::size_t most = length) const;
 

@@ -61,7 +61,7 @@ bool is_hexadecimal(std::string_view text) noexcept {
   return std::ranges::all_of(text, base::is_lower_hex_digit);
 }
 
-// Lower case, and not all noughts.
+// Lower case, and not all zeros.
 bool is_id(std::string_view text) noexcept {
   return is_hexadecimal(text) && text.find_first_not_of('0') != std::string_view::npos;
 }

@@ -114,15 +114,15 @@ void append_recorded(MetricsPage& page, std::span<const Recorder* const> recorde
 }
 
 // What is certain: a sketch may count the denials of other consumers as those of one.
-void append_denied_most(MetricsPage& page, std::span<const Recorder* const> recorders, Instant now) {
-  std::vector<const DeniedMost*> all;
+void append_top_denied(MetricsPage& page, std::span<const Recorder* const> recorders, Instant now) {
+  std::vector<const TopDenied*> all;
   for (const Recorder* recorder : recorders) all.push_back(&recorder->denied());
   std::map<std::string, std::uint64_t> by_limit;
-  for (const DeniedConsumer& consumer : DeniedMost::top(all, std::numeric_limits<std::size_t>::max(), now)) {
+  for (const DeniedConsumer& consumer : TopDenied::top(all, std::numeric_limits<std::size_t>::max(), now)) {
     std::uint64_t& most = by_limit[consumer.limit];
     most = std::max(most, consumer.count - consumer.error);
   }
-  page.family("weir_denied_most", gauge,
+  page.family("weir_top_denied", gauge,
               "Denials of the consumer that a limit denied most, of the last half to whole hour.");
   for (const auto& [limit, denials] : by_limit) page.sample({{"limit", limit}}, denials);
 }
@@ -219,8 +219,8 @@ void append_policy(MetricsPage& page, const Bindings& bindings, const ReloadFigu
   page.family("weir_reloads_total", counter, "Policies that were read anew, by what came of it.");
   page.sample({{"outcome", "applied"}}, reloads.applied);
   page.sample({{"outcome", "refused"}}, reloads.refused);
-  page.single("weir_last_reload_refused", gauge, "1 if the policy that was read last has mistakes and is not in force.",
-              reloads.last_refused ? 1 : 0);
+  page.single("weir_last_reload_rejected", gauge,
+              "1 if the policy that was read last has mistakes and is not in force.", reloads.last_rejected ? 1 : 0);
 }
 
 void append_listeners(MetricsPage& page, std::span<const ListenerFigures> listeners) {
@@ -235,10 +235,10 @@ void append_listeners(MetricsPage& page, std::span<const ListenerFigures> listen
   }
   page.family("weir_requests_total", counter, "Requests, whatever they asked for.");
   for (const ListenerFigures& listener : listeners) page.sample({{"listener", listener.listener}}, listener.requests);
-  page.family("weir_unjudged_total", counter,
+  page.family("weir_unevaluated_total", counter,
               "Calls that ended in an error, or without an answer: a proxy may let them pass.");
   for (const ListenerFigures& listener : listeners) {
-    if (listener.unjudged) page.sample({{"listener", listener.listener}}, *listener.unjudged);
+    if (listener.unevaluated) page.sample({{"listener", listener.listener}}, *listener.unevaluated);
   }
   page.family("weir_denied_unread_total", counter, "Requests that were denied without having been read, by why.");
   for (const ListenerFigures& listener : listeners) {
@@ -295,7 +295,7 @@ void append_metrics(MetricsPage& page, const MetricsSources& sources) {
   const std::shared_ptr<const Bindings> bindings = sources.engine.bindings();
   append_decisions(page, sources.engine.totals());
   append_recorded(page, sources.recorders);
-  append_denied_most(page, sources.recorders, sources.now);
+  append_top_denied(page, sources.recorders, sources.now);
   append_consumers(page, *bindings, sources.now);
   append_tables(page, *bindings, sources.now);
   append_policy(page, *bindings, sources.reloads);

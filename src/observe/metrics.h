@@ -35,14 +35,14 @@ struct ListenerFigures {
     std::string_view reason;
     std::uint64_t count = 0;
   };
-  std::optional<std::uint64_t> unjudged{};
+  std::optional<std::uint64_t> unevaluated{};
   std::span<const Unread> denied_unread{};
 };
 
 struct ReloadFigures {
   std::uint64_t applied = 0;
   std::uint64_t refused = 0;
-  bool last_refused = false;
+  bool last_rejected = false;
   Instant applied_at{};  // the policy in force
 };
 

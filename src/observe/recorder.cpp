@@ -57,7 +57,8 @@ bool is_counted(const EvaluationBatch& batch, std::size_t i) noexcept {
 std::optional<ReceiptEvent> event_of(engine::ReceiptAsk::What what, core::ReceiptResult result) noexcept {
   using What = engine::ReceiptAsk::What;
   const bool is_report = what == What::report;
-  if (result == core::ReceiptResult::not_kept) return is_report ? ReceiptEvent::id_not_kept : ReceiptEvent::not_kept;
+  if (result == core::ReceiptResult::not_kept)
+    return is_report ? ReceiptEvent::id_not_recorded : ReceiptEvent::not_kept;
   if (result == core::ReceiptResult::ended) return ReceiptEvent::ended;
   if (result != core::ReceiptResult::done) return std::nullopt;
   switch (what) {

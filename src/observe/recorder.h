@@ -1,7 +1,7 @@
 // What one loop's evaluator decided, in numbers: how long it took, what is left of each limit, who was denied.
 //
 // The evaluator's thread records, any thread reads. A decision that admits takes no lock and allocates nothing; a
-// denial takes the short one of DeniedMost. Peeks are not recorded.
+// denial takes the short one of TopDenied. Peeks are not recorded.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 #include "engine/evaluation_batch.h"
 #include "observe/consumer_names.h"
 #include "observe/decision_log.h"
-#include "observe/denied_most.h"
 #include "observe/scales.h"
+#include "observe/top_denied.h"
 
 namespace weir::observe {
 
@@ -32,11 +32,11 @@ enum class ReceiptEvent : std::uint8_t {
   extended,
   ended,
   reported,
-  id_not_kept
+  id_not_recorded
 };
 
-inline constexpr std::array<std::string_view, 8> receipt_event_names{"reserved", "not_kept", "settled",  "released",
-                                                                     "extended", "ended",    "reported", "id_not_kept"};
+inline constexpr std::array<std::string_view, 8> receipt_event_names{
+    "reserved", "not_kept", "settled", "released", "extended", "ended", "reported", "id_not_recorded"};
 
 struct ReceiptTotals {
   std::array<std::uint64_t, receipt_event_names.size()> events{};
@@ -67,7 +67,7 @@ class Recorder final : public engine::Observer {
   // From any thread.
   void add_to(RecorderTotals& totals) const;
   void add_to(DurationHistogram::Totals& durations) const noexcept { durations_.add_to(durations); }
-  [[nodiscard]] const DeniedMost& denied() const noexcept { return denied_; }
+  [[nodiscard]] const TopDenied& denied() const noexcept { return denied_; }
 
  private:
   struct LimitFigures {
@@ -102,7 +102,7 @@ class Recorder final : public engine::Observer {
 
   DurationHistogram durations_;
   BatchHistogram batches_;
-  DeniedMost denied_;
+  TopDenied denied_;
 
   std::vector<Limit*> by_number_;  // of the policy in force; of the evaluator's thread
   mutable std::mutex mutex_;       // guards that limits_ grows, not what is counted in it

@@ -55,7 +55,7 @@ class SecondMeter {
 
   explicit SecondMeter(Instant start) noexcept : at_(start) {}
 
-  // From the last call to now. A clock that steps back makes a span of nought.
+  // From the last call to now. A clock that steps back makes a span of zero.
   [[nodiscard]] MeasuredSecond measure(Instant now, Totals totals, const Gauges& gauges);
 
  private:

@@ -92,7 +92,7 @@ void Spikes::know(std::span<const std::string> names) {
   for (const std::string& name : names) {
     if (limits_.size() >= max_limits) break;
     limits_.try_emplace(name);
-    told_.try_emplace(name);  // nought, so that the first is a rise
+    told_.try_emplace(name);  // zero, so that the first is a rise
   }
 }
 
@@ -123,11 +123,11 @@ std::vector<Spikes::Spike> Spikes::add_limits(std::span<const LimitTraffic> limi
 
 // What each was denied since the last time. A sketch that begins anew, or that gave a consumer's place to another, has
 // less than before: then nothing is known of this second.
-void Spikes::notice_consumers(const DeniedMost& denied, const std::vector<DeniedMost::Count>& counts) {
+void Spikes::notice_consumers(const TopDenied& denied, const std::vector<TopDenied::Count>& counts) {
   Denials& before = before_[&denied];
   Denials now;
   now.reserve(counts.size());
-  for (const DeniedMost::Count& count : counts) now[{*count.limit, count.consumer}] += count.denials;
+  for (const TopDenied::Count& count : counts) now[{*count.limit, count.consumer}] += count.denials;
   for (const auto& [key, denials] : now) {
     const auto found = before.find(key);
     const std::uint64_t known = found == before.end() ? 0 : found->second;
@@ -143,10 +143,10 @@ void Spikes::notice_consumers(const DeniedMost& denied, const std::vector<Denied
   before = std::move(now);
 }
 
-std::vector<Spikes::Spike> Spikes::add_consumers(std::span<const DeniedMost* const> denied, std::size_t seconds) {
+std::vector<Spikes::Spike> Spikes::add_consumers(std::span<const TopDenied* const> denied, std::size_t seconds) {
   std::vector<Spike> begun;
   if (seconds == 0) return begun;
-  for (const DeniedMost* const one : denied) notice_consumers(*one, one->counts());
+  for (const TopDenied* const one : denied) notice_consumers(*one, one->counts());
   watched_ += seconds;
   for (auto& [key, consumer] : consumers_) {
     const std::uint32_t count = per_second(std::exchange(consumer.added, 0), seconds);

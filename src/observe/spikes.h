@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "observe/denied_most.h"
 #include "observe/recent_traffic.h"
+#include "observe/top_denied.h"
 #include "weir/time.h"
 
 namespace weir::observe {
@@ -130,7 +130,7 @@ class Spikes {
     std::string limit{};
     std::uint64_t consumer = 0;  // a keyed hash; 0: all of the limit
     SpikeTest::Rates rates{};
-    const DeniedMost* from = nullptr;  // who knows the consumer's name
+    const TopDenied* from = nullptr;  // who knows the consumer's name
   };
 
   // The limits of the policy that is in force from now on. Of those that it had before the past is known, and that is
@@ -142,7 +142,7 @@ class Spikes {
   [[nodiscard]] std::vector<Spike> add_limits(std::span<const LimitTraffic> limits, std::size_t seconds, Instant now);
 
   // The same of consumers, by what they were denied since the start.
-  [[nodiscard]] std::vector<Spike> add_consumers(std::span<const DeniedMost* const> denied, std::size_t seconds);
+  [[nodiscard]] std::vector<Spike> add_consumers(std::span<const TopDenied* const> denied, std::size_t seconds);
 
   // From any thread.
   struct Lasting {
@@ -176,18 +176,18 @@ class Spikes {
     SpikeTest test;
     std::uint64_t silent = 0;  // seconds
     std::uint64_t added = 0;   // in this second
-    const DeniedMost* from = nullptr;
+    const TopDenied* from = nullptr;
   };
   using Denials = std::unordered_map<Key, std::uint64_t, KeyHash>;
 
-  void notice_consumers(const DeniedMost& denied, const std::vector<DeniedMost::Count>& counts);
+  void notice_consumers(const TopDenied& denied, const std::vector<TopDenied::Count>& counts);
 
   mutable std::mutex mutex_;  // guards limits_ and told_
   std::map<std::string, OfLimit, std::less<>> limits_;
   std::map<std::string, Told> told_;
   std::unordered_map<Key, OfConsumer, KeyHash> consumers_;
-  std::size_t watched_ = 0;                                // seconds
-  std::unordered_map<const DeniedMost*, Denials> before_;  // of each loop
+  std::size_t watched_ = 0;                               // seconds
+  std::unordered_map<const TopDenied*, Denials> before_;  // of each loop
 };
 
 }  // namespace weir::observe

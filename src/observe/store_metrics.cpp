@@ -139,7 +139,7 @@ void append_approximate(MetricsPage& page, const engine::Bindings& bindings) {
   page.family("weir_approximate_bound_units", gauge,
               "What an approximate limit can admit at worst in a window or a time to fill, by the nodes there are.");
   for (const Row& row : rows) page.sample({{"limit", row.limit}, {"tier", row.tier}}, row.bound);
-  page.family("weir_approximate_over_units", gauge,
+  page.family("weir_approximate_excess_units", gauge,
               "The most that the store found used beyond an approximate limit, since this node has it.");
   for (const Row& row : rows) page.sample({{"limit", row.limit}, {"tier", row.tier}}, row.over);
 }
@@ -188,15 +188,15 @@ void append_slice_metrics(MetricsPage& page, const engine::Bindings& bindings) {
   page.single("weir_lease_unanswered_total", counter, "Messages about slices that the store did not answer.",
               value(counts.unanswered));
   page.family("weir_lease_units_total", counter,
-              "What became of units: granted to this node, reported as used, given back, lapsed and charged, or spent "
+              "What became of units: granted to this node, reported as used, given back, expired and charged, or spent "
               "before they were granted and charged.");
   page.sample({{"outcome", "granted"}}, value(counts.granted));
   page.sample({{"outcome", "reported"}}, value(counts.reported));
   page.sample({{"outcome", "returned"}}, value(counts.returned));
-  page.sample({{"outcome", "lapsed"}}, value(counts.lapsed));
+  page.sample({{"outcome", "expired"}}, value(counts.expired));
   page.sample({{"outcome", "unasked"}}, value(counts.unasked));
-  page.single("weir_lease_denied_by_held_total", counter,
-              "Denials while other nodes held units that would have been enough.", value(counts.denied_by_held));
+  page.single("weir_lease_contended_denials_total", counter,
+              "Denials while other nodes held units that would have been enough.", value(counts.contended_denials));
   append_approximate(page, bindings);
 }
 

@@ -2,7 +2,7 @@
 //
 // - `{name}` fills a whole segment and matches any one; `*` does the same without a name.
 // - `**` is the last segment or none, and matches any number of segments, also none: `/api/**` matches `/api`.
-// - Any other segment is a literal, written plainly or percent-encoded. Literals are compared by
+// - Any other segment is a literal, written plain_text or percent-encoded. Literals are compared by
 //   segment_text() below, so without regard to the case of ASCII letters.
 // - A slash at the end means nothing, as in requests.
 // - A template `GET` matches HEAD as well; a template `HEAD` matches HEAD only.

@@ -52,8 +52,8 @@ struct ListenerConfig {
 
   std::vector<std::string> hosts;  // http, admin: beyond addresses and localhost; `*` is any
 
-  Duration hold_max = std::chrono::seconds(5);  // this and the next three: http
-  std::size_t hold_limit = 1'000;
+  Duration max_delay = std::chrono::seconds(5);  // this and the next three: http
+  std::size_t max_delayed = 1'000;
   AuthHeaders auth_headers = AuthHeaders::automatic;
   std::size_t max_body = std::size_t{1} << 20;
 

@@ -50,8 +50,8 @@ std::string say_hosts(const Parts& parts) {
 
 std::string say_hold(const Parts& parts) {
   const ListenerConfig& http = *parts.listener->config;
-  if (http.hold_limit == 0 || http.hold_max == Duration::zero()) return "no answer held";
-  return fmt::format("up to {} answers held for up to {}", http.hold_limit, duration_text(http.hold_max));
+  if (http.max_delayed == 0 || http.max_delay == Duration::zero()) return "no answer held";
+  return fmt::format("up to {} answers held for up to {}", http.max_delayed, duration_text(http.max_delay));
 }
 
 std::string say_auth_headers(const Parts& parts) {
@@ -175,9 +175,9 @@ std::vector<Field> make_fields() {  // NOLINT(readability-function-size): it is 
       {"listeners.http.max_body",  // connections have their bounds from the start
        restarts(Restart::field, size(&ListenerConfig::max_body, {.least = kib, .most = 64 * mib})), "Default: 1MiB.",
        [](P p) { return "bodies up to " + size_text(p.listener->config->max_body); }},
-      {"listeners.http.hold_max", time(&ListenerConfig::hold_max, {.least = none, .most = minutes(10)}),
+      {"listeners.http.max_delay", time(&ListenerConfig::max_delay, {.least = none, .most = minutes(10)}),
        "How long an answer may be held for a queue. Default: 5s.", say_hold},
-      {"listeners.http.hold_limit", whole(&ListenerConfig::hold_limit, {.least = 0, .most = 1'000'000}),
+      {"listeners.http.max_delayed", whole(&ListenerConfig::max_delayed, {.least = 0, .most = 1'000'000}),
        "How many answers may be held. Default: 1000."},
       {"listeners.http.auth_headers", choice(&ListenerConfig::auth_headers, auth_header_names),
        "Where /v1/auth finds the request. Default: auto.", say_auth_headers},
@@ -205,8 +205,8 @@ std::vector<Field> make_fields() {  // NOLINT(readability-function-size): it is 
        [](P p) { return p.config.fields.choice.rate_limit ? "RateLimit" : ""; }},
       {"fields.x_rate_limit", x_rate_limit(), "X-RateLimit-*, and what its reset is. Default: delta.",
        say_x_rate_limit},
-      {"fields.older", truth(&FieldChoice::older_triple), "RateLimit-Limit, -Remaining and -Reset. Default: false.",
-       [](P p) { return p.config.fields.choice.older_triple ? "RateLimit-*" : ""; }},
+      {"fields.legacy", truth(&FieldChoice::legacy_fields), "RateLimit-Limit, -Remaining and -Reset. Default: false.",
+       [](P p) { return p.config.fields.choice.legacy_fields ? "RateLimit-*" : ""; }},
       {"fields.retry_jitter", time(&FieldsConfig::retry_jitter, {.least = none, .most = hours(1)}),
        "At most so much is added to Retry-After, at random. Default: 0s.", say_retry},
 

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "frontend/admin/feed.h"
-#include "observe/denied_most.h"
 #include "observe/history.h"
 #include "observe/log_line.h"
 #include "observe/log_writer.h"
 #include "observe/notices.h"
 #include "observe/seconds.h"
 #include "observe/spikes.h"
+#include "observe/top_denied.h"
 #include "weir/time.h"
 
 namespace weir::server {
@@ -33,7 +33,7 @@ class Live {
     observe::Gauges gauges{};
     std::string store_error{};                          // the last, if the store is away
     std::map<std::string, std::uint64_t> overflowed{};  // decisions on shared states, by limit
-    std::vector<const observe::DeniedMost*> denied{};   // of each loop
+    std::vector<const observe::TopDenied*> denied{};    // of each loop
   };
   void add(Sample sample);
 

@@ -48,8 +48,8 @@ std::vector<frontend::StoreReport::Slices> slices_out(const engine::Bindings& bi
 
 }  // namespace
 
-std::vector<const observe::DeniedMost*> Server::denied_of_loops() const {
-  std::vector<const observe::DeniedMost*> all;
+std::vector<const observe::TopDenied*> Server::denied_of_loops() const {
+  std::vector<const observe::TopDenied*> all;
   for (const auto& worker : workers_) all.push_back(&worker->recorder().denied());
   return all;
 }
@@ -147,10 +147,10 @@ frontend::LimitsReport Server::limits_report(const frontend::LimitsAsked& asked)
   }
   add_states(*bindings, now, report);
   for (observe::DeniedConsumer& denied :
-       observe::DeniedMost::top(denied_of_loops(), std::numeric_limits<std::size_t>::max(), now)) {
+       observe::TopDenied::top(denied_of_loops(), std::numeric_limits<std::size_t>::max(), now)) {
     auto* const figures = figures_of(denied.limit);
-    if (figures == nullptr || figures->denied_most.size() >= asked.denied_most) continue;
-    figures->denied_most.push_back(std::move(denied));
+    if (figures == nullptr || figures->top_denied.size() >= asked.top_denied) continue;
+    figures->top_denied.push_back(std::move(denied));
   }
   for (auto& [limit, figures] : report.limits) {
     std::ranges::stable_sort(figures.by_route, std::ranges::greater{},

@@ -30,7 +30,7 @@ NodeCountFile::NodeCountFile(const fs::path& state_directory)
   if (!path_.empty()) saved_ = read_count(path_);
 }
 
-Result<void> NodeCountFile::keep(std::uint32_t nodes, Moment now) {
+Result<void> NodeCountFile::keep(std::uint32_t nodes, SteadyTime now) {
   if (path_.empty()) return {};
   const bool is_smaller = saved_ && nodes < *saved_;
   if (!is_smaller || !smaller_since_) smaller_since_ = is_smaller ? std::optional(now) : std::nullopt;

@@ -16,7 +16,7 @@ namespace weir::server {
 
 class NodeCountFile {
  public:
-  using Moment = std::chrono::steady_clock::time_point;
+  using SteadyTime = std::chrono::steady_clock::time_point;
 
   // How long a smaller count must last.
   static constexpr std::chrono::minutes until_smaller{5};
@@ -28,14 +28,14 @@ class NodeCountFile {
   [[nodiscard]] std::optional<std::uint32_t> saved() const noexcept { return saved_; }
 
   // The nodes are so many now. Writes where that has changed.
-  [[nodiscard]] Result<void> keep(std::uint32_t nodes, Moment now);
+  [[nodiscard]] Result<void> keep(std::uint32_t nodes, SteadyTime now);
 
  private:
   [[nodiscard]] Result<void> write(std::uint32_t nodes);
 
   std::filesystem::path path_;  // empty: none
   std::optional<std::uint32_t> saved_;
-  std::optional<Moment> smaller_since_;  // the count, than the one in the file
+  std::optional<SteadyTime> smaller_since_;  // the count, than the one in the file
 };
 
 }  // namespace weir::server

@@ -23,8 +23,8 @@ frontend::HttpOptions http_options(const FrontendOptions& from) {
   options.hosts = frontend::HostNames(from.listener.hosts);
   options.token = from.token;
   options.auth_headers = headers[static_cast<std::size_t>(from.listener.auth_headers)];
-  options.hold_max = from.listener.hold_max;
-  options.hold_limit = (from.listener.hold_limit + from.loops - 1) / from.loops;
+  options.max_delay = from.listener.max_delay;
+  options.max_delayed = (from.listener.max_delayed + from.loops - 1) / from.loops;
   return options;
 }
 
@@ -82,7 +82,7 @@ class HttpProtocol final : public ProtocolOf<frontend::HttpFrontend, http_option
   using ProtocolOf::ProtocolOf;
 
  private:
-  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+  std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& with, const FrontendOptions& options) override {
     return add(with.context, with.health, http_options(options));
   }
 };
@@ -106,12 +106,12 @@ class RlsProtocol final : public ProtocolOf<frontend::RlsFrontend, rls_options> 
     page.sample({}, figures.assignments);
     page.family("weir_quota_renewals_total", Type::counter, "Assignments that were told again as they were.");
     page.sample({}, figures.renewals);
-    page.family("weir_quota_refused_total", Type::counter, "Reports of buckets for which there was no room.");
+    page.family("weir_quota_rejected_total", Type::counter, "Reports of buckets for which there was no room.");
     page.sample({}, figures.refused);
   }
 
  private:
-  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+  std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& with, const FrontendOptions& options) override {
     return add(with.context, with.health, rls_options(options), quotas_);
   }
 
@@ -170,7 +170,7 @@ class RespProtocol final : public ProtocolOf<frontend::RespFrontend, resp_option
   }
 
  private:
-  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+  std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& with, const FrontendOptions& options) override {
     const auto on_reset = [&backend = with.backend](const frontend::MadeReset& reset) { tell(backend, reset); };
     return add(with.context, resp_options(options), on_reset, transaction_budget_);
   }
@@ -200,7 +200,7 @@ class AdminProtocol final : public ProtocolOf<frontend::AdminFrontend, admin_opt
   void add_traffic(observe::TrafficTotals& /*totals*/) const override {}  // operators are not traffic
 
  private:
-  std::unique_ptr<frontend::Frontend> make(const Surroundings& with, const FrontendOptions& options) override {
+  std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& with, const FrontendOptions& options) override {
     return add(with.context, with.backend, with.health, admin_options(options));
   }
 };
@@ -247,7 +247,7 @@ Result<FrontendOptions> frontend_options(const ListenerConfig& listener, const s
   return options;
 }
 
-std::unique_ptr<frontend::Frontend> Protocol::make_frontend(const Surroundings& surroundings,
+std::unique_ptr<frontend::Frontend> Protocol::make_frontend(const FrontendDependencies& surroundings,
                                                             const FrontendOptions& options) {
   auto frontend = make(surroundings, options);
   frontends_.push_back(frontend.get());

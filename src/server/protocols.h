@@ -49,7 +49,7 @@ class Protocol {
     Instant now{};
   };
   // What a frontend works with; all of it stays longer.
-  struct Surroundings {
+  struct FrontendDependencies {
     frontend::LoopContext& context;
     const frontend::Health& health;
     frontend::AdminBackend& backend;
@@ -63,7 +63,7 @@ class Protocol {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }  // of its listener in weir.yaml
 
   // For another loop. Not from several threads.
-  [[nodiscard]] std::unique_ptr<frontend::Frontend> make_frontend(const Surroundings& surroundings,
+  [[nodiscard]] std::unique_ptr<frontend::Frontend> make_frontend(const FrontendDependencies& surroundings,
                                                                   const FrontendOptions& options);
   // Other options for the frontend of a loop, after a reload. On the loop's thread.
   virtual void change(std::size_t loop, const FrontendOptions& options) = 0;
@@ -84,7 +84,7 @@ class Protocol {
   virtual void append_metrics(observe::MetricsPage& /*page*/) const {}
 
  private:
-  [[nodiscard]] virtual std::unique_ptr<frontend::Frontend> make(const Surroundings& surroundings,
+  [[nodiscard]] virtual std::unique_ptr<frontend::Frontend> make(const FrontendDependencies& surroundings,
                                                                  const FrontendOptions& options) = 0;
 
   const std::string name_;

@@ -82,7 +82,7 @@ Result<void> try_rights(RedisProbe& probe, const std::string& prefix, RedisFacts
 }  // namespace
 
 RedisProbe::RedisProbe(net::Loop& loop, store::redis::ServerConnection::Options options)
-    : loop_(loop), where_(options.endpoint.text()), patience_(options.patience) {
+    : loop_(loop), where_(options.endpoint.text()), timeout_(options.timeout) {
   Owner& owner = *this;
   loop_.run([&] { connection_ = std::make_unique<store::redis::ServerConnection>(loop_, std::move(options), owner); });
 }
@@ -114,12 +114,12 @@ Result<void> RedisProbe::wait(const std::function<void()>& begin) {
   }
   loop_.run(begin);
   std::unique_lock lock(mutex_);
-  const auto enough = patience_ + std::chrono::milliseconds(200);
+  const auto enough = timeout_ + std::chrono::milliseconds(200);
   if (!changed_.wait_for(lock, enough, [this] { return done_; })) {
     lock.unlock();
     loop_.run([this] { connection_->close(); });  // nothing is taken after this
     lock.lock();
-    if (!done_) error_ = Error{where_, "does not answer within " + policy::duration_text(patience_)};
+    if (!done_) error_ = Error{where_, "does not answer within " + policy::duration_text(timeout_)};
   }
   if (error_) return tl::unexpected(*error_);
   return {};

@@ -26,7 +26,7 @@ class RedisProbe final : private store::redis::ServerConnection::Owner {
  public:
   using Take = std::function<void(const wire::resp::Reply&)>;
 
-  // Nothing takes longer than `options.patience`.
+  // Nothing takes longer than `options.timeout`.
   RedisProbe(net::Loop& loop, store::redis::ServerConnection::Options options);
   ~RedisProbe() override;
   RedisProbe(const RedisProbe&) = delete;
@@ -52,7 +52,7 @@ class RedisProbe final : private store::redis::ServerConnection::Owner {
 
   net::Loop& loop_;
   const std::string where_;
-  const Duration patience_;
+  const Duration timeout_;
   std::unique_ptr<store::redis::ServerConnection> connection_;  // of the loop's thread, as the next two
   const Take* take_ = nullptr;
   std::chrono::steady_clock::time_point sent_;

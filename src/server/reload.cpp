@@ -77,7 +77,7 @@ Result<Server::Reload> Server::reload() {
   ++(outcome ? reloads_.applied : reloads_.refused);
   reloads_.last = {.at = now, .error = outcome ? std::string() : outcome.error().message()};
   if (!outcome) {
-    reloads_.last_refused = {.at = now, .error = outcome.error().message(), .problems = problems};
+    reloads_.last_rejected = {.at = now, .error = outcome.error().message(), .problems = problems};
     return tl::unexpected(outcome.error());
   }
   reloads_.loaded_at = now;
@@ -174,7 +174,7 @@ frontend::PolicyReport Server::policy_report() {
                                             .warnings = reloads_.problems},
                                 .on_disk = disk_policy_->read,
                                 .last_reload = reloads_.last,
-                                .last_refused = reloads_.last_refused};
+                                .last_rejected = reloads_.last_rejected};
 }
 
 void Server::on_request(std::function<void()> wake) {

@@ -46,14 +46,14 @@ net::ListenerCounts counts_of(const Listeners& listeners) {
   return sum;
 }
 
-struct Unjudged {
+struct Unevaluated {
   std::uint64_t failed = 0;
   std::array<observe::ListenerFigures::Unread, frontend::unread_names.size()> denied;
 };
 
 // A session that threw, and one whose input was beyond its bound, ended without an answer as well.
-Unjudged unjudged_of(const net::ListenerCounts& counts, const std::vector<const frontend::Frontend*>& frontends) {
-  Unjudged sum{.failed = counts.faults + counts.overlong, .denied = {}};
+Unevaluated unevaluated_of(const net::ListenerCounts& counts, const std::vector<const frontend::Frontend*>& frontends) {
+  Unevaluated sum{.failed = counts.faults + counts.overlong, .denied = {}};
   for (std::size_t i = 0; i < sum.denied.size(); ++i) sum.denied[i].reason = frontend::unread_names[i];
   for (const frontend::Frontend* frontend : frontends) {
     const frontend::UnevaluatedCounts& own = *frontend->unevaluated();
@@ -74,8 +74,8 @@ std::string Server::metrics() {
   for (const auto& worker : workers_) recorders.push_back(&worker->recorder());
   std::vector<Ended> outcomes;
   outcomes.reserve(listeners_.size());
-  std::vector<Unjudged> unjudged;
-  unjudged.reserve(listeners_.size());
+  std::vector<Unevaluated> unevaluated;
+  unevaluated.reserve(listeners_.size());
   std::vector<observe::ListenerFigures> listeners;
   for (const OpenListener& listener : listeners_) {
     const net::ListenerCounts counts = counts_of(listener.sockets);
@@ -86,16 +86,16 @@ std::string Server::metrics() {
                          .connections = outcomes.back()});
     const auto& frontends = listener.protocol->frontends();
     if (frontends.front()->unevaluated() == nullptr) continue;
-    unjudged.push_back(unjudged_of(counts, frontends));
-    listeners.back().unjudged = unjudged.back().failed;
-    listeners.back().denied_unread = unjudged.back().denied;
+    unevaluated.push_back(unevaluated_of(counts, frontends));
+    listeners.back().unevaluated = unevaluated.back().failed;
+    listeners.back().denied_unread = unevaluated.back().denied;
   }
   observe::ReloadFigures reloads;
   {
     const std::lock_guard guard(mutex_);
     reloads = {.applied = reloads_.applied,
                .refused = reloads_.refused,
-               .last_refused = reloads_.last && !reloads_.last->error.empty(),
+               .last_rejected = reloads_.last && !reloads_.last->error.empty(),
                .applied_at = reloads_.loaded_at};
   }
   observe::MetricsPage page;
@@ -140,8 +140,8 @@ frontend::AdminStatus::Store Server::store_status() const {
     told.servers = std::max(told.servers, static_cast<std::uint64_t>(counts->servers.value()));
     told.connected = std::min(told.connected, static_cast<std::uint64_t>(counts->connected.value()));
     worst = std::max(worst, counts->breaker());
-    const Instant since(Duration(counts->away_since.value()));
-    if (since != Instant{}) told.away_since = std::min(told.away_since.value_or(since), since);
+    const Instant since(Duration(counts->unavailable_since.value()));
+    if (since != Instant{}) told.unavailable_since = std::min(told.unavailable_since.value_or(since), since);
     const auto said = counts->last_error.get();
     if (said.text.empty() || (told.failed_at && said.at < *told.failed_at)) continue;
     told.failed_at = said.at;
@@ -200,10 +200,10 @@ frontend::AdminStatus Server::status() {
   return status;
 }
 
-std::vector<observe::DeniedConsumer> Server::denied_most(std::size_t most) {
-  std::vector<const observe::DeniedMost*> all;
+std::vector<observe::DeniedConsumer> Server::top_denied(std::size_t most) {
+  std::vector<const observe::TopDenied*> all;
   for (const auto& worker : workers_) all.push_back(&worker->recorder().denied());
-  return observe::DeniedMost::top(all, most, clock_.now());
+  return observe::TopDenied::top(all, most, clock_.now());
 }
 
 }  // namespace weir::server

@@ -355,10 +355,10 @@ void Server::announce_stop() {
   log_->info("stopping in " + policy::duration_text(config_.grace) + ": until then all is answered, but not ready");
 }
 
-// Other nodes can have slices at once then, and need not wait for them to lapse; nor for this node to be silent.
+// Other nodes can have slices at once then, and need not wait for them to expire; nor for this node to be silent.
 void Server::leave_store() {
   if (store_counts_.empty()) return;
-  const auto deadline = net::Moment::clock::now() + std::chrono::milliseconds(500);
+  const auto deadline = net::SteadyTime::clock::now() + std::chrono::milliseconds(500);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     (*loops_)[i].run([&] { workers_[i]->leave_store(); });
   }
@@ -369,7 +369,8 @@ void Server::leave_store() {
     }
     return all;
   };
-  while (!are_back() && net::Moment::clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!are_back() && net::SteadyTime::clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Server::stop() {
@@ -377,7 +378,7 @@ void Server::stop() {
   health_.set_serving(false);
   refuse_requests();
   log_->info("stopping: no new connections, and what is under way is finished");
-  const auto deadline = net::Moment::clock::now() + config_.drain;
+  const auto deadline = net::SteadyTime::clock::now() + config_.drain;
   for (const OpenListener& listener : listeners_) {
     for (const auto& socket : listener.sockets) socket->start_drain();
   }

@@ -134,7 +134,7 @@ class Server final : private frontend::AdminBackend {
   // AdminBackend, from the loops.
   [[nodiscard]] std::string metrics() override;
   [[nodiscard]] frontend::AdminStatus status() override;
-  [[nodiscard]] std::vector<observe::DeniedConsumer> denied_most(std::size_t most) override;
+  [[nodiscard]] std::vector<observe::DeniedConsumer> top_denied(std::size_t most) override;
   void reload(Reloaded done) override;
   void policy(PolicyRead done) override;
   [[nodiscard]] frontend::Feed& feed() override { return live_->feed(); }
@@ -151,7 +151,7 @@ class Server final : private frontend::AdminBackend {
   // Once a second, on a thread of its own: what the counters say, for the page.
   void sample();
   [[nodiscard]] observe::Gauges gauges() const;
-  [[nodiscard]] std::vector<const observe::DeniedMost*> denied_of_loops() const;
+  [[nodiscard]] std::vector<const observe::TopDenied*> denied_of_loops() const;
   [[nodiscard]] std::map<std::string, std::uint64_t> overflowed_by_limit() const;
   void add_states(const engine::Bindings& bindings, Instant now, frontend::LimitsReport& report) const;
   // The limits of the policy in force are watched for bursts.
@@ -195,7 +195,7 @@ class Server final : private frontend::AdminBackend {
     std::uint64_t applied = 0;
     std::uint64_t refused = 0;
     std::optional<frontend::AdminStatus::Reload> last;
-    std::optional<frontend::PolicyReport::Refused> last_refused;
+    std::optional<frontend::PolicyReport::Refused> last_rejected;
     Instant loaded_at{};  // the policy in force
     std::string policy_file;
     std::string policy_origin;

@@ -65,7 +65,7 @@ void SharedNodes::append_to(frontend::AdminStatus::Store& status) const {
     status.heartbeats.push_back({.name = std::move(node.facts.name),
                                  .version = std::move(node.facts.version),
                                  .policy = std::move(node.facts.policy),
-                                 .heard_ago = node.silent,
+                                 .last_seen_ago = node.silent,
                                  .is_self = node.is_self,
                                  .differs = differs});
   }

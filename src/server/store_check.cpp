@@ -27,8 +27,8 @@ using store::redis::ServerRole;
 using wire::resp::Reply;
 using wire::resp::ReplyType;
 
-constexpr auto patience = std::chrono::seconds(2);      // with one server
-constexpr auto all_patience = std::chrono::seconds(8);  // with all of them: beyond, no other is begun with
+constexpr auto timeout = std::chrono::seconds(2);      // with one server
+constexpr auto all_timeout = std::chrono::seconds(8);  // with all of them: beyond, no other is begun with
 constexpr auto clock_slack = std::chrono::seconds(1);
 
 std::string counted(std::size_t count, std::string_view what) {
@@ -80,7 +80,7 @@ class StoreInspection {
   // Connected; otherwise none, and why.
   Result<std::unique_ptr<RedisProbe>> open(store::redis::ServerConnection::Options options) {
     if (!in_time()) return failure(options.endpoint.text(), "not tried: the others have taken too long");
-    options.patience = patience;
+    options.timeout = timeout;
     auto probe = std::make_unique<RedisProbe>(loop_, std::move(options));
     if (auto connected = probe->connect(); !connected) return tl::unexpected(connected.error());
     return probe;
@@ -96,12 +96,12 @@ class StoreInspection {
     }
     const std::string where = endpoint.text();
     const std::size_t before = report_.errors.size();
-    judge(where, *facts);
+    evaluate(where, *facts);
     if (report_.errors.size() > before) return {};
     return *std::move(facts);
   }
 
-  void judge(const std::string& where, const RedisFacts& facts) {
+  void evaluate(const std::string& where, const RedisFacts& facts) {
     if (!facts.forbidden.empty()) {
       return fail(
           fmt::format("{}: the user may not do what deciding takes ({}); docs/operations.md has the ACL that "
@@ -250,7 +250,7 @@ class StoreInspection {
   const RedisConfig& redis_;
   const StoreAccess& access_;
   CheckReport& report_;
-  const steady_clock::time_point deadline_ = steady_clock::now() + all_patience;
+  const steady_clock::time_point deadline_ = steady_clock::now() + all_timeout;
 };
 
 }  // namespace

@@ -77,13 +77,13 @@ void Worker::await_store(const WorkerContext& context, net::Loop& loop) {
     }
     open();
   };
-  startup_timer_.set(net::Moment::clock::now() + context.startup_timeout, too_late);
+  startup_timer_.set(net::SteadyTime::clock::now() + context.startup_timeout, too_late);
 }
 
 // Rarely where nothing is leased.
 void Worker::watch_slices() {
   const auto pause = std::chrono::milliseconds(store_->has_slices() ? 25 : 250);
-  slices_timer_.set(net::Moment::clock::now() + pause, [this] {
+  slices_timer_.set(net::SteadyTime::clock::now() + pause, [this] {
     store_->tick();
     watch_slices();
   });

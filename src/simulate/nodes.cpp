@@ -113,7 +113,7 @@ Nodes::Nodes(const NodesOptions& options, std::shared_ptr<const policy::Ruleset>
       store_(clock_, options.round_trip, max_states),
       awake_until_(options.nodes, Instant::min()) {
   store_.messages_of.resize(ruleset_->limits.size());
-  store_.denied_by_held_of.resize(ruleset_->limits.size());
+  store_.contended_denials_of.resize(ruleset_->limits.size());
   const std::size_t share = max_consumers / std::max<std::size_t>(1, ruleset_->limits.size());
   for (const policy::CompiledLimit& limit : ruleset_->limits) {
     OfLimit& of = limits_.emplace_back(OfLimit{{}, LimitDemand(limit.live, std::min(max_measured, share))});
@@ -138,7 +138,7 @@ void Nodes::add(const Query& query, Instant at, const Verdict& exact) {
   request.batch->add(query);
   request.is_done = request.batch->submit(at);
   if (request.is_done) {
-    if (!exact.outcomes.empty()) ++report_.without_trip;
+    if (!exact.outcomes.empty()) ++report_.without_round_trip;
   } else {
     request.batch->on_done([&request] { request.is_done = true; });
   }
@@ -205,7 +205,7 @@ void Nodes::DistantStore::note(const store::Group& group) {
     if (limit != limits.end()) ++counts[limit->second];
   };
   for (const store::Check& check : group.checks) raise(messages_of, check);
-  for (const store::Check* const check : states.denied_by_held()) raise(denied_by_held_of, *check);
+  for (const store::Check* const check : states.contended_denials()) raise(contended_denials_of, *check);
 }
 
 // --- what became of them
@@ -260,10 +260,10 @@ NodesReport Nodes::finish(double seconds) {
   for (const auto& node : nodes_) node->add_paths(paths);
   for (std::size_t i = 0; i < limits_.size(); ++i) {
     NodesReport::OfLimit of = limits_[i].report;
-    of.judged = paths[i].judged;
-    of.without_trip = paths[i].without_trip;
+    of.evaluated = paths[i].evaluated;
+    of.without_round_trip = paths[i].without_round_trip;
     of.messages = store_.messages_of[i];
-    of.denied_by_held = store_.denied_by_held_of[i];
+    of.contended_denials = store_.contended_denials_of[i];
     for (const Demand& got : limits_[i].admitted.report(ruleset_->tiers.names)) {
       const std::uint64_t most = got.rates.front().number.all;
       if (got.upper_bound) of.over.reset();

@@ -79,8 +79,8 @@ class Nodes {
     std::deque<Answer> answers;  // on their way, in the order of their times
     LimitsOfStates limits;
     RatePeak messages;
-    std::vector<std::uint64_t> messages_of;        // by limit
-    std::vector<std::uint64_t> denied_by_held_of;  // likewise
+    std::vector<std::uint64_t> messages_of;           // by limit
+    std::vector<std::uint64_t> contended_denials_of;  // likewise
   };
 
   // What became of one limit in a request.

@@ -22,16 +22,16 @@ struct NodesReport {
   struct OfLimit {
     std::string name;
     std::string consistency;  // as it is decided: `leased`, `exact (queue)`; of tiers that differ, all of them
-    std::uint64_t judged = 0;
+    std::uint64_t evaluated = 0;
     std::uint64_t exact_admitted = 0;
     std::uint64_t exact_denied = 0;
     std::uint64_t admitted = 0;
     std::uint64_t denied = 0;
-    std::uint64_t newly_denied = 0;    // not so by exact
-    std::uint64_t newly_admitted = 0;  // denied by exact
-    std::uint64_t denied_by_held = 0;  // by the store, while slices held what would have been enough
-    std::uint64_t without_trip = 0;    // of the judged
-    std::uint64_t messages = 0;        // to the store, with something about this limit in them
+    std::uint64_t newly_denied = 0;        // not so by exact
+    std::uint64_t newly_admitted = 0;      // denied by exact
+    std::uint64_t contended_denials = 0;   // by the store, while slices held what would have been enough
+    std::uint64_t without_round_trip = 0;  // of the evaluated
+    std::uint64_t messages = 0;            // to the store, with something about this limit in them
     // By how much the worst consumer was over the limit, at its worst; none of an algorithm for which it is not known.
     std::optional<std::uint64_t> over = 0;
     std::optional<std::uint64_t> max_excess{};  // of an approximate limit: what it is stated to be at most, at once
@@ -46,11 +46,11 @@ struct NodesReport {
   std::uint64_t denied = 0;
   std::uint64_t newly_denied = 0;
   std::uint64_t newly_admitted = 0;
-  std::uint64_t covered = 0;       // by a limit
-  std::uint64_t without_trip = 0;  // of the covered: answered at once, the store was not asked
-  RatePeak::Peaks messages;        // to the store; `requests` is how many
-  double messages_per_second = 0;  // over the whole log
-  std::vector<OfLimit> limits;     // in file order
+  std::uint64_t covered = 0;             // by a limit
+  std::uint64_t without_round_trip = 0;  // of the covered: answered at once, the store was not asked
+  RatePeak::Peaks messages;              // to the store; `requests` is how many
+  double messages_per_second = 0;        // over the whole log
+  std::vector<OfLimit> limits;           // in file order
 };
 
 [[nodiscard]] constexpr const char* name_of(Spread spread) noexcept {

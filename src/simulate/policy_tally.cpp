@@ -177,7 +177,7 @@ LimitReport PolicyTally::limit_report(std::size_t limit, const engine::Engine::T
     report.counts += report.routes.back().counts;
   }
   std::ranges::stable_sort(report.routes, std::ranges::greater{},
-                           [](const LimitOnRoute& route) { return route.counts.judged(); });
+                           [](const LimitOnRoute& route) { return route.counts.evaluated(); });
   report.pace = pace_of(of.rate, stretch);
   report.hardest_hit = hardest_hit(of.denied);
   report.demand = of.demand.report(bindings_.ruleset().tiers.names);

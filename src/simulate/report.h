@@ -41,7 +41,7 @@ struct LimitCounts {
   [[nodiscard]] std::uint64_t denied() const noexcept {  // for any reason of this limit
     return of(engine::Event::denied) + of(engine::Event::blocked);
   }
-  [[nodiscard]] std::uint64_t judged() const noexcept {
+  [[nodiscard]] std::uint64_t evaluated() const noexcept {
     return denied() + of(engine::Event::admitted) + of(engine::Event::uncharged) + of(engine::Event::warned) +
            of(engine::Event::shadow_denied);
   }

@@ -337,8 +337,8 @@ function nodes(found) {
     table(["limit:l name", "decided:l", "denied by exact", "by the nodes", "newly denied",
            "denied while nodes held enough", "newly admitted", "over", "without a trip", "messages"],
       found.limits.map((of) => [of.name, of.consistency, ...[of.exact_denied, of.denied, of.newly_denied,
-        of.denied_by_held, of.newly_admitted].map(grouped), of.over === null ? "-" : grouped(of.over),
-        percent(of.without_trip, of.judged), grouped(of.messages)])))];
+        of.contended_denials, of.newly_admitted].map(grouped), of.over === null ? "-" : grouped(of.over),
+        percent(of.without_round_trip, of.evaluated), grouped(of.messages)])))];
 }
 
 function estimates(found) {
@@ -378,10 +378,10 @@ const limitCandidate = (candidate) => [
 
 function limitRoutes({routes}) {
   if (routes.length < 2) return [];
-  return [heading(4, "By route"), table(["route:l name", "judged", "denied", "share"],
+  return [heading(4, "By route"), table(["route:l name", "evaluated", "denied", "share"],
     routes.slice(0, maxRows).map((of) => {
-      const judged = of.denied + of.admitted + of.uncharged + of.warned + of.shadow_denied;
-      return [of.route, grouped(judged), grouped(of.denied), percent(of.denied, judged)];
+      const evaluated = of.denied + of.admitted + of.uncharged + of.warned + of.shadow_denied;
+      return [of.route, grouped(evaluated), grouped(of.denied), percent(of.denied, evaluated)];
     }))];
 }
 

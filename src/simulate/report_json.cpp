@@ -27,11 +27,12 @@
 //                   newly_denied_consumers [{limit, consumers RANKING}], newly_admitted_consumers likewise; or null
 //   nodes           count, spread ("round-robin" | "client"), round_trip (seconds), consistency (of all limits, or
 //   null:
-//                   as the policy says), admitted, denied, newly_denied, newly_admitted, covered, without_trip (of the
-//                   covered), messages {total, mean_per_second, peak_second {count, at}, peak_minute {count, at}},
-//                   limits [{name, consistency, judged, exact_admitted, exact_denied, admitted, denied, newly_denied,
-//                     newly_admitted, denied_by_held, without_trip, messages, over (or null), max_excess (or null)}];
-//                     or null
+//                   as the policy says), admitted, denied, newly_denied, newly_admitted, covered, without_round_trip
+//                   (of the covered), messages {total, mean_per_second, peak_second {count, at}, peak_minute {count,
+//                   at}}, limits [{name, consistency, evaluated, exact_admitted, exact_denied, admitted, denied,
+//                   newly_denied,
+//                     newly_admitted, contended_denials, without_round_trip, messages, over (or null), max_excess (or
+//                     null)}]; or null
 //   estimates       [{estimate ("report" | "max" | "p95 of 100" | "4096"), admitted, denied, newly_denied,
 //                   newly_admitted (not so if the costs had been known beforehand),
 //                   limits [{name, denied, reserved, spent, given_back, wasted (units x seconds), overspent,
@@ -228,19 +229,19 @@ class ReportJson {
     json_.fields("count", nodes->nodes, "spread", name_of(nodes->spread), "round_trip", nodes->round_trip);
     json_.field_or_null("consistency", nodes->consistency);
     json_.fields("admitted", nodes->admitted, "denied", nodes->denied, "newly_denied", nodes->newly_denied,
-                 "newly_admitted", nodes->newly_admitted, "covered", nodes->covered, "without_trip",
-                 nodes->without_trip);
+                 "newly_admitted", nodes->newly_admitted, "covered", nodes->covered, "without_round_trip",
+                 nodes->without_round_trip);
     json_.begin_object("messages");
     json_.fields("total", nodes->messages.requests, "mean_per_second", nodes->messages_per_second);
     peak("peak_second", nodes->messages.second);
     peak("peak_minute", nodes->messages.minute);
     json_.end_object();
     json_.list("limits", nodes->limits, [&](const NodesReport::OfLimit& of) {
-      json_.object({}, "name", of.name, "consistency", of.consistency, "judged", of.judged, "exact_admitted",
+      json_.object({}, "name", of.name, "consistency", of.consistency, "evaluated", of.evaluated, "exact_admitted",
                    of.exact_admitted, "exact_denied", of.exact_denied, "admitted", of.admitted, "denied", of.denied,
-                   "newly_denied", of.newly_denied, "newly_admitted", of.newly_admitted, "denied_by_held",
-                   of.denied_by_held, "without_trip", of.without_trip, "messages", of.messages, "over", of.over,
-                   "max_excess", of.max_excess);
+                   "newly_denied", of.newly_denied, "newly_admitted", of.newly_admitted, "contended_denials",
+                   of.contended_denials, "without_round_trip", of.without_round_trip, "messages", of.messages, "over",
+                   of.over, "max_excess", of.max_excess);
     });
     json_.end_object();
   }

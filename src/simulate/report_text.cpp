@@ -21,7 +21,7 @@ std::string styled(const std::string& text, const char* code, Colour colour) {
 // Columns aligned, widths bounded.
 class TextTable {
  public:
-  // `limit<28|judged|...`: titles; `<` aligns a column to the left, and a number bounds its width, which is 24
+  // `limit<28|evaluated|...`: titles; `<` aligns a column to the left, and a number bounds its width, which is 24
   // otherwise.
   explicit TextTable(std::string_view titles) {
     while (!titles.empty()) {
@@ -138,11 +138,11 @@ class ReportText {
   void limits(const PolicyReport& policy, const std::string& title) {
     if (policy.limits.empty()) return;
     heading(title);
-    TextTable rows("limit<28|numbers<24|judged|admitted|denied|share|warned|shadow|peak/s|peak/min");
+    TextTable rows("limit<28|numbers<24|evaluated|admitted|denied|share|warned|shadow|peak/s|peak/min");
     for (const LimitReport& limit : policy.limits) {
       const LimitCounts& counts = limit.counts;
-      rows.add({limit.name, limit.numbers, grouped(counts.judged()), grouped(counts.of(engine::Event::admitted)),
-                grouped(counts.denied()), percent(counts.denied(), counts.judged()),
+      rows.add({limit.name, limit.numbers, grouped(counts.evaluated()), grouped(counts.of(engine::Event::admitted)),
+                grouped(counts.denied()), percent(counts.denied(), counts.evaluated()),
                 grouped(counts.of(engine::Event::warned)), grouped(counts.of(engine::Event::shadow_denied)),
                 grouped(limit.pace.second.count), grouped(limit.pace.minute.count)});
     }
@@ -152,14 +152,14 @@ class ReportText {
 
   // Where a limit denies on more than one route, which.
   void limits_on_routes(const PolicyReport& policy) {
-    TextTable rows("limit<28|route<44|judged|denied|share");
+    TextTable rows("limit<28|route<44|evaluated|denied|share");
     for (const LimitReport& limit : policy.limits) {
       if (limit.routes.size() < 2 || limit.counts.denied() == 0) continue;
       std::size_t shown = 0;
       for (const LimitOnRoute& route : limit.routes) {
         if (route.counts.denied() == 0 || ++shown > max_consumers) continue;
-        rows.add({limit.name, route.route, grouped(route.counts.judged()), grouped(route.counts.denied()),
-                  percent(route.counts.denied(), route.counts.judged())});
+        rows.add({limit.name, route.route, grouped(route.counts.evaluated()), grouped(route.counts.denied()),
+                  percent(route.counts.denied(), route.counts.evaluated())});
       }
     }
     if (rows.empty()) return;
@@ -257,8 +257,8 @@ class ReportText {
         "no trip|messages");
     for (const NodesReport::OfLimit& of : nodes.limits) {
       rows.add({of.name, of.consistency, grouped(of.exact_admitted), grouped(of.exact_denied), grouped(of.admitted),
-                grouped(of.denied), grouped(of.newly_denied), grouped(of.denied_by_held), grouped(of.newly_admitted),
-                of.over ? grouped(*of.over) : "-", percent(of.without_trip, of.judged), grouped(of.messages)});
+                grouped(of.denied), grouped(of.newly_denied), grouped(of.contended_denials), grouped(of.newly_admitted),
+                of.over ? grouped(*of.over) : "-", percent(of.without_round_trip, of.evaluated), grouped(of.messages)});
     }
     table(rows);
     line("Against one exact store. held: denied by the store while nodes held what would have been enough; over: by");

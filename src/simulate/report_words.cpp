@@ -105,7 +105,7 @@ std::string title_of(const NodesReport& nodes) {
 
 std::string traffic_of(const NodesReport& nodes) {
   return fmt::format("without a trip {} of the requests; {} to the store, {}/s, at most {} in one second",
-                     percent(nodes.without_trip, nodes.covered),
+                     percent(nodes.without_round_trip, nodes.covered),
                      counted(nodes.messages.requests, "message", "messages"), rounded(nodes.messages_per_second),
                      grouped(nodes.messages.second.count));
 }

@@ -15,13 +15,13 @@ void SharedStates::decide(Group& group, Instant now) {
   of_checks_.clear();
   for (const Check& check : group.checks) of_checks_.push_back(&states_[check.key]);
   decider_.decide(group, of_checks_, now);
-  denied_by_held_.clear();
+  contended_denials_.clear();
   for (std::size_t i = 0; i < group.checks.size(); ++i) {
     const Check& check = group.checks[i];
     store::SharedState& state = *of_checks_[i];
     if (group.operation == store::Operation::decide && !check.decision.admitted &&
         store::is_admitted_without_slices(check, state, now)) {
-      denied_by_held_.push_back(&check);
+      contended_denials_.push_back(&check);
     }
     static_cast<State&>(state).over_at = state.forget_at(*check.rule);
   }

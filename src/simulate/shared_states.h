@@ -25,7 +25,9 @@ class SharedStates {
   void decide(store::Group& group, Instant now);
 
   // Of the last group that was decided, the checks that denied and would not have, had no slices been out.
-  [[nodiscard]] const std::vector<const store::Check*>& denied_by_held() const noexcept { return denied_by_held_; }
+  [[nodiscard]] const std::vector<const store::Check*>& contended_denials() const noexcept {
+    return contended_denials_;
+  }
 
   // More states counted at a time than may be kept. They were kept all the same.
   [[nodiscard]] bool has_too_many() const noexcept { return has_too_many_; }
@@ -45,7 +47,7 @@ class SharedStates {
   std::size_t sweep_at_ = std::size_t{1} << 16;
   store::SharedDecider decider_;
   std::vector<store::SharedState*> of_checks_;  // of the group that is decided
-  std::vector<const store::Check*> denied_by_held_;
+  std::vector<const store::Check*> contended_denials_;
 };
 
 }  // namespace weir::simulate

@@ -63,9 +63,9 @@ class SimulatedNode::Watched final : public store::Store {
   void count(const Check& check) {
     const auto limit = limits_.find(check.states);
     if (limit == limits_.end()) return;
-    ++paths_[limit->second].judged;
+    ++paths_[limit->second].evaluated;
     if (check.path == store::Path::slice || check.path == store::Path::approximate)
-      ++paths_[limit->second].without_trip;
+      ++paths_[limit->second].without_round_trip;
   }
 
   store::Store& inner_;
@@ -113,8 +113,8 @@ void SimulatedNode::add_states(LimitsOfStates& limits) const {
 
 void SimulatedNode::add_paths(std::vector<LimitPaths>& sums) const {
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i].judged += watched_->paths()[i].judged;
-    sums[i].without_trip += watched_->paths()[i].without_trip;
+    sums[i].evaluated += watched_->paths()[i].evaluated;
+    sums[i].without_round_trip += watched_->paths()[i].without_round_trip;
   }
 }
 

@@ -56,8 +56,8 @@ using LimitsOfStates = std::unordered_map<const store::States*, std::uint32_t>;
 
 // How the decisions of one limit came about.
 struct LimitPaths {
-  std::uint64_t judged = 0;
-  std::uint64_t without_trip = 0;
+  std::uint64_t evaluated = 0;
+  std::uint64_t without_round_trip = 0;
 };
 
 class SimulatedNode {

@@ -54,7 +54,7 @@ Beat read_beat(std::string_view text) {
 NodeList::NodeList(std::string id, std::uint32_t until_counted)
     : id_(std::move(id)), count_(std::max(until_counted, std::uint32_t{1})) {}
 
-void NodeList::take(std::span<const Line> lines, Moment now) {
+void NodeList::take(std::span<const Line> lines, SteadyTime now) {
   const std::lock_guard guard(mutex_);
   if (now - answered_at_ > 2 * between_beats) {  // the store was away; or it is the first answer, and nobody is known
     for (auto& [id, node] : known_) {
@@ -71,7 +71,7 @@ void NodeList::take(std::span<const Line> lines, Moment now) {
   is_counted_.store(true, std::memory_order_relaxed);
 }
 
-void NodeList::hear(const Line& line, Moment now) {
+void NodeList::hear(const Line& line, SteadyTime now) {
   auto found = known_.find(line.id);
   if (found == known_.end()) {
     if (known_.size() >= max_nodes) return;
@@ -87,14 +87,14 @@ void NodeList::hear(const Line& line, Moment now) {
   node.until = beat.leaves ? now : now + max_silence;
 }
 
-std::vector<NodeList::Node> NodeList::nodes(Moment now) const {
+std::vector<NodeList::Node> NodeList::nodes(SteadyTime now) const {
   std::vector<Node> all;
   {
     const std::lock_guard guard(mutex_);
     for (const auto& [id, node] : known_) {
       if (!counts(id, node)) continue;
       all.push_back({.facts = node.facts,
-                     .silent = std::chrono::duration_cast<Duration>(std::max(now - node.heard, Moment::duration{})),
+                     .silent = std::chrono::duration_cast<Duration>(std::max(now - node.heard, SteadyTime::duration{})),
                      .is_self = id == id_});
     }
   }

@@ -53,7 +53,7 @@ struct Beat {
 // One thread takes, any thread reads.
 class NodeList {
  public:
-  using Moment = std::chrono::steady_clock::time_point;
+  using SteadyTime = std::chrono::steady_clock::time_point;
 
   // Three beats missed, and the time until this node looks again.
   static constexpr Duration max_silence = 4 * between_beats;
@@ -80,25 +80,25 @@ class NodeList {
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
 
   // All lines, this node's too, as the store told them in answer to a beat.
-  void take(std::span<const Line> lines, Moment now);
+  void take(std::span<const Line> lines, SteadyTime now);
 
   [[nodiscard]] std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
   // Whether the store has answered.
   [[nodiscard]] bool is_counted() const noexcept { return is_counted_.load(std::memory_order_relaxed); }
   // Those that count, by name. None before the first answer.
-  [[nodiscard]] std::vector<Node> nodes(Moment now) const;
+  [[nodiscard]] std::vector<Node> nodes(SteadyTime now) const;
 
  private:
   // Kept for as long as the store has its line: otherwise one that is dead would be taken for a new one.
   struct Known {
     std::string text;
     NodeFacts facts;
-    Moment heard;
-    Moment until;  // then it does not count any more
-    Moment told;   // by the store, whether the line was another or not
+    SteadyTime heard;
+    SteadyTime until;  // then it does not count any more
+    SteadyTime told;   // by the store, whether the line was another or not
   };
 
-  void hear(const Line& line, Moment now);
+  void hear(const Line& line, SteadyTime now);
   [[nodiscard]] bool counts(const std::string& id, const Known& node) const noexcept {
     return id == id_ || node.until > answered_at_;
   }
@@ -109,7 +109,7 @@ class NodeList {
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, Known, std::less<>> known_;
-  Moment answered_at_{};  // the last time
+  SteadyTime answered_at_{};  // the last time
 };
 
 }  // namespace weir::store

@@ -98,7 +98,7 @@ struct StoreCounts {
   std::array<base::Gauge, breaker_states> breakers;
   base::Counter opened;
   base::Counter closed;
-  base::Gauge away_since;  // the wall clock's microseconds, while any breaker is not closed; otherwise 0
+  base::Gauge unavailable_since;  // the wall clock's microseconds, while any breaker is not closed; otherwise 0
 
   // What the servers say.
   base::Counter evicted_keys;  // while we were connected

@@ -69,10 +69,10 @@ class Query {
   }
 
   // Decides all checks on copies, in order: a key that occurs again sees what came before.
-  bool judge() noexcept {
+  bool evaluate() noexcept {
     bool admitted = true;
     for (std::size_t i = 0; i < checks_.size(); ++i) {
-      judge_one(i);
+      evaluate_one(i);
       admitted = admitted && checks_[i].decision->admitted;
     }
     return admitted;
@@ -99,7 +99,7 @@ class Query {
     Place place;
     Slot slot;
     bool asked_for_room = false;
-    bool overflows = false;  // found no room: judged on a shared cell
+    bool overflows = false;  // found no room: evaluated on a shared cell
     std::size_t leader = 0;  // the first check on the same cell, which has the copy
     alignas(WidePayload) std::array<std::byte, sizeof(WidePayload)> copy;
   };
@@ -264,17 +264,17 @@ class Query {
     });
   }
 
-  void judge_one(std::size_t i) noexcept {
+  void evaluate_one(std::size_t i) noexcept {
     if constexpr (reserves) {
       if (receipts_[i] != nullptr) look_for_receipt(i);
-      judge_one(i, cost_of(i));
+      evaluate_one(i, cost_of(i));
       if (openings_[i].was_open) core::admit_again(*checks_[i].decision);
     } else {
-      judge_one(i, checks_[i].request.cost);
+      evaluate_one(i, checks_[i].request.cost);
     }
   }
 
-  void judge_one(std::size_t i, Cost cost) noexcept {
+  void evaluate_one(std::size_t i, Cost cost) noexcept {
     const HashedRequest& request = checks_[i].request;
     Decision& decision = *checks_[i].decision;
     with(i, [&]<class A, class Payload>(const core::RuleOf<A>& of, Cells<Payload>&) {
@@ -346,7 +346,7 @@ class Query {
 template <bool reserves>
 bool decide(Query<reserves>&& query) noexcept {
   query.lock_cells();
-  const bool admitted = query.judge();
+  const bool admitted = query.evaluate();
   if (admitted) {
     query.charge();
   } else {

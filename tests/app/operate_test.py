@@ -43,8 +43,8 @@ candidate  api: agreed 10 times, 2 newly denied, 1 newly admitted
 PEEK = {"limit": "api", "tier": "free", "mode": "enforce", "admitted": False, "reason": "exceeded", "quota": 4,
         "remaining": 0, "retry_after": 0.75, "reset_after": 3.75, "more_after": 0.75, "consumer": "user=alice"}
 SLICES = {"consistency": "leased", "used": 1, "held": 3, "holders": 2, "slices": [
-    {"holder": "0123456789ab", "units": 2, "ends_after": 0.7, "own": True},
-    {"holder": "fedcba987654", "units": 1, "ends_after": 0.25, "own": False}]}
+    {"holder": "0123456789ab", "units": 2, "expires_after": 0.7, "own": True},
+    {"holder": "fedcba987654", "units": 1, "expires_after": 0.25, "own": False}]}
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 
@@ -150,7 +150,7 @@ class Status(OperateTest):
         ran, _ = self.request((200, '{"version" : "x"}\n'), "status", "--json")
         self.assertEqual((ran.returncode, ran.stdout), (0, '{"version" : "x"}\n'))
 
-    def test_the_consumers_that_were_denied_most(self):
+    def test_the_consumers_that_were_top_denied(self):
         denied = {"denied": [{"limit": "login", "consumer": "ip:0b77", "count": 1200, "error": 2}]}
         ran, requested = self.request((200, denied), "status", "--denied", "7")
         self.assertEqual((ran.returncode, ran.stdout), (0, "      1200  login  ip:0b77\n"))
@@ -291,7 +291,7 @@ class Descriptors(OperateTest):
 
     def test_reset_of_what_others_hold(self):
         self.give_token()
-        done = {"domain": "edge", "consumer": "a=b", "reset": True, "out": {"units": 8, "holders": 2, "ends_after": 0.7}}
+        done = {"domain": "edge", "consumer": "a=b", "reset": True, "out": {"units": 8, "holders": 2, "expires_after": 0.7}}
         ran, _ = self.request((200, done), "reset", *self.ENTRIES)
         self.assertEqual(ran.stdout, "edge: a=b starts afresh.\n"
                                      "Other nodes hold 8 units of before, which they may spend for at most 0.7 s.\n")

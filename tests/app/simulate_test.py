@@ -188,25 +188,25 @@ class Nodes(ProgramTest):
                          (2, "round-robin", 0.001, None))
         self.assertEqual([limit["consistency"] for limit in nodes["limits"]], ["leased", "exact"])
         # The limit for everyone is asked of the store each time.
-        self.assertEqual((nodes["covered"], nodes["without_trip"]), (40, 0))
-        self.assertEqual([limit["without_trip"] for limit in nodes["limits"]], [32, 0])
+        self.assertEqual((nodes["covered"], nodes["without_round_trip"]), (40, 0))
+        self.assertEqual([limit["without_round_trip"] for limit in nodes["limits"]], [32, 0])
 
     def test_leased_spares_trips(self):
         nodes = self.nodes("--nodes", "2", "--consistency", "leased")
         self.assertEqual((nodes["consistency"], nodes["admitted"], nodes["newly_denied"]), ("leased", 40, 0))
         # Of each node the store decides four requests; both limits have a slice from then on.
-        self.assertEqual(nodes["without_trip"], 32)
+        self.assertEqual(nodes["without_round_trip"], 32)
         self.assertEqual([limit["over"] for limit in nodes["limits"]], [0, 0])
 
     def test_exact_asks_for_each_request(self):
         nodes = self.nodes("--nodes", "2", "--consistency", "exact")
-        self.assertEqual((nodes["without_trip"], nodes["messages"]["total"]), (0, 40))
+        self.assertEqual((nodes["without_round_trip"], nodes["messages"]["total"]), (0, 40))
         self.assertEqual(nodes["messages"]["peak_second"]["count"], 40)
 
     def test_a_client_may_stay_on_its_node(self):
         # All 40 requests to one node: four trips.
         nodes = self.nodes("--nodes", "2", "--consistency", "leased", "--spread", "client", "--round-trip", "2ms")
-        self.assertEqual((nodes["spread"], nodes["round_trip"], nodes["without_trip"]), ("client", 0.002, 36))
+        self.assertEqual((nodes["spread"], nodes["round_trip"], nodes["without_round_trip"]), ("client", 0.002, 36))
 
     def test_exact_nodes_decide_as_one_process(self):
         for count in ["1", "3", "50"]:
@@ -230,7 +230,7 @@ class Nodes(ProgramTest):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         limit = json.loads(ran.stdout)["nodes"]["limits"][0]
         self.assertEqual((limit["consistency"], limit["over"], limit["max_excess"]), ("approximate", 0, 2 * (10000 // 8)))
-        self.assertEqual(limit["without_trip"], limit["judged"])
+        self.assertEqual(limit["without_round_trip"], limit["evaluated"])
 
     def test_values_that_make_no_sense(self):
         for arguments, message in {

@@ -15,7 +15,7 @@ constexpr auto limits = R"({"seconds": 60.0, "more": 2, "throttle": {"decisions"
    "headroom": {"bounds": [0, 1], "counts": [2, 3]},
    "states": {"entries": 1, "bytes": 100, "budget": 200, "overflowed": 4}, "consumers": 7,
    "candidate": {"agreed": 3, "newly_denied": 2, "newly_admitted": 1},
-   "denied_most": [{"consumer": "user:17545c29a59adb20", "count": 2, "error": 0}],
+   "top_denied": [{"consumer": "user:17545c29a59adb20", "count": 2, "error": 0}],
    "spike": {"since": "2026-01-05T12:00:00Z", "rate": 50, "past": 9.5},
    "recent": {"decisions": [2, 3], "denied": [0, 2], "shadow_denied": [0, 0]}},
   {"name": "logins", "mode": "shadow", "traffic": {"decisions": 4, "denied": 0, "shadow_denied": 2},
@@ -40,7 +40,7 @@ TEST(TopData, HasLimitsAsTheServerTellsThem) {
   EXPECT_EQ(by_user.overflowed, 4U);
   EXPECT_EQ(by_user.candidate->newly_denied, 2U);
   EXPECT_DOUBLE_EQ(by_user.spike->rate, 50);
-  EXPECT_EQ(by_user.denied_most.at(0).consumer, "user:17545c29a59adb20");
+  EXPECT_EQ(by_user.top_denied.at(0).consumer, "user:17545c29a59adb20");
   EXPECT_TRUE(data.limits[1].is_shadow);
   EXPECT_EQ(data.limits[1].denied(), 2U);
   EXPECT_FALSE(data.limits[1].candidate || data.limits[1].spike);
@@ -113,7 +113,7 @@ TEST(TopData, StoreAndNodes) {
   TopData data;
   ASSERT_TRUE(
       read_cluster(R"({"node": {}, "store": {"topology": "single", "breaker": "open", "servers": 1, "connected": 0,
-    "away_since": "2026-01-05T12:00:00Z", "last_error": {"error": "timeout"}, "nodes": 2,
+    "unavailable_since": "2026-01-05T12:00:00Z", "last_error": {"error": "timeout"}, "nodes": 2,
     "round_trip": {"p50": 0.001, "p99": null}, "heartbeats": [{"differs": false}, {"differs": true}]}})",
                    data));
   EXPECT_EQ(data.store->differing, 1U);

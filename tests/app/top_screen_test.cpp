@@ -71,7 +71,8 @@ TEST(TheScreen, FitsEverySize) {
   for (int i = 0; i < 100; ++i)
     data.limits.push_back(a_limit("limit-with-a-rather-long-name-" + std::to_string(i), 7, 3));
   data.events[0].message = std::string(500, 'x');
-  data.store = {.topology = "cluster", .away_since = "2026-01-05T12:00:00Z", .last_error = std::string(300, 'e')};
+  data.store = {
+      .topology = "cluster", .unavailable_since = "2026-01-05T12:00:00Z", .last_error = std::string(300, 'e')};
   for (const bool looks : {false, true}) {
     for (const bool helps : {false, true}) {
       Screen screen = a_screen(data);
@@ -177,7 +178,7 @@ TEST(TheScreen, LooksAtALimitAndBack) {
   EXPECT_NE(text(screen).find("100 decisions  50 denied (50.0 %)"), std::string::npos);
   TopData data = some_data();
   data.detail = data.limits[0];
-  data.detail->denied_most = {{.limit = "", .consumer = "ip:aaaa", .count = 7}};
+  data.detail->top_denied = {{.limit = "", .consumer = "ip:aaaa", .count = 7}};
   data.detail->by_route = {{"POST /login", {100, 50, 0}}};
   data.detail->candidate = {.agreed = 1, .newly_denied = 2, .newly_admitted = 3};
   data.detail->spike = {.since = "2026-01-05T12:00:00Z", .rate = 50, .past = 9.5};
@@ -241,13 +242,13 @@ TEST(TheScreen, LetsNoControlCharacterThrough) {
   TopLimit limit = a_limit(bad, 5, 2);
   limit.total = {{bad, 1}};
   limit.by_route = {{bad, {1, 1, 0}}};
-  limit.denied_most = {{bad, bad, 1}};
+  limit.top_denied = {{bad, bad, 1}};
   limit.spike = {.since = bad, .rate = 1, .past = 1};
   data.limits = {limit};
   data.detail = limit;
   data.denied = {{bad, bad, 1}};
   data.events = {{.id = 1, .at = bad, .kind = bad, .level = bad, .message = bad}};
-  data.store = {.topology = bad, .away_since = bad, .last_error = bad};
+  data.store = {.topology = bad, .unavailable_since = bad, .last_error = bad};
   for (const bool looks : {false, true}) {
     for (const auto& problem : {std::string(), bad}) {
       data.problem = problem;

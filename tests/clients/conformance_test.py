@@ -205,7 +205,7 @@ class Middleware:
             if "check" in step:
                 ask = lambda: self.check(step["check"])  # noqa: E731
             else:
-                ask = lambda: self.send(case.get("app", "judged"), step)  # noqa: E731
+                ask = lambda: self.send(case.get("app", "evaluated"), step)  # noqa: E731
             if step.get("eventually") or step.get("check", {}).get("cost") == 0:
                 eventually(lambda: mismatch(step["expect"], ask()) is None, json.dumps(step))
             elif step["expect"].get("denied"):

@@ -410,7 +410,7 @@ class Asgi(unittest.TestCase):
         self.assertEqual((query.path, query.ip), ("/a%20b%EF%BF%BD?c=\ufffd", "192.0.2.1"))
         self.assertEqual(list(query.headers), [("x-name", "jürgen"), ("x-name", "\ufffd")])
 
-    def test_websockets_are_judged_too(self):
+    def test_websockets_are_evaluated_too(self):
         websocket = self.scope(type="websocket")
         del websocket["method"]
         [accepted] = self.ask(FakeAsyncClient(ADMITTED), websocket)

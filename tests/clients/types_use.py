@@ -37,7 +37,7 @@ def by_plan(scope: Scope, query: weir.Query) -> weir.Query:
     return dataclasses.replace(query, tier=str(scope["plan"]))
 
 
-def judged(app: WSGIApplication) -> WSGIApplication:
+def evaluated(app: WSGIApplication) -> WSGIApplication:
     return weir.WsgiMiddleware(app, weir.Client(), query=by_user, headers=["accept"], drops_underscores=True)
 
 

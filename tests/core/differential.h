@@ -79,7 +79,7 @@ class Differential {
     }
     for (const std::uint64_t cost : {std::uint64_t{0}, std::uint64_t{1}, operation.cost, limit_.capacity()}) {
       compare("peek", cost, peeked(cost, operation.max_wait),
-              oracle::peek(model_, Cost{cost}, now(), patience(operation)));
+              oracle::peek(model_, Cost{cost}, now(), timeout(operation)));
     }
     return difference_;
   }
@@ -91,7 +91,7 @@ class Differential {
     Int where;  // in the model
   };
 
-  static Int patience(const Operation& operation) { return std::max<Int>(0, operation.max_wait.count()); }
+  static Int timeout(const Operation& operation) { return std::max<Int>(0, operation.max_wait.count()); }
   [[nodiscard]] Int now() const { return now_.time_since_epoch().count(); }
 
   // A bucket knows no more than the time at which it will be full. So while the clock is behind the newest
@@ -115,7 +115,7 @@ class Differential {
     const Decision actual = decided(operation.cost, operation.max_wait);
     const auto before = model_;
     Int where = 0;
-    const Decision expected = oracle::decide(model_, Cost{operation.cost}, now(), where, patience(operation));
+    const Decision expected = oracle::decide(model_, Cost{operation.cost}, now(), where, timeout(operation));
     compare("decide", operation.cost, actual, expected);
     if (expected.admitted && !actual.admitted) model_ = before;
     if (actual.admitted && operation.cost > 0) charges_.push_back({operation.cost, charged_by(actual), where});

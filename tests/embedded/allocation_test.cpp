@@ -24,18 +24,18 @@ const Query long_query{.path = "/api/v1/4711/items?page=2", .ip = "203.0.113.9",
 
 TEST_F(EmbeddedTest, JudgingAndWritingFieldsAllocatesNothing) {
   load(three_limits);
-  const auto judge_many = [&] {
+  const auto evaluate_many = [&] {
     std::size_t written = 0;
     for (int i = 0; i < 100; ++i) {
       clock_->advance(10ms);
-      const Verdict verdict = engine_->judge(long_query);
+      const Verdict verdict = engine_->evaluate(long_query);
       written += verdict ? verdict.fields().size() : 0;
     }
     return written;
   };
-  ASSERT_EQ(judge_many(), 500U);
+  ASSERT_EQ(evaluate_many(), 500U);
   const std::uint64_t before = allocations.load();
-  EXPECT_EQ(judge_many(), 500U);
+  EXPECT_EQ(evaluate_many(), 500U);
   EXPECT_EQ(allocations.load() - before, 0U);
 }
 
@@ -43,20 +43,20 @@ TEST_F(EmbeddedTest, BatchesAllocateNothingEither) {
   load(three_limits);
   const std::vector<Query> queries(200, long_query);
   std::vector<Verdict> verdicts(queries.size());
-  engine_->judge(queries, verdicts);
+  engine_->evaluate(queries, verdicts);
   const std::uint64_t before = allocations.load();
-  for (int i = 0; i < 10; ++i) engine_->judge(queries, verdicts);
+  for (int i = 0; i < 10; ++i) engine_->evaluate(queries, verdicts);
   EXPECT_EQ(allocations.load() - before, 0U);
 }
 
 // Each allocation of a call in turn, until there is none that could fail.
-TEST_F(EmbeddedTest, OutOfMemoryIsADenialAndTheNextCallIsJudged) {
+TEST_F(EmbeddedTest, OutOfMemoryIsADenialAndTheNextCallIsEvaluated) {
   const Policy policy = policy_of(three_limits);
   std::uint64_t failed = 0;
   for (std::uint64_t nth = 0; nth < 10'000; ++nth) {
     auto engine = *Engine::create(policy, {.memory_budget = std::size_t{1} << 20, .clock = clock_});
     fail_in = nth;
-    const Verdict verdict = engine.judge(long_query);
+    const Verdict verdict = engine.evaluate(long_query);
     const bool all_were_there = fail_in.exchange(no_failure) != no_failure;
     if (all_were_there) {
       EXPECT_TRUE(verdict);
@@ -67,7 +67,7 @@ TEST_F(EmbeddedTest, OutOfMemoryIsADenialAndTheNextCallIsJudged) {
     EXPECT_FALSE(verdict) << nth;
     EXPECT_EQ(verdict.reason, Reason::no_memory) << nth;
     EXPECT_EQ(verdict.status(), 503U);
-    EXPECT_TRUE(engine.judge(long_query)) << nth;
+    EXPECT_TRUE(engine.evaluate(long_query)) << nth;
   }
   FAIL() << "a call has fewer allocations";
 }

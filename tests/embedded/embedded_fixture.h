@@ -43,7 +43,7 @@ class EmbeddedTest : public testing::Test {
   }
 
   Verdict send(std::string_view path, std::string_view ip = "203.0.113.7") {
-    return engine_->judge({.path = path, .ip = ip});
+    return engine_->evaluate({.path = path, .ip = ip});
   }
 
   // How many of `count` equal requests pass now.

@@ -68,7 +68,7 @@ TEST_F(EmbeddedTest, ExplainSaysFirstWhatTheEngineAnswers) {
     load(every_outcome);
     Query asked = query;
     asked.ip = "203.0.113.7";
-    const Verdict verdict = engine_->judge(asked);
+    const Verdict verdict = engine_->evaluate(asked);
     const match::ExplainedOutcome outcome = outcome_of(query);
     EXPECT_EQ(outcome.text, text);
     EXPECT_EQ(outcome.status, verdict.status()) << text;

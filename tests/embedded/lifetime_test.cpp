@@ -40,7 +40,9 @@ TEST_F(EmbeddedTest, ReloadThatFailsKeepsThePolicyInForce) {
 TEST_F(EmbeddedTest, WhatIsReservedIsSettledOnce) {
   load("{version: 1, limits: [{name: tokens, consumer_key: user, algorithm: fixed_window, rate: 1000/h}]}");
   const Query query{.user = "alice", .cost = Cost{800}};
-  const auto left = [&] { return engine_->judge({.user = "alice", .cost = Cost{0}, .peek = true}).decision.remaining; };
+  const auto left = [&] {
+    return engine_->evaluate({.user = "alice", .cost = Cost{0}, .peek = true}).decision.remaining;
+  };
   const Engine::Reservation reserved = engine_->reserve(query, 5min);
   ASSERT_TRUE(reserved);
   ASSERT_TRUE(reserved.receipt);
@@ -66,7 +68,7 @@ TEST_F(EmbeddedTest, ReserveUnderAnIdIsTheSameOne) {
   EXPECT_EQ(first.receipt, second.receipt);
   EXPECT_TRUE(engine_->extend(second.receipt, 10min));
   EXPECT_TRUE(engine_->release(second.receipt));
-  EXPECT_EQ(engine_->judge({.user = "alice", .cost = Cost{0}, .peek = true}).decision.remaining, 1000U);
+  EXPECT_EQ(engine_->evaluate({.user = "alice", .cost = Cost{0}, .peek = true}).decision.remaining, 1000U);
   EXPECT_FALSE(engine_->release(Engine::Receipt()));
 }
 
@@ -76,7 +78,7 @@ TEST_F(EmbeddedTest, ReportIsChargedOnceAndNeverDenied) {
   EXPECT_TRUE(engine_->report(query, "call 1"));
   EXPECT_EQ(engine_->report(query, "call 1").limits[0].result, ReceiptResult::repeated);
   EXPECT_TRUE(engine_->report(query, "call 2"));
-  EXPECT_FALSE(engine_->judge({.user = "alice", .cost = Cost{1}}));
+  EXPECT_FALSE(engine_->evaluate({.user = "alice", .cost = Cost{1}}));
 }
 
 TEST_F(EmbeddedTest, WhatRunsAtOnceIsHeldUntilItIsReleased) {
@@ -114,9 +116,9 @@ TEST_F(EmbeddedTest, ReceiptsAndStatesAreRestored) {
   auto restored = Engine::restore(policy, folder.path(), {.clock = clock_});
   ASSERT_TRUE(restored) << restored.error().message();
   EXPECT_TRUE(restored->problems.empty());
-  EXPECT_EQ(restored->engine.judge({.ip = "203.0.113.7"}).decision.remaining, 3U);
+  EXPECT_EQ(restored->engine.evaluate({.ip = "203.0.113.7"}).decision.remaining, 3U);
   EXPECT_TRUE(restored->engine.settle(reserved.receipt, Cost{1}));
-  EXPECT_EQ(restored->engine.judge({.ip = "203.0.113.7"}).decision.remaining, 7U);
+  EXPECT_EQ(restored->engine.evaluate({.ip = "203.0.113.7"}).decision.remaining, 7U);
 }
 
 TEST_F(EmbeddedTest, DamagedSnapshotIsToldAndTheLimitBeginsAfresh) {
@@ -130,7 +132,7 @@ TEST_F(EmbeddedTest, DamagedSnapshotIsToldAndTheLimitBeginsAfresh) {
   auto restored = Engine::restore(policy_of(burst_of(5)), folder.path(), {.clock = clock_});
   ASSERT_TRUE(restored) << restored.error().message();
   EXPECT_FALSE(restored->problems.empty());
-  EXPECT_TRUE(restored->engine.judge({.ip = "203.0.113.7"}));
+  EXPECT_TRUE(restored->engine.evaluate({.ip = "203.0.113.7"}));
 }
 
 TEST_F(EmbeddedTest, MemoryStaysWithinTheBudgetAndNobodyGoesUnlimited) {
@@ -175,7 +177,7 @@ TEST_F(EmbeddedTest, EngineMovesWithItsStates) {
   load(burst_of(2));
   EXPECT_EQ(passing("/", 2), 2);
   Engine moved = std::move(*engine_);
-  EXPECT_FALSE(moved.judge({.ip = "203.0.113.7"}));
+  EXPECT_FALSE(moved.evaluate({.ip = "203.0.113.7"}));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(EmbeddedTest, DirectoryOfRatelimitIsReadAsOnePolicy) {
   const Descriptor descriptor{{&to, 1}};
   for (const auto& [domain, expected] : {std::pair{"a", 1}, std::pair{"b", 2}}) {
     int passed = 0;
-    for (int i = 0; i < 4; ++i) passed += engine->judge_descriptors(domain, {&descriptor, 1}) ? 1 : 0;
+    for (int i = 0; i < 4; ++i) passed += engine->evaluate_descriptors(domain, {&descriptor, 1}) ? 1 : 0;
     EXPECT_EQ(passed, expected) << domain;
   }
 }

@@ -70,10 +70,10 @@ RC_GTEST_PROP(SameVerdicts, AsTheEvaluatorGives, ()) {
                       .peek = request.peek};
     const std::array queries{query, query};
     std::array<Verdict, 2> batch;
-    in_batches.judge(queries, batch);
+    in_batches.evaluate(queries, batch);
     for (const Verdict& verdict : batch) {
       const engine::Verdict expected = evaluator->evaluate(asked.query(), clock->now());
-      expect_same(one_by_one.judge(query), expected, *ruleset);
+      expect_same(one_by_one.evaluate(query), expected, *ruleset);
       expect_same(verdict, expected, *ruleset);
     }
   }

@@ -30,9 +30,9 @@ TEST_F(EmbeddedTest, ThreadsAdmitExactlyTheLimit) {
         std::vector<Query> queries(10, Query{.ip = "203.0.113.7"});
         std::vector<Verdict> verdicts(10);
         for (int i = 0; i < 10; ++i) {
-          engine_->judge(queries, verdicts);
+          engine_->evaluate(queries, verdicts);
           for (const Verdict& verdict : verdicts) admitted += verdict.admitted ? 1 : 0;
-          admitted += engine_->judge({.ip = "203.0.113.7"}) ? 1 : 0;
+          admitted += engine_->evaluate({.ip = "203.0.113.7"}) ? 1 : 0;
         }
       });
     }
@@ -56,7 +56,7 @@ TEST_F(EmbeddedTest, VerdictsReadWhileAnotherThreadReloadsAndSavesAreWhole) {
       std::vector<Verdict> kept;
       const std::string ip = "203.0.113." + std::to_string(t);
       while (!stop) {
-        kept.push_back(engine_->judge({.ip = ip}));
+        kept.push_back(engine_->evaluate({.ip = ip}));
         const Engine::Reservation held = engine_->hold({.path = "/held", .ip = ip});
         if (held && running.fetch_add(1) >= 3) mixed.fetch_add(1);
         for (const Verdict& verdict : kept) {

@@ -124,7 +124,7 @@ TEST_P(EqualVerdictsTest, OfDescriptors) {
 
 // CL.THROTTLE, with limits that change under a key.
 TEST_P(EqualVerdictsTest, OfCommands) {
-  if (!asks_candidates()) return;  // half of the limit then: store_away_test.cpp
+  if (!asks_candidates()) return;  // half of the limit then: store_unavailable_test.cpp
   load_both(every_kind_of_limit);
   const auto table = *store::ThrottleTable::create(std::size_t{4} << 20, {1, 2});
   const bool holds = rc::check([&] {

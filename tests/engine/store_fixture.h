@@ -3,8 +3,8 @@
 //
 // While the store is away three things differ by design: candidates are not asked, resets fail, and of a limit that a
 // request brings along (an override, CL.THROTTLE) this process admits half. What a test says of these it says on
-// `answering_stores`, and store_away_test.cpp says what holds instead. All other limits are given the whole as this
-// process's share, so that their numbers are the same.
+// `answering_stores`, and store_unavailable_test.cpp says what holds instead. All other limits are given the whole as
+// this process's share, so that their numbers are the same.
 #pragma once
 
 #include <array>

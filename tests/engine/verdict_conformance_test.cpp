@@ -165,7 +165,7 @@ TEST(Verdict, PolicyThatPutsTooManyLimitsOnOneRouteIsRefused) {
   const auto refused = Engine::create(ruleset_of(text), {.memory_budget = 64U << 20, .hash_key = {}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message(),
-            "limits: '/a/b' is covered by 65 limits, and at most 64 are judged together: let fewer limits cover it");
+            "limits: '/a/b' is covered by 65 limits, and at most 64 are evaluated together: let fewer limits cover it");
 }
 
 }  // namespace

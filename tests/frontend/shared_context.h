@@ -89,7 +89,7 @@ class Conversation {
     return std::exchange(out_.bytes(), {});
   }
 
-  std::string tick(net::Moment now) {
+  std::string tick(net::SteadyTime now) {
     session_->on_tick(now, out_);
     return std::exchange(out_.bytes(), {});
   }

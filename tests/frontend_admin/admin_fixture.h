@@ -28,7 +28,7 @@ inline constexpr Instant noon{std::chrono::sys_days{std::chrono::year{2026} / 1 
 struct FakeBackend : AdminBackend {
   std::string metrics() override { return "# TYPE weir_up gauge\nweir_up 1\n"; }
   AdminStatus status() override { return status_now; }
-  std::vector<observe::DeniedConsumer> denied_most(std::size_t most) override {
+  std::vector<observe::DeniedConsumer> top_denied(std::size_t most) override {
     auto first = denied;
     first.resize(std::min(most, first.size()));
     asked_for = most;
@@ -44,7 +44,7 @@ struct FakeBackend : AdminBackend {
   }
   std::vector<observe::Notice> notices(std::size_t most) override { return notices_now.newest(most); }
   void limits(const LimitsAsked& asked, LimitsRead done) override {
-    limits_asked = {asked.only, asked.denied_most, asked.recent};
+    limits_asked = {asked.only, asked.top_denied, asked.recent};
     limits_read.push_back(std::move(done));
   }
   std::optional<StoreReport> store_report() override { return store_now; }

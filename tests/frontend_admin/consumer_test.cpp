@@ -124,7 +124,7 @@ TEST_F(AdminFrontendTest, ResetForgetsOneConsumer) {
   const Reply reply = ask("POST /v1/limits/api/consumers/user=alice/reset", admin);
   EXPECT_EQ(reply.status, 200U);
   EXPECT_EQ(reply.body,
-            R"({"limit":"api","consumer":"user=alice","reset":true,"out":{"units":0,"holders":0,"ends_after":0}})"
+            R"({"limit":"api","consumer":"user=alice","reset":true,"out":{"units":0,"holders":0,"expires_after":0}})"
             "\n");
   EXPECT_NE(ask("GET /v1/limits/api/consumers/user=alice").body.find(R"("remaining":4)"), std::string::npos);
 }
@@ -221,7 +221,7 @@ TEST_F(AdminDescriptorTest, IsReset) {
   EXPECT_EQ(ask("POST /v1/domains/edge/descriptor/reset?address=a").status, 401U);
   const Reply reply = ask("POST /v1/domains/edge/descriptor/reset?address=a", admin);
   EXPECT_EQ(reply.body,
-            R"({"domain":"edge","consumer":"address=a","reset":true,"out":{"units":0,"holders":0,"ends_after":0}})"
+            R"({"domain":"edge","consumer":"address=a","reset":true,"out":{"units":0,"holders":0,"expires_after":0}})"
             "\n");
   EXPECT_NE(ask("GET /v1/domains/edge/descriptor?address=a").body.find(R"("remaining":2)"), std::string::npos);
 }

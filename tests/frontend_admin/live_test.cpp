@@ -29,7 +29,7 @@ TEST_F(AdminFrontendTest, LimitsHaveTheirNumbersAndWhatTheyDid) {
   figures.total[static_cast<std::size_t>(engine::Event::admitted)] = 6;
   figures.headroom.counts[0] = 4;
   figures.states = {.entries = 3, .bytes = 64, .budget = 128, .overflowed = 1};
-  figures.denied_most = {{"api", "user:9f3c0d12ab34ef56", 4, 1}};
+  figures.top_denied = {{"api", "user:9f3c0d12ab34ef56", 4, 1}};
   figures.spike = observe::Spikes::Lasting{noon, {500.5, 90, 60}};
   figures.recent = {{4, 1, 0}, {6, 3, 0}};
   const LimitsReport report{.span = 60s, .throttle = {2, 1, 0}, .limits = {{"api", figures}}};
@@ -43,7 +43,7 @@ TEST_F(AdminFrontendTest, LimitsHaveTheirNumbersAndWhatTheyDid) {
         R"("by_route":[{"route":"GET /api/{rest}","decisions":10,"denied":4,"shadow_denied":0}])",
         R"("headroom":{"bounds":[0,0.01,0.05,0.1,0.25,0.5,0.75,1],"counts":[4,0,0,0,0,0,0,0]})",
         R"("states":{"entries":3,"bytes":64,"budget":128,"overflowed":1},"consumers":3,"candidate":null)",
-        R"("denied_most":[{"consumer":"user:9f3c0d12ab34ef56","count":4,"error":1}])",
+        R"("top_denied":[{"consumer":"user:9f3c0d12ab34ef56","count":4,"error":1}])",
         R"("spike":{"since":"2026-01-05T12:00:00Z","rate":500.5,"past":90,"seconds":60})",
         R"("recent":{"decisions":[4,6],"denied":[1,3],"shadow_denied":[0,0]})",
         R"("candidate":{"algorithm":"fixed_window","numbers":)", R"("denied_share":null)", R"("recent":null)"}) {
@@ -265,7 +265,7 @@ limits:
   }
   clock_.advance(1min);
   EXPECT_TRUE(has(post("/v1/consumer", R"({"consumer":"user=alice"})"),
-                  R"("since":null,"blocked":{"since":"2026-01-05T12:02:00Z","ends_after":7140})"));
+                  R"("since":null,"blocked":{"since":"2026-01-05T12:02:00Z","expires_after":7140})"));
 }
 
 TEST_F(AdminFrontendTest, ResetByBodyForgetsAndIsTold) {

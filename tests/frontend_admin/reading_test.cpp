@@ -69,7 +69,7 @@ TEST_F(AdminFrontendTest, StatusOfAStoreThatNodesShare) {
                   .connected = 1,
                   .breaker = "closed"}),
             R"(,"store":{"kind":"redis","urls":["redis://weir:*****@10.0.0.1:6379/0"],"servers":1,"connected":1,)"
-            R"("breaker":"closed","away_since":null,"last_error":null,"holder":null,"nodes":1,"heartbeats":[]}})"
+            R"("breaker":"closed","unavailable_since":null,"last_error":null,"holder":null,"nodes":1,"heartbeats":[]}})"
             "\n");
   EXPECT_EQ(
       told({.kind = "redis",
@@ -77,18 +77,18 @@ TEST_F(AdminFrontendTest, StatusOfAStoreThatNodesShare) {
             .servers = 3,
             .connected = 2,
             .breaker = "open",
-            .away_since = noon,
+            .unavailable_since = noon,
             .failed_at = noon + 1h,
             .error = "10.0.0.1:6379: refused",
             .holder = "5be0cd19137e",
             .nodes = 2,
-            .heartbeats = {{.name = "a", .version = "0.1.0", .policy = "875f", .heard_ago = 400ms, .is_self = true},
-                           {.name = "b", .version = "0.2.0", .policy = "5ab1", .heard_ago = 2s, .differs = true}}}),
+            .heartbeats = {{.name = "a", .version = "0.1.0", .policy = "875f", .last_seen_ago = 400ms, .is_self = true},
+                           {.name = "b", .version = "0.2.0", .policy = "5ab1", .last_seen_ago = 2s, .differs = true}}}),
       R"(,"store":{"kind":"redis","urls":["redis://a:6379/0","redis://b:6379/0"],"servers":3,"connected":2,)"
-      R"("breaker":"open","away_since":"2026-01-05T12:00:00Z",)"
+      R"("breaker":"open","unavailable_since":"2026-01-05T12:00:00Z",)"
       R"("last_error":{"at":"2026-01-05T13:00:00Z","error":"10.0.0.1:6379: refused"},"holder":"5be0cd19137e","nodes":2,"heartbeats":[)"
-      R"({"name":"a","version":"0.1.0","policy":"875f","heard_ago":0.4,"self":true,"differs":false},)"
-      R"({"name":"b","version":"0.2.0","policy":"5ab1","heard_ago":2,"self":false,"differs":true}]}})"
+      R"({"name":"a","version":"0.1.0","policy":"875f","last_seen_ago":0.4,"self":true,"differs":false},)"
+      R"({"name":"b","version":"0.2.0","policy":"5ab1","last_seen_ago":2,"self":false,"differs":true}]}})"
       "\n");
 }
 

@@ -21,7 +21,7 @@ class HeldReloads final : public FakeBackend {
   // Waits for the next one.
   Reloaded take() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(came_.wait_for(lock, net::patience, [&] { return !waiting_.empty(); }));
+    EXPECT_TRUE(came_.wait_for(lock, net::timeout, [&] { return !waiting_.empty(); }));
     Reloaded first = std::move(waiting_.front());
     waiting_.erase(waiting_.begin());
     return first;

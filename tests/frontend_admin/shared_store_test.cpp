@@ -138,8 +138,8 @@ TEST(SharedAdmin, WhatIsOutIsToldWithItsHolders) {
   const std::string body = admin.body_of(inspect);
   EXPECT_TRUE(has(body, R"("quota":2000,"remaining":1858,)")) << body;
   EXPECT_TRUE(has(body, R"("consistency":"leased","used":2,"held":140,"holders":2,"slices":[)"
-                        R"({"holder":"0123456789ab","units":100,"ends_after":1,"own":false},)"
-                        R"({"holder":"fedcba987654","units":40,"ends_after":0.25,"own":false}],)"))
+                        R"({"holder":"0123456789ab","units":100,"expires_after":1,"own":false},)"
+                        R"({"holder":"fedcba987654","units":40,"expires_after":0.25,"own":false}],)"))
       << body;
 }
 
@@ -148,7 +148,7 @@ TEST(SharedAdmin, OfManySlicesSomeAreListedAndAllCounted) {
   for (std::uint64_t holder = 1; holder <= 40; ++holder) admin.lend(holder << 16, 4, std::chrono::seconds(holder));
   const std::string body = admin.body_of(inspect);
   EXPECT_TRUE(has(body, R"("used":40,"held":160,"holders":40,"slices":[{"holder":"000000000028",)")) << body;
-  EXPECT_TRUE(has(body, R"({"holder":"000000000009","units":4,"ends_after":9,"own":false}],)")) << body;
+  EXPECT_TRUE(has(body, R"({"holder":"000000000009","units":4,"expires_after":9,"own":false}],)")) << body;
 }
 
 // They have states of their own, which nobody holds slices of.
@@ -167,11 +167,11 @@ TEST(SharedAdmin, AResetSaysWhatIsStillOut) {
   admin.lend(1 << 16, 100, std::chrono::seconds(1));
   admin.lend(2 << 16, 40, std::chrono::milliseconds(250));
   EXPECT_EQ(admin.body_of(reset),
-            R"({"limit":"api","consumer":"user=alice","reset":true,"out":{"units":140,"holders":2,"ends_after":1}})"
+            R"({"limit":"api","consumer":"user=alice","reset":true,"out":{"units":140,"holders":2,"expires_after":1}})"
             "\n");
   EXPECT_TRUE(has(admin.body_of(inspect), R"("remaining":2000,)"));
   EXPECT_TRUE(has(admin.body_of(inspect), R"("used":0,"held":0,"holders":0,"slices":[],)"));
-  EXPECT_TRUE(has(admin.body_of(reset), R"("out":{"units":0,"holders":0,"ends_after":0})"));
+  EXPECT_TRUE(has(admin.body_of(reset), R"("out":{"units":0,"holders":0,"expires_after":0})"));
 }
 
 TEST(SharedAdmin, WhatAStoreThatIsAwayHoldsIsNotKnown) {

@@ -149,7 +149,7 @@ TEST_F(AdminStreamTest, WhoeverDoesNotReadIsDropped) {
       [this](const net::Peer& peer, const net::Link& link) { return frontend_->open(peer, link); });
   net::Client client = server.connect();
   client.send(request("GET /v1/stream"));
-  const auto until = std::chrono::steady_clock::now() + net::patience;
+  const auto until = std::chrono::steady_clock::now() + net::timeout;
   const auto await = [&](std::size_t clients) {
     while (backend_.feed_now.clients() != clients && std::chrono::steady_clock::now() < until) {
       publish(std::string(256 << 10, 'x'));

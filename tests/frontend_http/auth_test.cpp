@@ -92,7 +92,7 @@ TEST(Auth, EveryProxyTellsTheRequestInItsWay) {
   }
 }
 
-// A client that adds the header of another proxy's kind must not be judged by it.
+// A client that adds the header of another proxy's kind must not be evaluated by it.
 TEST(Auth, RefusesToChooseBetweenTwoStories) {
   for (const std::string_view headers : {
            "X-Original-URI: /things/7\r\nX-Forwarded-Uri: /cheap\r\n",
@@ -196,7 +196,7 @@ TEST(Auth, HoldsTheAnswerUntilItsTurn) {
 
 TEST(Auth, DoesNotHoldLongerThanItMay) {
   HttpOptions options;
-  options.hold_max = 150ms;
+  options.max_delay = 150ms;
   HttpFixture http(one_per_second_with_queue, options);
   EXPECT_EQ(http.auth("").status, 200);
   Talk second = http.connect();
@@ -208,7 +208,7 @@ TEST(Auth, DoesNotHoldLongerThanItMay) {
 
 TEST(Auth, DoesNotHoldMoreThanItMay) {
   HttpOptions options;
-  options.hold_limit = 1;
+  options.max_delayed = 1;
   HttpFixture http(one_per_second_with_queue, options);
   EXPECT_EQ(http.auth("").status, 200);
   const std::string request = "GET /v1/auth HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -70,13 +70,13 @@ TEST(Check, ADeniedVerdictIsA200OnRequest) {
   EXPECT_EQ(denied.field("Content-Type"), "application/json");
   EXPECT_EQ(denied.field("Retry-After"), "60");
   EXPECT_EQ(denied.field("RateLimit"), "\"by-user\";r=0;t=60");
-  const Answer plainly = http.auth("X-User-Id: alice\r\n");
+  const Answer plain_text = http.auth("X-User-Id: alice\r\n");
   EXPECT_EQ(denied.body,
             R"({"admitted":false,"reason":"exceeded","limit":"by-user","quota":2,"remaining":0,"retry_after":60,)"
             R"("reset_after":60,"delay":0,"route":"other","tier":"default","status":429,"problem":)" +
-                plainly.body + "}")
+                plain_text.body + "}")
       << "the problem is that of /v1/auth";
-  EXPECT_EQ(plainly.status, 429);
+  EXPECT_EQ(plain_text.status, 429);
   EXPECT_EQ(http.check(R"({"user": "alice"})", "/v1/check?").status, 429);
 }
 

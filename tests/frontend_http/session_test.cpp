@@ -100,7 +100,7 @@ TEST(HttpSession, RefusesWhatIsMalformedAfterAnsweringWhatIsNot) {
   }
 }
 
-TEST(HttpSession, WhatAProxysClientSendsIsJudgedOrDenied) {
+TEST(HttpSession, WhatAProxysClientSendsIsEvaluatedOrDenied) {
   const auto auth = [](const std::string& method, const std::string& target, const std::string& headers) {
     return method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nX-User-Id: a\r\n" + headers + "\r\n";
   };
@@ -158,10 +158,10 @@ TEST(HttpSession, UnfinishedRequestIsToldSoInTime) {
     Talk talk = http.connect();
     EXPECT_EQ(talk.say(alice + part).substr(0, 12), "HTTP/1.1 200");
     net::Output out;
-    talk.session().on_tick(net::Moment{}, out);
-    talk.session().on_tick(net::Moment{} + 9s, out);
+    talk.session().on_tick(net::SteadyTime{}, out);
+    talk.session().on_tick(net::SteadyTime{} + 9s, out);
     EXPECT_EQ(out.bytes(), "");
-    talk.session().on_tick(net::Moment{} + 10s, out);
+    talk.session().on_tick(net::SteadyTime{} + 10s, out);
     EXPECT_EQ(statuses(out.bytes()), "408");
     EXPECT_TRUE(out.closing());
   }
@@ -169,8 +169,8 @@ TEST(HttpSession, UnfinishedRequestIsToldSoInTime) {
   Talk idle = http.connect();
   EXPECT_EQ(statuses(idle.say(alice + "\r\n")), "200");
   net::Output out;
-  idle.session().on_tick(net::Moment{}, out);
-  idle.session().on_tick(net::Moment{} + 10s, out);
+  idle.session().on_tick(net::SteadyTime{}, out);
+  idle.session().on_tick(net::SteadyTime{} + 10s, out);
   EXPECT_EQ(out.bytes(), "") << "an empty line is no request";
 }
 

@@ -186,7 +186,7 @@ limits:
   const auto answers = parse_answers(talk.resume());
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0].status, 429);
-  EXPECT_NE(answers[0].body.find("store_away"), std::string::npos) << answers[0].body;
+  EXPECT_NE(answers[0].body.find("store_unavailable"), std::string::npos) << answers[0].body;
 }
 
 TEST(SharedHttp, AnswerIsHeldForItsTurnAfterTheVerdict) {
@@ -201,7 +201,7 @@ TEST(SharedHttp, AnswerIsHeldForItsTurnAfterTheVerdict) {
 
 TEST(SharedHttp, ThoseWhoWaitForAVerdictMayBeHeldToo) {
   HttpOptions options;
-  options.hold_limit = 1;
+  options.max_delayed = 1;
   SharedHttp http(options);
   Conversation first = http.connect();
   EXPECT_EQ(first.say(get("/v1/auth/gateway")), "");

@@ -94,7 +94,7 @@ TEST(RespNamedLimit, MistakesAreNamed) {
   }
 }
 
-TEST(RespNamedLimit, ConsumerThatCouldBeTwoIsJudgedButNeitherLookedAtNorReset) {
+TEST(RespNamedLimit, ConsumerThatCouldBeTwoIsEvaluatedButNeitherLookedAtNorReset) {
   const policy::Loaded loaded = policy::load_text(
       "version: 1\nlimits:\n  - { name: all, consumer_key: [user, ip], algorithm: fixed_window, rate: 1/h }\n",
       "p.yaml");

@@ -143,7 +143,7 @@ TEST(RespReceipt, NoMoreIdsAreKeptThanAThousandTwentyFour) {
     ASSERT_EQ(talk.ask({"WEIR.REPORT", "api", "alice", "0", "ID", std::to_string(i)}), only("done"));
     ASSERT_NE(receipt_in(talk.ask({"WEIR.RESERVE", "api", "bob", "COST", "0", "ID", std::to_string(i)})), "");
   }
-  EXPECT_EQ(talk.say("WEIR.REPORT api alice 1 ID more\r\n"), only("id_not_kept"));
+  EXPECT_EQ(talk.say("WEIR.REPORT api alice 1 ID more\r\n"), only("id_not_recorded"));
   EXPECT_EQ(left(talk, "alice"), "2") << "it is charged";
   EXPECT_EQ(talk.say("WEIR.RESERVE api bob\r\n"), reserved({0, 3, 2, 0, 1'000'000, 0}) + "$-1\r\n:-1\r\n");
 }

@@ -195,7 +195,8 @@ limits:
   Conversation talk = resp.connect();
   EXPECT_EQ(talk.say(check), "");
   resp.store.fail(store::Failure::lost);
-  EXPECT_EQ(talk.resume(), "*8\r\n:1\r\n:3\r\n:0\r\n:1000000\r\n:1000000\r\n:0\r\n$3\r\napi\r\n$10\r\nstore_away\r\n");
+  EXPECT_EQ(talk.resume(),
+            "*8\r\n:1\r\n:3\r\n:0\r\n:1000000\r\n:1000000\r\n:0\r\n$3\r\napi\r\n$10\r\nstore_unavailable\r\n");
 }
 
 TEST(SharedResp, ConnectionThatGoesAwayIsNotAnswered) {

@@ -192,7 +192,7 @@ TEST(RlsDescriptors, CallsOfOneReadAreAnsweredWithOneWrite) {
   EXPECT_EQ(admitted, 3);
 }
 
-TEST(RlsDescriptors, CallsOfOneReadAreJudgedInTheirOrderEachOnItsOwn) {
+TEST(RlsDescriptors, CallsOfOneReadAreEvaluatedInTheirOrderEachOnItsOwn) {
   RlsFixture frontend(shop);
   const auto alice = Ask("shop").descriptor({{"user", "alice"}});
   const auto nothing = Ask("shop").descriptor({{"user", "alice"}}, override_field(0, 2)).descriptor({{"tenant", "t"}});
@@ -211,7 +211,7 @@ TEST(RlsDescriptors, CallsOfOneReadAreJudgedInTheirOrderEachOnItsOwn) {
       << "never charged before";
 }
 
-TEST(RlsDescriptors, MoreCallsOfOneReadThanGoIntoABatchAreAllJudgedInTheirOrder) {
+TEST(RlsDescriptors, MoreCallsOfOneReadThanGoIntoABatchAreAllEvaluatedInTheirOrder) {
   RlsFixture frontend(shop);
   const auto tenant = Ask("shop").descriptor({{"tenant", "t"}});
   std::vector<std::int32_t> streams;

@@ -240,8 +240,8 @@ TEST(QuotaService, AnIdleBucketIsAbandoned) {
 TEST(QuotaService, AStreamWithoutBucketsStaysOpen) {
   QuotaFixture envoy;
   const auto stream = envoy.open(Reports("weir"));
-  envoy.tick(net::Moment(1h));
-  envoy.tick(net::Moment(2h));
+  envoy.tick(net::SteadyTime(1h));
+  envoy.tick(net::SteadyTime(2h));
   envoy.send(stream, Reports().bucket({{"path", "/api/x"}}));
   EXPECT_EQ(envoy.action(stream).tokens_per_fill(), 100U);
 }

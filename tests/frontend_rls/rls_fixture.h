@@ -180,7 +180,7 @@ class RlsFixture : public ContextFixture {
     EXPECT_EQ(messages.size(), 1U);
     return Told(messages.empty() ? std::string() : messages.front());
   }
-  void tick(net::Moment now = {}) {
+  void tick(net::SteadyTime now = {}) {
     net::Output out;
     talk.session().on_tick(now, out);
     client.hear(out.bytes());

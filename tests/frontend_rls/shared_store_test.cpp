@@ -128,7 +128,7 @@ TEST(SharedRls, CallThatIsGivenUpMeanwhileIsNotTouched) {
   EXPECT_EQ(rls.told(kept).number(1), ok);
   EXPECT_EQ(rls.told(later).number(1), over_limit);
   rls.client.hear(rls.talk.drain());
-  rls.client.hear(rls.talk.tick(net::Moment(std::chrono::seconds(1))));
+  rls.client.hear(rls.talk.tick(net::SteadyTime(std::chrono::seconds(1))));
   EXPECT_TRUE(rls.talk.idle()) << "nothing of it is left";
 }
 
@@ -137,7 +137,7 @@ TEST(SharedRls, TicksMeanwhileLeaveWhatWaitsAlone) {
   const auto waiting = rls.ask_for("alice");
   const auto incomplete = rls.client.ask(post(should_rate_limit, {}), "", true);
   rls.exchange();
-  for (const auto seconds : {1, 20, 40}) rls.client.hear(rls.talk.tick(net::Moment(std::chrono::seconds(seconds))));
+  for (const auto seconds : {1, 20, 40}) rls.client.hear(rls.talk.tick(net::SteadyTime(std::chrono::seconds(seconds))));
   EXPECT_TRUE(rls.client.reply(incomplete).closed);
   EXPECT_FALSE(rls.client.reply(waiting).closed);
   rls.let_store_answer();
@@ -149,7 +149,7 @@ TEST(SharedRls, DrainingConnectionGivesItsAnswersFirst) {
   const auto waiting = rls.ask_for("alice");
   rls.exchange();
   rls.client.hear(rls.talk.drain());
-  rls.client.hear(rls.talk.tick(net::Moment(std::chrono::seconds(1))));
+  rls.client.hear(rls.talk.tick(net::SteadyTime(std::chrono::seconds(1))));
   EXPECT_EQ(rls.client.goaways().size(), 2U);
   EXPECT_FALSE(rls.talk.idle());
   EXPECT_FALSE(rls.talk.closing());

@@ -52,7 +52,7 @@ struct StockClient : ContextFixture {
     entry->set_key("user");
     entry->set_value(user);
     grpc::ClientContext call;
-    call.set_deadline(std::chrono::system_clock::now() + net::patience);
+    call.set_deadline(std::chrono::system_clock::now() + net::timeout);
     prepare(call);
     return RateLimitService::NewStub(channel)->ShouldRateLimit(&call, request, &response);
   }
@@ -89,7 +89,7 @@ TEST(StockGrpcClient, LargeMessagesComeInPieces) {
   EXPECT_EQ(response.overall_code(), RateLimitResponse::OK);
 }
 
-TEST(StockGrpcClient, BytesThatAreNoTextAreJudged) {
+TEST(StockGrpcClient, BytesThatAreNoTextAreEvaluated) {
   google::protobuf::SetLogHandler(nullptr);  // it tells of them
   StockClient client;
   RateLimitResponse response;
@@ -125,7 +125,7 @@ TEST(StockGrpcClient, WatchesHealth) {
   StockClient client;
   const auto stub = grpc::health::v1::Health::NewStub(client.channel);
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + net::patience);
+  context.set_deadline(std::chrono::system_clock::now() + net::timeout);
   const auto watch = stub->Watch(&context, {});
   HealthCheckResponse response;
   ASSERT_TRUE(watch->Read(&response));
@@ -142,7 +142,7 @@ TEST(StockGrpcClient, LearnsTheServiceByReflection) {
   StockClient client;
   const auto stub = reflection::ServerReflection::NewStub(client.channel);
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + net::patience);
+  context.set_deadline(std::chrono::system_clock::now() + net::timeout);
   const auto stream = stub->ServerReflectionInfo(&context);
   google::protobuf::DescriptorPool pool;
   const std::function<void(const reflection::ServerReflectionRequest&)> fetch = [&](const auto& request) {
@@ -174,7 +174,7 @@ TEST(StockGrpcClient, IsLetGoWhenTheServerDrains) {
   StockClient client;
   RateLimitResponse response;
   ASSERT_TRUE(client.ask("alice", response).ok());
-  EXPECT_EQ(client.server.listener->drain(net::patience), 0U);
+  EXPECT_EQ(client.server.listener->drain(net::timeout), 0U);
 }
 
 }  // namespace

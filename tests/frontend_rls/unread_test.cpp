@@ -1,4 +1,4 @@
-// What a proxy's client can put into a call is judged or denied: a proxy may let pass what its limiter fails on.
+// What a proxy's client can put into a call is evaluated or denied: a proxy may let pass what its limiter fails on.
 #include <gtest/gtest.h>
 
 #include "tests/frontend_rls/rls_fixture.h"
@@ -29,7 +29,7 @@ void expect_denied(const RlsFixture& fixture, const Reply& reply, Unread why) {
   EXPECT_EQ(fixture.frontend.unevaluated()->failed.value(), 0U);
 }
 
-TEST(RlsUnread, EveryByteOfAValueIsJudged) {
+TEST(RlsUnread, EveryByteOfAValueIsEvaluated) {
   RlsFixture frontend(policy);
   for (int byte = 0; byte < 256; ++byte) {
     const auto ask = Ask("shop").descriptor({{"user", "u" + std::string(1, static_cast<char>(byte))}});
@@ -39,7 +39,7 @@ TEST(RlsUnread, EveryByteOfAValueIsJudged) {
   EXPECT_EQ(frontend.limit(Ask("\xff").descriptor({{"\xff", "\xff"}})).number(1), ok);
 }
 
-TEST(RlsUnread, EveryByteOfAValueIsJudgedInDomainWeir) {
+TEST(RlsUnread, EveryByteOfAValueIsEvaluatedInDomainWeir) {
   RlsFixture frontend(
       "version: 1\nlimits:\n  - name: all\n    consumer_key: header:x-key\n    algorithm: fixed_window\n    rate: "
       "2/h\n");
@@ -66,17 +66,17 @@ TEST(RlsUnread, MessageThatIsTooLongIsReadToItsEndAndThenOverTheLimit) {
   EXPECT_EQ(frontend.limit(Ask("shop").descriptor({{"user", "alice"}})).number(1), ok);
 }
 
-TEST(RlsUnread, WhatEnvoyCanSendIsJudgedByDefault) {
+TEST(RlsUnread, WhatEnvoyCanSendIsEvaluatedByDefault) {
   RlsFixture frontend(policy);
   const Entries user{{"user", std::string(60'000, '\xfe')}};
   const auto ask = Ask("shop").descriptor(user).descriptor({{"path", std::string(60'000, 'p')}, user.front()});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(frontend.limit(ask).number(1), ok);
   const Told response = frontend.limit(ask);
   EXPECT_EQ(response.number(1), over_limit);
-  EXPECT_EQ(response.all(2).size(), 2U) << "judged, and not only denied";
+  EXPECT_EQ(response.all(2).size(), 2U) << "evaluated, and not only denied";
 }
 
-TEST(RlsUnread, ManyLongMessagesAtOnceAreDeniedAndShortOnesAreJudged) {
+TEST(RlsUnread, ManyLongMessagesAtOnceAreDeniedAndShortOnesAreEvaluated) {
   RlsFixture frontend(policy);
   const std::string large = Ask("shop").descriptor({{"user", std::string(900'000, 'u')}}).body();
   std::vector<std::int32_t> streams;
@@ -134,7 +134,7 @@ TEST(RlsUnread, MetadataWithBytesThatHaveNoPlaceThereIsOverTheLimit) {
             "400");
 }
 
-TEST(RlsUnread, MoreDescriptorsThanAreJudgedTogetherAreOverTheLimit) {
+TEST(RlsUnread, MoreDescriptorsThanAreEvaluatedTogetherAreOverTheLimit) {
   RlsFixture frontend(policy);
   Ask many("shop");
   for (int i = 0; i < 65; ++i) many.descriptor({{"user", "x"}});
@@ -146,7 +146,7 @@ TEST(RlsUnread, CallsThatAreGivenUpAreCounted) {
   const auto stream = frontend.client.ask(post(should_rate_limit), "", true);
   frontend.exchange();
   frontend.tick();
-  frontend.tick(net::Moment{} + 10s);
+  frontend.tick(net::SteadyTime{} + 10s);
   EXPECT_TRUE(frontend.client.reply(stream).closed);
   EXPECT_EQ(frontend.frontend.unevaluated()->failed.value(), 1U);
 }

@@ -55,7 +55,7 @@ void check(const Config& config) {
     if (listener.config) check(*listener.config);
   }
   const ListenerConfig* http = config.listener("http");
-  require(http == nullptr || (http->max_body >= 1024 && http->hold_max >= 0s), "the HTTP listener has bounds");
+  require(http == nullptr || (http->max_body >= 1024 && http->max_delay >= 0s), "the HTTP listener has bounds");
   require(config.state.memory >= std::size_t{1} << 20, "there is memory");
   require(!config.state.snapshot_every || *config.state.snapshot_every >= 1s, "snapshots leave time for the rest");
   require(!config.loops || *config.loops >= 1, "there is a loop");

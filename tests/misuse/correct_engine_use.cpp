@@ -2,9 +2,9 @@
 // expect: compiles
 #include "weir/engine.h"
 
-unsigned judge(weir::Engine& engine, const weir::Policy& policy) {
+unsigned evaluate(weir::Engine& engine, const weir::Policy& policy) {
   if (const auto reloaded = engine.reload(policy); !reloaded) return 500;
-  const weir::Verdict verdict = engine.judge({.method = "POST", .path = "/", .ip = "203.0.113.7"});
+  const weir::Verdict verdict = engine.evaluate({.method = "POST", .path = "/", .ip = "203.0.113.7"});
   for (const auto& [name, value] : verdict.fields()) {
     if (name.empty() || value.empty()) return 500;
   }

@@ -80,7 +80,7 @@ class TlsClient {
  public:
   TlsClient(const Address& address, const TlsSettings& settings)
       : client_(address), context_(SSL_CTX_new(TLS_client_method())) {
-    const timeval limit{std::chrono::seconds(patience).count(), 0};
+    const timeval limit{std::chrono::seconds(timeout).count(), 0};
     ::setsockopt(client_.number(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (settings.trusted != nullptr) {
       X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), settings.trusted->certificate.get());

@@ -24,11 +24,11 @@
 
 namespace weir::net {
 
-constexpr auto patience = std::chrono::seconds(20);  // far beyond what anything here takes
+constexpr auto timeout = std::chrono::seconds(20);  // far beyond what anything here takes
 
-// Waits until it is true; false when patience ends.
+// Waits until it is true; false when timeout ends.
 inline bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     ::poll(nullptr, 0, 1);
@@ -89,7 +89,7 @@ class Client {
   // One read; empty at the end, or when the connection was reset.
   std::string receive_some() {
     pollfd waiting{socket_.number(), POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(std::chrono::milliseconds(patience).count()));
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::chrono::milliseconds(timeout).count()));
     EXPECT_EQ(ready, 1) << "nothing came";
     if (ready != 1) return {};
     std::array<char, 65536> buffer;

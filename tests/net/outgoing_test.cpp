@@ -148,7 +148,7 @@ class Deaf {
 TEST(Outgoing, WaitsNoLongerThanItsPatience) {
   const Deaf deaf;
   OutgoingOptions options = leading_to(endpoint_of(deaf.bound()));
-  options.patience = 20ms;
+  options.timeout = 20ms;
   Visitor visitor(options);
   visitor.connect();
   EXPECT_EQ(visitor.loss(),

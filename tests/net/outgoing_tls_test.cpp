@@ -146,7 +146,7 @@ class Mute final : public Session {
 TEST_F(OutgoingTls, AHandshakeTakesNoLongerThanItsPatience) {
   const Server server([](const Peer&, const Link&) { return std::make_unique<Mute>(); });
   OutgoingOptions options = to(server, trusting());
-  options.patience = 50ms;
+  options.timeout = 50ms;
   Visitor visitor(options);
   visitor.connect();
   EXPECT_EQ(visitor.loss(), server.listener->bound().text() +

@@ -70,7 +70,7 @@ class Pondering final : public Session {
     out.pause();
     return bytes.size();
   }
-  void on_tick(Moment /*now*/, Output& out) override {
+  void on_tick(SteadyTime /*now*/, Output& out) override {
     if (out.paused() && ++ticks_ == 30) link_.resume();
   }
   void on_resume(Output& out) override { out.append("at last"); }
@@ -96,7 +96,7 @@ class Strict final : public Session {
     waiting_ = true;
     return 0;
   }
-  void on_tick(Moment /*now*/, Output& out) override {
+  void on_tick(SteadyTime /*now*/, Output& out) override {
     if (!waiting_ || ++ticks_ < 3) return;
     out.append("408");
     out.close_after();

@@ -51,8 +51,8 @@ class RecorderTest : public engine::EngineTest {
     return totals;
   }
   std::vector<DeniedConsumer> denied() const {
-    const DeniedMost* const one = &recorder_.denied();
-    return DeniedMost::top({&one, 1}, 100, now_);
+    const TopDenied* const one = &recorder_.denied();
+    return TopDenied::top({&one, 1}, 100, now_);
   }
   std::string logged() {
     writer_.flush();

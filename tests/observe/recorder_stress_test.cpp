@@ -50,9 +50,9 @@ TEST(RecorderStress, ReadersNeitherStopNorMissWhatIsRecorded) {
         append_metrics(
             page, {.engine = *engine, .recorders = all, .listeners = {}, .reloads = {}, .version = "1", .now = now});
         pages += page.take().empty() ? 0 : 1;
-        std::vector<const DeniedMost*> denied;
+        std::vector<const TopDenied*> denied;
         for (const Recorder* recorder : all) denied.push_back(&recorder->denied());
-        EXPECT_LE(DeniedMost::top(denied, 10, now).size(), 10U);
+        EXPECT_LE(TopDenied::top(denied, 10, now).size(), 10U);
         log.tick(now);
       }
     });

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "observe/denied_most.h"
+#include "observe/top_denied.h"
 
 namespace weir::observe {
 namespace {
@@ -41,10 +41,10 @@ RC_GTEST_PROP(SpaceSaving, CountsHoldWithinTheirErrors, ()) {
   }
 }
 
-RC_GTEST_PROP(DeniedMost, CountsOfSeveralLoopsHoldWithinTheirErrors, ()) {
+RC_GTEST_PROP(TopDenied, CountsOfSeveralLoopsHoldWithinTheirErrors, ()) {
   const auto capacity = *rc::gen::inRange<std::size_t>(1, 20);
-  DeniedMost one(capacity);
-  DeniedMost other(capacity);
+  TopDenied one(capacity);
+  TopDenied other(capacity);
   std::map<std::string, std::uint64_t> truth;
   const Instant begin{std::chrono::hours{1000}};
   const int denials = *rc::gen::inRange(0, 200);
@@ -55,8 +55,8 @@ RC_GTEST_PROP(DeniedMost, CountsOfSeveralLoopsHoldWithinTheirErrors, ()) {
     ++truth[name];
     (*rc::gen::arbitrary<bool>() ? one : other).count(limit, consumer, now, [&](std::string& out) { out = name; });
   }
-  const std::array<const DeniedMost*, 2> all{&one, &other};
-  const auto top = DeniedMost::top(all, 1000, begin + std::chrono::seconds{10 * denials});
+  const std::array<const TopDenied*, 2> all{&one, &other};
+  const auto top = TopDenied::top(all, 1000, begin + std::chrono::seconds{10 * denials});
   for (const DeniedConsumer& denied : top) {
     RC_ASSERT(denied.count >= truth[denied.consumer]);
     RC_ASSERT(denied.count - denied.error <= truth[denied.consumer]);

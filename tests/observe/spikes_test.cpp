@@ -216,12 +216,12 @@ class ConsumerSpikes : public testing::Test {
     }
   }
   std::vector<Spikes::Spike> second() {
-    const DeniedMost* const one = &denied_;
+    const TopDenied* const one = &denied_;
     return spikes_.add_consumers({&one, 1}, 1);
   }
 
   const std::string limit_ = "api";
-  DeniedMost denied_;
+  TopDenied denied_;
   Spikes spikes_;
 };
 

@@ -23,8 +23,8 @@ limits:
   auto engine = weir::Engine::create(*policy, {.clock = clock});
   if (!engine) return 1;
   int admitted = 0;
-  for (int i = 0; i < 5; ++i) admitted += engine->judge({.user = "somebody"}) ? 1 : 0;
+  for (int i = 0; i < 5; ++i) admitted += engine->evaluate({.user = "somebody"}) ? 1 : 0;
   std::printf("%d of 5 admitted\n", admitted);
-  const weir::Verdict denied = engine->judge({.user = "somebody"});
+  const weir::Verdict denied = engine->evaluate({.user = "somebody"});
   return admitted == 2 && denied.status() == 429 && denied.fields().size() == 6 && !denied.problem().empty() ? 0 : 1;
 }

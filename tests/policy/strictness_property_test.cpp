@@ -46,7 +46,7 @@ Limit any_limit() {
 
 // A limit with its state.
 template <class A>
-struct Judged {
+struct Evaluated {
   typename A::Limit limit;
   typename A::State state{};
 
@@ -65,34 +65,34 @@ struct Judged {
 // The same, of any algorithm.
 class Judge {
  public:
-  explicit Judge(const Limit& limit) : judged_(make(core::compile(limit))) {}
+  explicit Judge(const Limit& limit) : evaluated_(make(core::compile(limit))) {}
 
   [[nodiscard]] bool would_admit(Cost cost, Instant now, Duration max_wait) const {
-    return std::visit([&](const auto& judged) { return judged.peek(cost, now, max_wait).admitted; }, judged_);
+    return std::visit([&](const auto& evaluated) { return evaluated.peek(cost, now, max_wait).admitted; }, evaluated_);
   }
 
   void charge(Cost cost, Instant now, Duration max_wait) {
-    const auto decide = [&](auto& judged) { return judged.decide(cost, now, max_wait).admitted; };
-    const bool is_admitted = std::visit(decide, judged_);
+    const auto decide = [&](auto& evaluated) { return evaluated.decide(cost, now, max_wait).admitted; };
+    const bool is_admitted = std::visit(decide, evaluated_);
     RC_ASSERT(is_admitted);
   }
 
  private:
   // A concurrency, which is never among them, is a rule too.
   template <class... As>
-  using JudgedVariant = std::variant<Judged<As>..., Judged<core::Concurrency>>;
-  using AnyJudged = core::AllAlgorithms::Apply<JudgedVariant>;
+  using EvaluatedVariant = std::variant<Evaluated<As>..., Evaluated<core::Concurrency>>;
+  using AnyEvaluated = core::AllAlgorithms::Apply<EvaluatedVariant>;
 
-  static AnyJudged make(core::Rule rule) {
+  static AnyEvaluated make(core::Rule rule) {
     return std::visit(
-        [](auto& ruled) -> AnyJudged {
+        [](auto& ruled) -> AnyEvaluated {
           using A = typename std::remove_reference_t<decltype(ruled)>::Algorithm;
-          return AnyJudged(std::in_place_type<Judged<A>>, Judged<A>{std::move(ruled.limit)});
+          return AnyEvaluated(std::in_place_type<Evaluated<A>>, Evaluated<A>{std::move(ruled.limit)});
         },
         rule);
   }
 
-  AnyJudged judged_;
+  AnyEvaluated evaluated_;
 };
 
 RC_GTEST_PROP(StrictnessProperty, WhatTheStricterAdmitsTheOtherAdmitsToo, ()) {

@@ -76,7 +76,7 @@ class Listener(AdminTest):
         self.assertRegex(page, r'(?m)^weir_decisions_total\{limit="by-user",.*outcome="admitted"\} 3$')
         self.assertNotIn("alice", page)
 
-    def test_who_is_denied_most_is_told_by_hash(self):
+    def test_who_is_top_denied_is_told_by_hash(self):
         self.use("alice", 8)
         found = json.loads(self.ask("GET", "/v1/denied")[2])["denied"]
         self.assertEqual([(each["limit"], each["count"]) for each in found], [("by-user", 5)])

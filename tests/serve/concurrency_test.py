@@ -105,7 +105,7 @@ class Alone(ConcurrencyTest):
         holder.kill()
         told = self.peek(weir)
         self.assertEqual((told["algorithm"], told["used"], told["open"], told["open_units"]), ("concurrency", 5, 5, 5))
-        self.assertLessEqual(told["receipts"][0]["ends_after"], LEASE)
+        self.assertLessEqual(told["receipts"][0]["expires_after"], LEASE)
 
         def is_let_in():
             for _, _, body in others:

@@ -42,7 +42,7 @@ class Example(proxy.Client):
         page = self.weir.ask("GET", "/metrics", listener="admin")[2]
         return int(re.search(rf"^{name}{{{labels}}} (\d+)$", page, re.MULTILINE)[1])
 
-    def judged(self):
+    def evaluated(self):
         """Requests that Weir decided about: Envoy's health checks are requests as well."""
         page = self.weir.ask("GET", "/metrics", listener="admin")[2]
         decisions = re.findall(r'(?m)^weir_decisions_total{limit="everything".*} (\d+)$', page)
@@ -87,9 +87,9 @@ class ClientsBytes:
                 pass
             self.assertEqual(answer[0], HEADERS, "an answer, and no reset")
 
-    def test_whatever_a_client_sends_is_judged(self):
+    def test_whatever_a_client_sends_is_evaluated(self):
         self.exhaust()
-        reached, judged = self.application.asked, self.judged()
+        reached, evaluated = self.application.asked, self.evaluated()
         for name, request in self.requests.items():
             with self.subTest(name):
                 self.assertEqual(self.status_of(*request), 429)
@@ -97,8 +97,8 @@ class ClientsBytes:
             self.ask_over_http2(fields)
         self.assertEqual(self.application.asked, reached)
         sent = len(self.requests) + len(self.requests_over_http2)
-        self.assertEqual(self.judged(), judged + sent)
-        self.assertEqual(self.figure("weir_unjudged_total", listener=self.listener), 0)
+        self.assertEqual(self.evaluated(), evaluated + sent)
+        self.assertEqual(self.figure("weir_unevaluated_total", listener=self.listener), 0)
 
     def test_whatever_a_client_sends_passes_under_a_limit_that_is_not_used_up(self):
         for name, request in self.requests.items():
@@ -106,8 +106,8 @@ class ClientsBytes:
                 self.assertEqual(self.status_of(*request), 200)
         self.assertEqual(self.application.asked, len(self.requests))
         self.ask_over_http2(self.requests_over_http2["a method of 33 letters"])
-        self.assertEqual(self.judged(), len(self.requests) + 1)
-        self.assertEqual(self.figure("weir_unjudged_total", listener=self.listener), 0)
+        self.assertEqual(self.evaluated(), len(self.requests) + 1)
+        self.assertEqual(self.figure("weir_unevaluated_total", listener=self.listener), 0)
 
 
 class RateLimitFilter(proxy.Contract, ClientsBytes, Example, unittest.TestCase):
@@ -134,7 +134,7 @@ class TooLong(Example, unittest.TestCase):
         self.assertEqual(json.loads(body)["status"], 429)
         self.assertEqual(self.application.asked, 0)
         self.assertEqual(self.figure("weir_denied_unread_total", listener="rls", reason="message_too_long"), 1)
-        self.assertEqual(self.figure("weir_unjudged_total", listener="rls"), 0)
+        self.assertEqual(self.figure("weir_unevaluated_total", listener="rls"), 0)
         self.exhaust()
 
 

@@ -107,7 +107,7 @@ class ByPolicy(GrpcTest):
         self.assertEqual(codes.count(rls.RateLimitResponse.OK), 300)
         self.assertEqual(codes.count(rls.RateLimitResponse.OVER_LIMIT), 200)
 
-    def test_what_cannot_be_judged(self):
+    def test_what_cannot_be_evaluated(self):
         invalid = grpc.StatusCode.INVALID_ARGUMENT
         self.assertIn("domain", self.assert_fails(invalid, self.ask, ORDER, domain=""))
         self.assertIn("descriptor", self.assert_fails(invalid, self.ask))

@@ -197,7 +197,7 @@ class Reload(unittest.TestCase):
         replace(self.server.policy_file, BAD_POLICY)
         self.server.await_log("nothing has changed, because of: ")
         eventually(lambda: reloads(self.server, "refused") == 1, "a count of one")
-        self.assertEqual(metric(self.server, "weir_last_reload_refused"), 1)
+        self.assertEqual(metric(self.server, "weir_last_reload_rejected"), 1)
         told = status(self.server)
         self.assertEqual(told["policy"]["digest"], digest)
         self.assertFalse(told["last_reload"]["applied"])
@@ -205,7 +205,7 @@ class Reload(unittest.TestCase):
         self.assertTrue(check(self.server, "alice")["admitted"])
         replace(self.server.policy_file, POLICY.replace("burst: 3", "burst: 4"))
         self.await_burst(4)
-        eventually(lambda: metric(self.server, "weir_last_reload_refused") == 0, "a good end")
+        eventually(lambda: metric(self.server, "weir_last_reload_rejected") == 0, "a good end")
 
     def test_a_file_that_is_away_for_a_moment(self):
         self.server.policy_file.unlink()

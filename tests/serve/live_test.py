@@ -144,29 +144,29 @@ class Reading(LiveTest):
         self.assertEqual([found["by-user"]["candidate"][name] for name in ("agreed", "newly_denied", "newly_admitted")],
                          [3, 2, 0])
         self.assertEqual(sum(found["by-user"]["headroom"]["counts"]), 5)
-        self.assertRegex(found["by-user"]["denied_most"][0]["consumer"], "^user:[0-9a-f]{16}$")
+        self.assertRegex(found["by-user"]["top_denied"][0]["consumer"], "^user:[0-9a-f]{16}$")
         self.assertEqual((found["logins"]["mode"], found["logins"]["total"]["shadow_denied"]), ("shadow", 2))
         self.assertEqual(self.get("/v1/limits/logins")["limit"]["routes"], ["POST /login"])
 
     def test_the_policy_on_disk_and_a_refused_reload(self):
-        self.assertEqual((self.get("/v1/policy")["on_disk"]["same"], self.get("/v1/policy")["last_refused"]), (True, None))
+        self.assertEqual((self.get("/v1/policy")["on_disk"]["same"], self.get("/v1/policy")["last_rejected"]), (True, None))
         self.server.policy_file.write_text("version: 1\nlimit: []\n")
-        policy = eventually(lambda: (found := self.get("/v1/policy"))["last_refused"] and found, "a refused reload")
+        policy = eventually(lambda: (found := self.get("/v1/policy"))["last_rejected"] and found, "a refused reload")
         self.assertIn({"file": str(self.server.policy_file), "line": 2, "column": 1,
-                       "message": "unknown field 'limit', did you mean 'limits'?"}, policy["last_refused"]["problems"])
+                       "message": "unknown field 'limit', did you mean 'limits'?"}, policy["last_rejected"]["problems"])
         self.assertEqual((policy["on_disk"]["digest"], policy["on_disk"]["same"]), (None, False))
-        self.assertEqual(policy["on_disk"]["errors"], policy["last_refused"]["problems"])
+        self.assertEqual(policy["on_disk"]["errors"], policy["last_rejected"]["problems"])
         self.server.policy_file.write_text(POLICY.replace("burst: 3", "burst: 2"))
         policy = eventually(lambda: (found := self.get("/v1/policy"))["last_reload"]["applied"] and found, "a reload")
         self.assertTrue(policy["on_disk"]["same"])
-        self.assertIsNotNone(policy["last_refused"])
+        self.assertIsNotNone(policy["last_rejected"])
 
     def test_what_the_file_on_disk_would_change(self):
         # The files are good, and a token that is not there keeps them from taking effect.
         config = server.LISTENERS.replace('http: {listen: "127.0.0.1:0"}', 'http: {listen: "127.0.0.1:0", token_file: none}')
         self.server.policy_file.write_text(POLICY.replace("burst: 3", "burst: 2"))
         self.server.config_file.write_text(config)
-        policy = eventually(lambda: (found := self.get("/v1/policy"))["last_refused"] and found, "a refused reload")
+        policy = eventually(lambda: (found := self.get("/v1/policy"))["last_rejected"] and found, "a refused reload")
         self.assertEqual(policy["on_disk"]["changes"], [
             {"subject": "by-user", "sentence": "burst 3 -> burst 2", "direction": "tighter"}])
         self.assertEqual((policy["on_disk"]["tighter"], policy["on_disk"]["same"]), (1, False))

@@ -295,7 +295,7 @@ class Answers(unittest.TestCase):
         admin = ask.admin_token
         ask(401, "POST /v1/reload")
         self.assertIsNone(ask(200, "GET /v1/status")["last_reload"])
-        self.assertIsNone(ask(200, "GET /v1/policy")["last_refused"])
+        self.assertIsNone(ask(200, "GET /v1/policy")["last_rejected"])
         ask(200, "POST /v1/reload", headers=admin)
         token = admin["X-Weir-Token"]
         twice = [f"POST /v1/reload HTTP/1.1\r\nHost: localhost\r\nX-Weir-Token: {token}\r\nConnection: {connection}\r\n\r\n"
@@ -386,7 +386,7 @@ class Answers(unittest.TestCase):
             ask(200, "POST /v1/explain", body={"path": path, "user": "ann"})
         ask(200, "GET /v1/status")
         redis.kill()
-        eventually(lambda: (told := ask(200, "GET /v1/cluster")["store"])["last_error"] and told["away_since"], "an outage")
+        eventually(lambda: (told := ask(200, "GET /v1/cluster")["store"])["last_error"] and told["unavailable_since"], "an outage")
         for operation, body in [("settle", {"receipt": receipt, "actual": 1}), ("release", {"receipt": receipt}),
                                 ("extend", {"receipt": receipt})]:
             ask(503, f"POST /v1/{operation}", body=body)

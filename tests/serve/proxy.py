@@ -249,7 +249,7 @@ class Contract:
         self.assertIn(self.ask("POST", "/dies", body="an order")[0], [502, 503])
         self.assertEqual(self.application.asked, 1)
 
-    def test_a_long_request_is_judged(self):
+    def test_a_long_request_is_evaluated(self):
         self.exhaust(target="/" + "a" * 7000, headers={"Cookie": "c" * 7000})
         self.assertEqual(self.ask()[0], 429)
 

@@ -1,7 +1,7 @@
 """What each proxy does with each answer of Weir's is as docs/proxies.md says.
 
 The tables of that page are tried one row after the other, on the proxies of examples/, with a Weir that gives the
-answer in question: first as the example is, then as it is if it shall let nothing pass unjudged.
+answer in question: first as the example is, then as it is if it shall let nothing pass unevaluated.
 """
 
 import concurrent.futures
@@ -123,7 +123,7 @@ class Page(proxy.Client):
     command = None
     awaited = 8000
     listener = 8000
-    closed = None    # what to replace, and by what, so that it lets nothing pass unjudged
+    closed = None    # what to replace, and by what, so that it lets nothing pass unevaluated
     told = (["7"], "said")    # Retry-After and the body of a 429
 
     def answers_of(self, cell):
@@ -173,7 +173,7 @@ class Page(proxy.Client):
     def test_each_answer_has_the_outcome_of_the_page(self):
         self.check(1, None)
 
-    def test_each_answer_has_the_outcome_of_the_page_where_nothing_passes_unjudged(self):
+    def test_each_answer_has_the_outcome_of_the_page_where_nothing_passes_unevaluated(self):
         self.check(2, self.closed)
 
     def test_if_weir_is_not_there_the_outcome_is_that_of_the_page(self):
@@ -208,7 +208,7 @@ class Caddy(Page, unittest.TestCase):
     heading = "Caddy"
     example = "caddy"
     command = ["caddy", "run"]
-    closed = ("not vars judged yes", "vars judged never")
+    closed = ("not vars evaluated yes", "vars evaluated never")
 
 
 class Envoy(Page):

@@ -134,7 +134,7 @@ class Quotas(unittest.TestCase):
         self.assertLessEqual(highest_level(admitted), BURST)
         self.assertLess(time.monotonic() - begun, 3 * (3 * REPORT_EVERY + 2 * MEASURED))
         self.assertEqual(self.figure("weir_quota_buckets"), 2)
-        self.assertEqual(self.figure("weir_quota_refused_total"), 0)
+        self.assertEqual(self.figure("weir_quota_rejected_total"), 0)
 
     def test_nothing_passes_while_weir_is_away(self):
         _, port = self.start_envoy(0)

@@ -113,7 +113,7 @@ class Bound(unittest.TestCase):
                 self.assertEqual(bound, LIMIT + unasked)
                 self.assertLessEqual(spent, bound)
                 self.assertGreaterEqual(spent, LIMIT * 0.95)
-                over = max(metric(node, "weir_approximate_over_units", limit=name) for node in self.nodes)
+                over = max(metric(node, "weir_approximate_excess_units", limit=name) for node in self.nodes)
                 consistency_table.note(self, f"approximate, {name}, all at once", f"at most {bound:.0f}", spent)
                 self.assertLessEqual(over, bound - LIMIT)
 

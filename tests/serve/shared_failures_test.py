@@ -135,7 +135,7 @@ class Failures(unittest.TestCase):
 
     def assert_closed_at_each_listener(self, caller):
         denied = caller.ask("closed", "bob")
-        self.assertEqual((denied["admitted"], denied["reason"], denied["retry_after"]), (False, "store_away", 1))
+        self.assertEqual((denied["admitted"], denied["reason"], denied["retry_after"]), (False, "store_unavailable", 1))
         self.assertFalse(caller.passes_resp("closed", "bob"))
         self.assertFalse(caller.passes_rls("closed", "bob"))
         self.assertTrue(caller.passes_resp("open", "bob"))

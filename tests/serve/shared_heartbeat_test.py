@@ -72,7 +72,7 @@ class Counting(unittest.TestCase):
             self.assertEqual({beat["name"] for beat in told.values() if beat["differs"]}, {peer})
             self.assertEqual(told[name]["policy"], status(node)["policy"]["digest"])
             self.assertEqual({beat["version"] for beat in told.values()}, {status(node)["version"]})
-            self.assertLess(max(beat["heard_ago"] for beat in told.values()), 5)
+            self.assertLess(max(beat["last_seen_ago"] for beat in told.values()), 5)
         shown = subprocess.run([PROGRAM, "status", "--admin", "{}:{}".format(*one.admin)], text=True, check=True,
                                capture_output=True, timeout=PATIENCE).stdout
         self.assertRegex(shown, r"(?m)^nodes      2 nodes$")

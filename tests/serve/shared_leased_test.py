@@ -186,7 +186,7 @@ class Told(LeasedTest):
             self.assertEqual(told["held"], sum(each["units"] for each in told["slices"]))
             for each in told["slices"]:
                 self.assertGreater(each["units"], 0)
-                self.assertTrue(0 < each["ends_after"] <= 60, each)
+                self.assertTrue(0 < each["expires_after"] <= 60, each)
             # To others a slice is held until it is reported; to its node what it spent is gone.
             own = metric(self.nodes[node], "weir_lease_units", limit="user")
             self.assertEqual(told["used"] + told["held"] + told["remaining"] - own, LIMIT)
@@ -206,7 +206,7 @@ class Told(LeasedTest):
         done = self.reset(0, "user", "alice")
         self.assertEqual((done["reset"], done["out"]["holders"]), (True, 1))
         self.assertEqual(done["out"]["units"], theirs[0]["units"])
-        self.assertTrue(0 < done["out"]["ends_after"] <= theirs[0]["ends_after"])
+        self.assertTrue(0 < done["out"]["expires_after"] <= theirs[0]["expires_after"])
         self.assertEqual(metric(self.nodes[0], "weir_lease_units"), 0, "of no tier is anything spent any more")
         told = self.told("user", "alice")
         self.assertEqual((told["used"], told["held"], told["slices"], told["remaining"]), (0, 0, [], LIMIT))
@@ -237,8 +237,8 @@ class Told(LeasedTest):
         told = self.told("small", "alice", 1)
         self.assertFalse(told["admitted"])
         self.assertGreater(sum(each["units"] for each in told["slices"] if not each["own"]), 0)
-        self.assertEqual(metric(self.nodes[1], "weir_lease_denied_by_held_total"), denied)
-        self.assertEqual(metric(self.nodes[0], "weir_lease_denied_by_held_total"), 0)
+        self.assertEqual(metric(self.nodes[1], "weir_lease_contended_denials_total"), denied)
+        self.assertEqual(metric(self.nodes[0], "weir_lease_contended_denials_total"), 0)
 
 
 class Together(LeasedTest):

@@ -65,12 +65,12 @@ class Running(unittest.TestCase):
     def test_the_status_follows_the_server(self):
         with Redis() as redis, Server(POLICY, on(redis.url)) as weir:
             eventually(lambda: self.status(weir)["store"]["connected"] == 1, "a connection")
-            eventually(lambda: self.status(weir)["store"]["away_since"] is None, "a closed breaker")
+            eventually(lambda: self.status(weir)["store"]["unavailable_since"] is None, "a closed breaker")
             redis.kill()
             eventually(lambda: self.status(weir)["store"]["connected"] == 0, "a lost connection")
             store = self.status(weir)["store"]
             self.assertIn(store["breaker"], {"open", "half_open"})
-            self.assertIsNotNone(store["away_since"])
+            self.assertIsNotNone(store["unavailable_since"])
             self.assertTrue(store["last_error"]["error"])
             redis.restart()
             eventually(lambda: self.status(weir)["store"]["breaker"] == "closed", "a closed breaker")

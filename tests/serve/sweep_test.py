@@ -1,6 +1,6 @@
 """Nothing that a client sends opens the gate: each proxy, from its example, and some thousand hostile requests.
 
-The same requests are sent twice. While their limit is not used up, what reaches the application was judged before; once
+The same requests are sent twice. While their limit is not used up, what reaches the application was evaluated before; once
 it is, nothing reaches the application. Examples are as they are, but for ports, and for the numbers of their policies.
 """
 
@@ -32,15 +32,15 @@ def series(page, name):
             re.findall(rf"(?m)^{name}(?:{{(.*)}})? (\S+)$", page)}
 
 
-def unjudged(page):
-    """Calls that Weir answered without having judged them."""
-    found = series(page, "weir_unjudged_total")
+def unevaluated(page):
+    """Calls that Weir answered without having evaluated them."""
+    found = series(page, "weir_unevaluated_total")
     if not found:
-        raise AssertionError("weir_unjudged_total is not there")
+        raise AssertionError("weir_unevaluated_total is not there")
     return sum(found.values())
 
 
-def judged(page, limit):
+def evaluated(page, limit):
     """Decisions of a limit that covers every request."""
     return sum(value for labels, value in series(page, "weir_decisions_total").items() if f'limit="{limit}"' in labels)
 
@@ -56,7 +56,7 @@ class Swept:
 
     def __init__(self):
         self.reached = []    # the numbers of requests, as the application had them
-        self.judged = 0
+        self.evaluated = 0
         self.metrics = ""    # Weir's page, afterwards
         self.counted = {}    # what Envoy counts of Weir's answers
 
@@ -127,7 +127,7 @@ class Sweep:
             mine = [(number, request) for number, send, request in REQUESTS if send == protocol]
             sweep_clients.send_all(protocol, port, mine)
         swept.metrics = weir.ask("GET", "/metrics", listener="admin")[2]
-        swept.judged = judged(swept.metrics, cls.limit) - judged(before, cls.limit)
+        swept.evaluated = evaluated(swept.metrics, cls.limit) - evaluated(before, cls.limit)
         swept.reached = list(application.reached)
 
     @classmethod
@@ -138,18 +138,18 @@ class Sweep:
     def counted_in(cls, _):
         return {}
 
-    def test_requests_are_judged_and_reach_the_application_while_the_limit_is_not_used_up(self):
-        self.assertGreaterEqual(self.unused.judged, 300)
+    def test_requests_are_evaluated_and_reach_the_application_while_the_limit_is_not_used_up(self):
+        self.assertGreaterEqual(self.unused.evaluated, 300)
         self.assertGreaterEqual(len(self.unused.reached), 300)
-        self.assertLessEqual(len(self.unused.reached), self.unused.judged)
-        self.assertGreater(len(self.unused.reached), 0.95 * self.unused.judged)  # not all are whole, or waited for
+        self.assertLessEqual(len(self.unused.reached), self.unused.evaluated)
+        self.assertGreater(len(self.unused.reached), 0.95 * self.unused.evaluated)  # not all are whole, or waited for
 
     def test_no_request_reaches_the_application_once_the_limit_is_used_up(self):
-        self.assertGreaterEqual(self.used_up.judged, 300)
+        self.assertGreaterEqual(self.used_up.evaluated, 300)
         self.assertEqual(self.used_up.kinds(), {})
 
-    def test_weir_leaves_no_call_unjudged(self):
-        self.assertEqual([unjudged(self.unused.metrics), unjudged(self.used_up.metrics)], [0, 0])
+    def test_weir_leaves_no_call_unevaluated(self):
+        self.assertEqual([unevaluated(self.unused.metrics), unevaluated(self.used_up.metrics)], [0, 0])
 
 
 class Nginx(Sweep, unittest.TestCase):

@@ -91,8 +91,8 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_TRUE(http.exposed);
   EXPECT_EQ(http.max_connections, 20'000U);
   EXPECT_EQ(http.hosts, (Lines{"limits.example.com", "limits"}));
-  EXPECT_EQ(http.hold_max, 2s);
-  EXPECT_EQ(http.hold_limit, 50U);
+  EXPECT_EQ(http.max_delay, 2s);
+  EXPECT_EQ(http.max_delayed, 50U);
   EXPECT_EQ(http.auth_headers, AuthHeaders::forwarded);
   EXPECT_EQ(http.max_body, std::size_t{256} << 10);
 
@@ -112,7 +112,7 @@ TEST(LoadedConfig, HasAllThatTheFileSays) {
   EXPECT_FALSE(config->fields.choice.rate_limit);
   EXPECT_TRUE(config->fields.choice.x_rate_limit);
   EXPECT_TRUE(config->fields.choice.x_reset_as_epoch);
-  EXPECT_TRUE(config->fields.choice.older_triple);
+  EXPECT_TRUE(config->fields.choice.legacy_fields);
   EXPECT_EQ(config->fields.retry_jitter, 1500ms);
   EXPECT_EQ(config->log.level, LogLevel::warning);
   EXPECT_EQ(config->log.denials.value().sample, (Share{1, 10}));
@@ -153,13 +153,13 @@ listeners:
     tls: { certificate: a.crt, key: a.key, client_ca: ca.crt }
     token_file: http.token
     hosts: [limits.example.com, limits]
-    hold_max: 0s
+    max_delay: 0s
     auth_headers: path
   rls: { listen: unix:/run/weir.sock }
   resp: off
   admin: { listen: 0.0.0.0:9000, exposed: true, max_connections: 9 }
 state: { directory: state }
-fields: { current: false, x_rate_limit: off, older: true, retry_jitter: 2s }
+fields: { current: false, x_rate_limit: off, legacy: true, retry_jitter: 2s }
 log: { denials: { sample: 0.25 }, file: weir.log }
 loops: 2
 grace: 1500ms

@@ -33,7 +33,7 @@ class LiveTest : public testing::Test {
     sample.gauges.store = store;
     sample.store_error = "no answer";
     sample.overflowed = std::move(overflowed);
-    const observe::DeniedMost* const denied = &denied_;
+    const observe::TopDenied* const denied = &denied_;
     sample.denied = {denied};
     live_.add(std::move(sample));
   }
@@ -50,7 +50,7 @@ class LiveTest : public testing::Test {
 
   TemporaryFolder folder_;
   observe::LogWriter writer_{{}, *observe::LogFile::open((folder_.path() / "log").string())};
-  observe::DeniedMost denied_;
+  observe::TopDenied denied_;
   Live live_{began, writer_, 1 << 20};
   Instant now_ = began;
   std::uint64_t total_ = 0;

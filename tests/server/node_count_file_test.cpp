@@ -20,7 +20,7 @@ class NodeCountFileTest : public testing::Test {
   void write(const std::string& text) const { std::ofstream(folder_.path() / "nodes") << text; }
 
   TemporaryFolder folder_;
-  NodeCountFile::Moment now_{1h};
+  NodeCountFile::SteadyTime now_{1h};
 };
 
 TEST_F(NodeCountFileTest, HasNoCountBeforeThereIsOne) {

@@ -80,7 +80,7 @@ RC_GTEST_PROP(NodesProperties, LeasedNodesNeverPassTheLimit, ()) {
   RC_ASSERT(nodes.admitted + nodes.newly_denied == report.policy.admitted + nodes.newly_admitted);
   for (const NodesReport::OfLimit& limit : nodes.limits) {
     RC_ASSERT(limit.over.value_or(0) == 0U);
-    RC_ASSERT(limit.without_trip <= limit.judged);
+    RC_ASSERT(limit.without_round_trip <= limit.evaluated);
   }
   RC_ASSERT(report_json(report) == report_json(simulation.run()));
 }
@@ -105,9 +105,9 @@ struct Both {
     RC_ASSERT(ours.now == theirs.now);
     for (std::size_t i = 0; i < group.checks.size(); ++i) {
       RC_ASSERT(ours.checks[i].decision == theirs.checks[i].decision);
-      // The core on a map forgets by whole milliseconds, with what lapsed.
+      // The core on a map forgets by whole milliseconds, with what expired.
       if (ours.checks[i].message() == nullptr) continue;
-      theirs.checks[i].message()->answer.lapsed = ours.checks[i].message()->answer.lapsed;
+      theirs.checks[i].message()->answer.expired = ours.checks[i].message()->answer.expired;
       RC_ASSERT(ours.checks[i].message()->answer == theirs.checks[i].message()->answer);
     }
   }

@@ -39,13 +39,13 @@ TEST(Nodes, AnExactLimitAsksTheStoreForEveryRequest) {
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::exact);
   EXPECT_EQ(nodes.admitted, 40U);
   EXPECT_EQ(nodes.covered, 40U);
-  EXPECT_EQ(nodes.without_trip, 0U);
+  EXPECT_EQ(nodes.without_round_trip, 0U);
   EXPECT_EQ(nodes.messages.requests, 40U);
   EXPECT_EQ(nodes.messages.second.count, 40U);
   ASSERT_EQ(nodes.limits.size(), 1U);
   EXPECT_EQ(nodes.limits[0].consistency, "exact");
-  EXPECT_EQ(nodes.limits[0].judged, 40U);
-  EXPECT_EQ(nodes.limits[0].without_trip, 0U);
+  EXPECT_EQ(nodes.limits[0].evaluated, 40U);
+  EXPECT_EQ(nodes.limits[0].without_round_trip, 0U);
 }
 
 // Of each node's 20 requests the store decides four; with the fourth goes the first message, which is granted 4 units.
@@ -54,11 +54,11 @@ TEST(Nodes, ALeasedLimitNeedsFewTrips) {
   Simulation simulation = forty_requests();
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
   EXPECT_EQ(nodes.admitted, 40U);
-  EXPECT_EQ(nodes.without_trip, 32U);
+  EXPECT_EQ(nodes.without_round_trip, 32U);
   EXPECT_EQ(nodes.messages.requests, 12U);  // of each node four questions and two renewals
   EXPECT_EQ(nodes.limits.at(0).consistency, "leased");
-  EXPECT_EQ(nodes.limits[0].judged, 40U);
-  EXPECT_EQ(nodes.limits[0].without_trip, 32U);
+  EXPECT_EQ(nodes.limits[0].evaluated, 40U);
+  EXPECT_EQ(nodes.limits[0].without_round_trip, 32U);
   EXPECT_EQ(nodes.limits[0].messages, 12U);
   EXPECT_EQ(nodes.limits[0].over, 0U);
 }
@@ -70,9 +70,9 @@ TEST(Nodes, AnswersTakeARoundTrip) {
   simulation.options.nodes.round_trip = std::chrono::milliseconds{50};
   const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
   EXPECT_EQ(nodes.admitted, 40U);
-  EXPECT_EQ(nodes.without_trip, 24U);
+  EXPECT_EQ(nodes.without_round_trip, 24U);
   simulation.options.nodes.round_trip = Duration::zero();
-  EXPECT_EQ(on_nodes(simulation, 2, Consistency::leased).without_trip, 32U);
+  EXPECT_EQ(on_nodes(simulation, 2, Consistency::leased).without_round_trip, 32U);
 }
 
 TEST(Nodes, ThePolicySaysHowTheyDecideUnlessToldOtherwise) {
@@ -118,7 +118,7 @@ TEST(Nodes, WhatOneHoldsIsDeniedToTheOthers) {
   EXPECT_EQ(limit.exact_denied, 0U);
   EXPECT_EQ(limit.denied, 3U);
   EXPECT_EQ(limit.newly_denied, 3U);
-  EXPECT_EQ(limit.denied_by_held, 3U);
+  EXPECT_EQ(limit.contended_denials, 3U);
   EXPECT_EQ(limit.newly_admitted, 0U);
 }
 
@@ -151,7 +151,7 @@ TEST(Nodes, ApproximateLimitsStayWithinTheirBound) {
   EXPECT_LE(*limit.over, 30U);
   EXPECT_GE(limit.admitted, 114U);
   EXPECT_LE(limit.admitted, 150U);
-  EXPECT_EQ(limit.without_trip, limit.judged);
+  EXPECT_EQ(limit.without_round_trip, limit.evaluated);
 }
 
 TEST(Nodes, TooManyAreRefused) {
@@ -176,7 +176,7 @@ TEST(Nodes, TimesBeforeTheEpochAreTimesLikeOthers) {
     }
     const NodesReport nodes = on_nodes(simulation, 2, Consistency::leased);
     EXPECT_EQ(nodes.admitted, 40U) << year;
-    EXPECT_EQ(nodes.without_trip, 32U) << year;
+    EXPECT_EQ(nodes.without_round_trip, 32U) << year;
   }
 }
 
@@ -188,7 +188,7 @@ TEST(Nodes, AreInEveryFormOfTheReport) {
   EXPECT_NE(report_text(report).find("On 2 nodes, leased, 1 ms from the store, requests in turn"), std::string::npos);
   EXPECT_NE(report_text(report).find("without a trip 80.0 % of the requests; 12 messages"), std::string::npos);
   EXPECT_NE(report_html(report).find("On 2 nodes, leased, 1 ms from the store"), std::string::npos);
-  EXPECT_NE(report_json(report).find(R"("without_trip": 32)"), std::string::npos);
+  EXPECT_NE(report_json(report).find(R"("without_round_trip": 32)"), std::string::npos);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ enum class Mutant : std::uint8_t {
   returned_twice,       // what is given back is also refunded
   time_from_answer,     // a slice's time is counted from its answer
   total_taken_unspent,  // what was spent while a renewal was in flight is not taken off its total
-  lapsed_after,         // slices that lapsed end behind the decision
+  expired_after,        // slices that expired end behind the decision
   // Of approximate limits.
   others_not_subtracted,  // a slice is a share of what is left, whatever others hold of that
 };
@@ -29,7 +29,7 @@ inline constexpr std::array all_mutants{
     PlantedMutant{Mutant::returned_twice, "returned_twice", 2},
     PlantedMutant{Mutant::time_from_answer, "time_from_answer", 552},
     PlantedMutant{Mutant::total_taken_unspent, "total_taken_unspent", 7},
-    PlantedMutant{Mutant::lapsed_after, "lapsed_after", 757},
+    PlantedMutant{Mutant::expired_after, "expired_after", 757},
     PlantedMutant{Mutant::others_not_subtracted, "others_not_subtracted", 1},
 };
 

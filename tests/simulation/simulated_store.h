@@ -22,12 +22,12 @@ class SimulatedStore {
     std::uint64_t granted = 0;
     std::uint64_t reported = 0;
     std::uint64_t returned = 0;
-    std::uint64_t lapsed = 0;
+    std::uint64_t expired = 0;
     std::uint64_t decided = 0;  // charged by decisions of the store
     std::uint64_t unasked = 0;  // charged without having been granted
 
-    [[nodiscard]] std::uint64_t held() const noexcept { return granted - reported - returned - lapsed; }
-    [[nodiscard]] std::uint64_t charged() const noexcept { return reported + lapsed + decided + unasked; }
+    [[nodiscard]] std::uint64_t held() const noexcept { return granted - reported - returned - expired; }
+    [[nodiscard]] std::uint64_t charged() const noexcept { return reported + expired + decided + unasked; }
   };
 
   explicit SimulatedStore(Mutant mutant) : mutant_(mutant) {}
@@ -50,10 +50,10 @@ class SimulatedStore {
     std::vector<std::vector<core::Slice>> before;
     for (const store::Check& check : group.checks) before.push_back(states_.ledger(check.key).slices);
     if (mutant_ == Mutant::charged_ahead) take_back_charges(group, at);
-    std::vector<std::vector<core::Slice>> lapsed;
-    if (mutant_ == Mutant::lapsed_after) lapsed = take_lapsed(group, now);
+    std::vector<std::vector<core::Slice>> expired;
+    if (mutant_ == Mutant::expired_after) expired = take_expired(group, now);
     states_.decide(group, now);
-    if (mutant_ == Mutant::lapsed_after) put_lapsed(group, lapsed, now);
+    if (mutant_ == Mutant::expired_after) put_expired(group, expired, now);
     if (mutant_ == Mutant::others_not_subtracted) grant_what_others_hold(group);
     for (std::size_t i = 0; i < group.checks.size(); ++i) note(group, group.checks[i], before[i], now);
     if (mutant_ == Mutant::returned_twice) refund_returns(group, at);
@@ -104,7 +104,7 @@ class SimulatedStore {
     Micros window = 0;
     for (const core::Slice& slice : before) {
       if (slice.until <= core::micros(now)) {
-        account.lapsed += slice.units;
+        account.expired += slice.units;
       } else if (check.message() != nullptr && slice.holder == check.message()->message.holder) {
         mine = slice.units;
         window = slice.window;
@@ -182,20 +182,20 @@ class SimulatedStore {
     }
   }
 
-  std::vector<std::vector<core::Slice>> take_lapsed(const store::Group& group, Instant now) {
+  std::vector<std::vector<core::Slice>> take_expired(const store::Group& group, Instant now) {
     std::vector<std::vector<core::Slice>> taken;
-    const auto has_lapsed = [&](const core::Slice& slice) { return slice.until <= core::micros(now); };
+    const auto has_expired = [&](const core::Slice& slice) { return slice.until <= core::micros(now); };
     for (const store::Check& check : group.checks) {
       std::vector<core::Slice>& slices = states_.ledger(check.key).slices;
-      std::ranges::copy_if(slices, std::back_inserter(taken.emplace_back()), has_lapsed);
-      std::erase_if(slices, has_lapsed);
+      std::ranges::copy_if(slices, std::back_inserter(taken.emplace_back()), has_expired);
+      std::erase_if(slices, has_expired);
     }
     return taken;
   }
-  void put_lapsed(const store::Group& group, const std::vector<std::vector<core::Slice>>& lapsed, Instant now) {
-    for (std::size_t i = 0; i < lapsed.size(); ++i) {
+  void put_expired(const store::Group& group, const std::vector<std::vector<core::Slice>>& expired, Instant now) {
+    for (std::size_t i = 0; i < expired.size(); ++i) {
       std::vector<core::Slice>& slices = states_.ledger(group.checks[i].key).slices;
-      slices.insert(slices.end(), lapsed[i].begin(), lapsed[i].end());
+      slices.insert(slices.end(), expired[i].begin(), expired[i].end());
       store::Group look;
       look.operation = store::Operation::look;
       look.checks.push_back(group.checks[i]);

@@ -2,7 +2,7 @@
 //
 //  1. No consumer is admitted more than the limit's algorithm allows in any stretch (bound.h), or than is stated for an
 //     approximate limit. What the outage rules admit is not counted there.
-//  2. Units are conserved at the store: granted = reported + returned + lapsed + held.
+//  2. Units are conserved at the store: granted = reported + returned + expired + held.
 //  3. No decision takes longer than its timeout; one on approximate limits takes no time.
 //  4. Three leases after the faults (approximate: 40 syncs), limits of 100 units and more admit 95 % of what exact ones
 //     would; less where demand comes in bursts (min_utilisation). Nobody spends a share of an approximate limit then.

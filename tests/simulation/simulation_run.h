@@ -305,8 +305,8 @@ inline void Simulation::check_applied(Node& node, Packet& packet) {
                       ? ""
                       : "limit " + std::to_string(limit) + ", message " + std::to_string(said.number) + ", keeps " +
                             std::to_string(said.keep) + ", gives back " + std::to_string(said.back) + ", wants " +
-                            std::to_string(said.want) + "; has " + std::to_string(answer.units) + ", lapsed " +
-                            std::to_string(answer.lapsed) + ", left " + std::to_string(answer.left)});
+                            std::to_string(said.want) + "; has " + std::to_string(answer.units) + ", expired " +
+                            std::to_string(answer.expired) + ", left " + std::to_string(answer.left)});
     }
     if (packet.group.operation == store::Operation::settle && packet.sent_at - plan_.timeout <= forgot_at_) {
       bound(limit, key).add_credit(packet.applied, check.cost.units());

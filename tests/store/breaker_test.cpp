@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Breaker::Moment start{};
+constexpr Breaker::SteadyTime start{};
 
 // One event a row: what happens, and what the breaker is then.
 enum class Happens { good, slow, error, lost, alive, probe };
@@ -214,7 +214,7 @@ TEST(Breaker, ASignOfLifeClosesItButDoesNotShortenTheNextWait) {
 }
 
 TEST(Breaker, WaitsAreJittered) {
-  std::vector<Breaker::Moment> probes;
+  std::vector<Breaker::SteadyTime> probes;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Breaker breaker({}, seed * 0x9E3779B97F4A7C15U, start);
     ASSERT_TRUE(breaker.begin_probe(start));

@@ -154,7 +154,7 @@ TEST(Leased, ASliceThatLapsesIsCharged) {
   Node other(shared, limit, 2);
   EXPECT_LE(other.admitted_of(2'000), 1'000 - 200 - out);
   shared.now += lease;
-  EXPECT_LE(other.admitted_of(2'000), 1U + 1U) << "what lapsed counts as used; a second refills one";
+  EXPECT_LE(other.admitted_of(2'000), 1U + 1U) << "what expired counts as used; a second refills one";
 }
 
 TEST(Leased, WhatNobodySpendsGoesBack) {
@@ -286,7 +286,7 @@ TEST(Leased, ALookTellsWhatIsInTheStoreAndWhatIsOut) {
     EXPECT_GT(core::micros(shared.now) + 1'000'000, seen.slices[1].until - 1);
     shared.now += lease;
     EXPECT_TRUE(third.ask(0, 0, Operation::look));
-    EXPECT_TRUE(third.holdings.slices.empty()) << "what has lapsed is used";
+    EXPECT_TRUE(third.holdings.slices.empty()) << "what has expired is used";
     EXPECT_EQ(third.holdings.used + third.last.checks[0].decision.remaining, 1'000U);
   }
 }
@@ -367,21 +367,21 @@ TEST(Leased, DenialsWhileOthersHoldEnoughAreCounted) {
   Node node(shared, bucket(1, 100), 20);
   while (node.ask()) {
   }
-  EXPECT_EQ(node.counts().denied_by_held, 1U);
+  EXPECT_EQ(node.counts().contended_denials, 1U);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(node.ask());
-  EXPECT_EQ(node.counts().denied_by_held, 4U) << "decided here";
+  EXPECT_EQ(node.counts().contended_denials, 4U) << "decided here";
   shared.now += lease / 64;
   EXPECT_FALSE(node.ask());
-  EXPECT_EQ(node.counts().denied_by_held, 5U) << "asked without a message";
+  EXPECT_EQ(node.counts().contended_denials, 5U) << "asked without a message";
   EXPECT_FALSE(node.ask(100));
-  EXPECT_EQ(node.counts().denied_by_held, 5U) << "what others hold would not have been enough";
+  EXPECT_EQ(node.counts().contended_denials, 5U) << "what others hold would not have been enough";
 }
 
 TEST(Leased, DenialsOfWhatIsUsedUpAreNotForWhatOthersHold) {
   MemoryStore shared;
   Node node(shared, bucket(1, 100), 10);
   EXPECT_EQ(node.admitted_of(200), 100U);
-  EXPECT_EQ(node.counts().denied_by_held, 0U);
+  EXPECT_EQ(node.counts().contended_denials, 0U);
 }
 
 TEST(Leased, WhatIsForgottenIsNotSpent) {
@@ -470,7 +470,7 @@ TEST_F(LeasedBeside, WhatIsUsedIsReportedWithTheNextMessage) {
   }
 }
 
-// Granted, and then reported, given back, lapsed, or still there.
+// Granted, and then reported, given back, expired, or still there.
 TEST(Leased, UnitsAreConserved) {
   MemoryStore shared;
   const Limit limit = bucket(100, 1'000);
@@ -487,7 +487,7 @@ TEST(Leased, UnitsAreConserved) {
   other.store().give_back_all();
   for (Node* node : {&one, &other}) {
     const SliceCounts& counts = node->counts();
-    EXPECT_EQ(counts.granted, counts.reported + counts.returned + counts.lapsed);
+    EXPECT_EQ(counts.granted, counts.reported + counts.returned + counts.expired);
     EXPECT_GT(counts.granted, 0U);
   }
 }

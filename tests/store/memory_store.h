@@ -70,7 +70,7 @@ class CoreStates {
     for (const Check& check : group.checks) {
       states.push_back(&states_[check.key]);
       if (!corrects) continue;
-      lapse(check, now);
+      expire(check, now);
       before.emplace(check.key, states.back()->copy());
     }
     (void)decider_.decide(group, states, now);
@@ -111,10 +111,10 @@ class CoreStates {
     return check.rule != nullptr && std::holds_alternative<core::RuleOf<core::SlidingWindowLog>>(*check.rule);
   }
 
-  void lapse(const Check& check, Instant now) {
+  void expire(const Check& check, Instant now) {
     SharedState& state = states_[check.key];
     core::visit_rule(*check.rule, [&]<class A>(const core::RuleOf<A>& of) {
-      if constexpr (core::can_be_leased<A>) state.ledger.lapse<A>(of.limit, state.of<A>(), core::micros(now));
+      if constexpr (core::can_be_leased<A>) state.ledger.expire<A>(of.limit, state.of<A>(), core::micros(now));
     });
   }
 

@@ -12,7 +12,7 @@ namespace weir::store {
 namespace {
 
 using namespace std::chrono_literals;
-using Moment = NodeList::Moment;
+using SteadyTime = NodeList::SteadyTime;
 
 constexpr std::uint32_t until_counted = 64;
 
@@ -36,7 +36,9 @@ class Scene {
     list.take(lines, moment(at));
     return list.count();
   }
-  static Moment moment(double at) { return Moment{} + 1h + std::chrono::milliseconds(static_cast<int>(at * 1000)); }
+  static SteadyTime moment(double at) {
+    return SteadyTime{} + 1h + std::chrono::milliseconds(static_cast<int>(at * 1000));
+  }
 
   NodeList list{"self", until_counted};
 

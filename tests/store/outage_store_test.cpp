@@ -178,12 +178,12 @@ TEST_F(OutageStoreTest, AGroupMayHaveAsManyGuardsAsChecksThatAreCharged) {
   std::vector<Check> checks;
   for (std::size_t i = 0; i < Group::max_checks; ++i) checks.push_back(api_.check(std::to_string(i)));
   for (std::size_t i = 0; i < Group::max_checks; ++i) checks.push_back(block.guard(std::to_string(i)));
-  for (const bool is_away : {false, true}) {
-    inner_.failing = is_away ? Failure::away : Failure::none;
+  for (const bool is_unavailable : {false, true}) {
+    inner_.failing = is_unavailable ? Failure::away : Failure::none;
     const Submitted& group = submit(checks);
     EXPECT_TRUE(group.admitted);
     for (std::size_t i = 0; i < checks.size(); ++i) {
-      EXPECT_EQ(group.checks[i].path, is_away ? Path::share : Path::store);
+      EXPECT_EQ(group.checks[i].path, is_unavailable ? Path::share : Path::store);
       EXPECT_EQ(group.checks[i].rule, checks[i].rule);
     }
   }

@@ -78,7 +78,7 @@ class Silent final : public net::Session {
 TEST_F(RedisSentinel, ASentinelThatFallsSilentIsPassedOver) {
   const net::Server silent([](const net::Peer&, const net::Link&) { return std::make_unique<Silent>(); });
   RedisOptions with_silent = options();
-  with_silent.patience = 100ms;
+  with_silent.timeout = 100ms;
   with_silent.sentinel->servers.insert(with_silent.sentinel->servers.begin(),
                                        {"127.0.0.1", silent.listener->bound().port(), ""});
   StoreVisitor visitor(with_silent);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Moment start{};
+constexpr SteadyTime start{};
 
 class PendingCallsTest : public testing::Test {
  protected:
@@ -91,7 +91,7 @@ TEST_F(PendingCallsTest, ThoseWhoseTimeIsOverAreDroppedAndTheOthersStay) {
   EXPECT_EQ(pending_.groups(), 1U);
   EXPECT_EQ(pending_.oldest(), start + 3ms);
   EXPECT_EQ(taken(), (Keys{{"early"}}));
-  EXPECT_EQ(pending_.oldest(), Moment::max());
+  EXPECT_EQ(pending_.oldest(), SteadyTime::max());
 }
 
 }  // namespace

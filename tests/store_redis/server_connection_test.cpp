@@ -158,7 +158,7 @@ TEST(ServerConnection, AServerThatStandsStillIsLostWhenPatienceEnds) {
   const RedisProcess server;
   server.pause();
   auto options = leading_to(server);
-  options.patience = 30ms;
+  options.timeout = 30ms;
   ServerVisitor visitor(options);
   visitor.connect();
   EXPECT_EQ(visitor.loss(),
@@ -168,7 +168,7 @@ TEST(ServerConnection, AServerThatStandsStillIsLostWhenPatienceEnds) {
 TEST(ServerConnection, OnceItIsReadyItWaitsForAsLongAsItsOwnerDoes) {
   const RedisProcess server;
   auto options = leading_to(server);
-  options.patience = 500ms;
+  options.timeout = 500ms;
   ServerVisitor visitor(options);
   ASSERT_TRUE(visitor.is_let_in());
   (void)visitor.ask({"BLPOP", "nothing", "0.6"});

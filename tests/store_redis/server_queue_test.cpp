@@ -21,7 +21,7 @@ const core::Rule& rule() {
   return plenty;
 }
 
-// Asks until it is answered well; false when patience ends.
+// Asks until it is answered well; false when timeout ends.
 bool recovers(StoreVisitor& visitor) {
   return eventually([&] { return visitor.admits(alice, rule()); });
 }
@@ -40,12 +40,12 @@ TEST(ServerQueue, WithoutAServerItSaysSoAtOnceAndKeepsTrying) {
   EXPECT_TRUE(visitor.submit(alice, rule()).turned_away);
   ASSERT_TRUE(eventually([&] { return visitor.errors(StoreError::unreachable) >= 2; }));
   EXPECT_TRUE(visitor.submit(alice, rule()).turned_away);
-  EXPECT_NE(visitor.counts().away_since.value(), 0);
+  EXPECT_NE(visitor.counts().unavailable_since.value(), 0);
   EXPECT_EQ(visitor.log().size(), 1U) << "one line, however often it is tried";
   server.start();
   ASSERT_TRUE(visitor.is_connected());
   EXPECT_TRUE(visitor.admits(alice, rule()));
-  EXPECT_EQ(visitor.counts().away_since.value(), 0);
+  EXPECT_EQ(visitor.counts().unavailable_since.value(), 0);
 }
 
 TEST(ServerQueue, AKilledServerIsAwayAtOnceAndBackByItself) {

@@ -49,7 +49,7 @@ TEST(AnswerFields, DenialSaysWhenToComeBack) {
 // Nobody can know when a request that is held will end.
 TEST(AnswerFields, OfWhatIsHeldAtOnceNoTimeIsTold) {
   AnswerFields answer{.policy = "running", .quota = 5, .at_once = true, .remaining = 2};
-  EXPECT_EQ(lines_of(answer, {.older_triple = true}),
+  EXPECT_EQ(lines_of(answer, {.legacy_fields = true}),
             (Lines{{"RateLimit-Policy", R"("running";q=5;qu="concurrent-requests")"},
                    {"RateLimit", R"("running";r=2)"},
                    {"X-RateLimit-Limit", "5"},
@@ -62,12 +62,12 @@ TEST(AnswerFields, OfWhatIsHeldAtOnceNoTimeIsTold) {
 }
 
 TEST(AnswerFields, OlderTripleIsSentOnRequest) {
-  EXPECT_EQ(lines_of(admitted(), {.rate_limit = false, .x_rate_limit = false, .older_triple = true}),
+  EXPECT_EQ(lines_of(admitted(), {.rate_limit = false, .x_rate_limit = false, .legacy_fields = true}),
             (Lines{{"RateLimit-Limit", "100"}, {"RateLimit-Remaining", "50"}, {"RateLimit-Reset", "30"}}));
 }
 
 TEST(AnswerFields, ResetIsADeltaOrAnEpoch) {
-  EXPECT_EQ(lines_of(admitted(), {.rate_limit = false, .x_reset_as_epoch = true, .older_triple = true}),
+  EXPECT_EQ(lines_of(admitted(), {.rate_limit = false, .x_reset_as_epoch = true, .legacy_fields = true}),
             (Lines{{"X-RateLimit-Limit", "100"},
                    {"X-RateLimit-Remaining", "50"},
                    {"X-RateLimit-Reset", "1763164831"},

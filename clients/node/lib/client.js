@@ -27,7 +27,7 @@ const newId = () => randomBytes(16).toString('hex');
 /**
  * Asks Weir. `check` and `reserve` never fail for want of an answer: after `timeoutMs` without one they admit or deny,
  * as `fail` says; after `breakerFailures` of them in a row they do so at once, until a probe is answered. What Weir
- * refuses to judge is denied.
+ * refuses to evaluate is denied.
  */
 class Client {
   #transport;
@@ -60,17 +60,17 @@ class Client {
 
   /** @param {Query} query @returns {Promise<Verdict>} */
   async check(query) {
-    return (await this.#judge(query)).verdict;
+    return (await this.#evaluate(query)).verdict;
   }
 
   /** What a check would say. Charges nothing. @param {Query} query @returns {Promise<Verdict>} */
   async peek(query) {
-    return (await this.#judge(query, { peek: true })).verdict;
+    return (await this.#evaluate(query, { peek: true })).verdict;
   }
 
   /** @param {Query} query @param {ReserveOptions} [options] @returns {Promise<Reservation>} */
   async reserve(query, { leaseMs, id = newId() } = {}) {
-    const { verdict, receipt } = await this.#judge(query, { reserve: true, leaseMs, id });
+    const { verdict, receipt } = await this.#evaluate(query, { reserve: true, leaseMs, id });
     if (!verdict.admitted) throw new DeniedError(verdict);
     return new Reservation(this, query, verdict, receipt);
   }
@@ -142,7 +142,7 @@ class Client {
    * @param {Query} query @param {Parameters<typeof encodeQuery>[1]} [further]
    * @returns {Promise<{ verdict: Verdict, receipt: Receipt }>}
    */
-  async #judge(query, further) {
+  async #evaluate(query, further) {
     try {
       return readVerdict(await this.#post('/v1/check', encodeQuery(query, further)));
     } catch (error) {
@@ -157,7 +157,7 @@ class Client {
   #withoutAnswer(error) {
     this.tell(error);
     if (error instanceof RefusedError) {
-      return verdictWithoutAnswer('refused', false, 'This request cannot be judged, and so it is denied.');
+      return verdictWithoutAnswer('refused', false, 'This request cannot be evaluated, and so it is denied.');
     }
     return verdictWithoutAnswer('weir_away', this.#fail === 'open',
       'It cannot be told at present whether this request is within its limits.');

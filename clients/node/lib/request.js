@@ -55,7 +55,7 @@ const lowerCase = (headers) => headers && new Set([...headers].map((name) => nam
  * @param {boolean} reserve
  * @returns {Promise<{ verdict: Verdict, reservation: import('../index.js').Reservation | null }>}
  */
-async function judge(client, query, reserve) {
+async function evaluate(client, query, reserve) {
   if (!query.ip) {
     const verdict = client.refuse('the address that the request came from is not known: set ip in the query function, ' +
       'if this server does not tell it');
@@ -86,4 +86,4 @@ function finishWith(response, reservation) {
 /** @param {number} ms @returns {Promise<void>} */
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, Math.ceil(ms)));
 
-module.exports = { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, judge, lowerCase, queryOf, sleep };
+module.exports = { MAX_WAIT_MS, PROBLEM_TYPE, finishWith, evaluate, lowerCase, queryOf, sleep };

@@ -47,9 +47,9 @@ function newClient(options) {
 
 /** Serves behind the middleware, and gives the answer to one request. */
 async function askBehind(client, options, { listen = { port: 0, host: '127.0.0.1' }, target = '/', headers = {} } = {}) {
-  const judge = middleware({ client, ...options });
+  const evaluate = middleware({ client, ...options });
   const server = http.createServer((request, response) => {
-    judge(request, response, (error) => response.writeHead(error ? 500 : 204).end());
+    evaluate(request, response, (error) => response.writeHead(error ? 500 : 204).end());
   });
   await new Promise((resolve) => server.listen(listen, resolve));
   const place = listen.path ? { socketPath: listen.path } : { port: server.address().port, host: '127.0.0.1' };
@@ -265,10 +265,10 @@ test('what is reserved for a client that hung up meanwhile is settled', async ()
     await hungUp;
     return [200, path === '/v1/check' ? ADMITTED : SETTLED];
   });
-  const judge = middleware({ client: newClient({ url: weir.url }), reserve: true });
+  const evaluate = middleware({ client: newClient({ url: weir.url }), reserve: true });
   const server = http.createServer((request, response) => {
     request.socket.once('close', () => setImmediate(hangUp));
-    judge(request, response, () => response.end());
+    evaluate(request, response, () => response.end());
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   connection = net.connect(server.address().port, '127.0.0.1', () => connection.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));

@@ -44,7 +44,7 @@ class Denied(WeirError):
 
 @dataclass(frozen=True)
 class Query:
-    """A request to be judged. `ip` is the address that it came from, with a port or without; headers that say who is
+    """A request to be evaluated. `ip` is the address that it came from, with a port or without; headers that say who is
     calling are believed only if that is a trusted proxy's. `user`, `api_key` and `tier` are what the program knows
     itself, and override them."""
 
@@ -98,7 +98,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class LimitResult:
-    """What came of a receipt or a report at one limit: `done`, `ended`, `unknown`, `repeated` or `id_not_kept`."""
+    """What came of a receipt or a report at one limit: `done`, `ended`, `unknown`, `repeated` or `id_not_recorded`."""
 
     limit: str | None
     result: str
@@ -168,7 +168,7 @@ def away_verdict(fail: str) -> Verdict:
 
 
 def refused_verdict() -> Verdict:
-    return _denied("refused", "This request cannot be judged, and so it is denied.")
+    return _denied("refused", "This request cannot be evaluated, and so it is denied.")
 
 
 def _denied(reason: str, detail: str) -> Verdict:

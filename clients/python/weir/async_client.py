@@ -103,7 +103,7 @@ class AsyncClient:
 
     `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
     `fail` says; after `breaker_failures` of them in a row they do so at once, until a probe is answered. What Weir
-    refuses to judge is denied.
+    refuses to evaluate is denied.
     """
 
     def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = DEFAULT_TIMEOUT,
@@ -118,11 +118,11 @@ class AsyncClient:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def check(self, query: Query) -> Verdict:
-        return (await self._judge(query))[0]
+        return (await self._evaluate(query))[0]
 
     async def peek(self, query: Query) -> Verdict:
         """What a check would say. Charges nothing."""
-        return (await self._judge(query, peek=True))[0]
+        return (await self._evaluate(query, peek=True))[0]
 
     def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> AsyncReservation:
         """For an `async with`, which takes the query's cost, or raises Denied. Never take the id from what a client
@@ -162,7 +162,7 @@ class AsyncClient:
         """The verdict on a request that cannot be asked about."""
         return self._settings.verdict_without_answer(Refused(0, detail))
 
-    async def _judge(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
+    async def _evaluate(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
                      lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
         try:
             body = query.encoded(peek=peek, reserve=reserve, lease=lease, id=id)
@@ -284,7 +284,7 @@ class AsyncReservation:
             self._client._settings.tell(error)
 
     async def __aenter__(self) -> AsyncReservation:
-        self.verdict, receipt = await self._client._judge(self._query, reserve=True, lease=self._lease, id=self._id)
+        self.verdict, receipt = await self._client._evaluate(self._query, reserve=True, lease=self._lease, id=self._id)
         if not self.verdict.admitted:
             raise Denied(self.verdict)
         self.receipt, self.receipt_ends, self.not_kept = receipt.text, receipt.ends, receipt.not_kept

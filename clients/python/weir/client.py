@@ -151,7 +151,7 @@ class Client:
 
     `check` and `reserve` never fail for want of an answer: after `timeout` seconds without one they admit or deny, as
     `fail` says; after `breaker_failures` of them in a row they do so at once, until a probe is answered. What Weir
-    refuses to judge is denied.
+    refuses to evaluate is denied.
     """
 
     def __init__(self, url: str = "http://127.0.0.1:8080", *, timeout: float = DEFAULT_TIMEOUT,
@@ -165,15 +165,15 @@ class Client:
         self._pool = _Pool()
 
     def check(self, query: Query) -> Verdict:
-        return self._judge(query)[0]
+        return self._evaluate(query)[0]
 
     def peek(self, query: Query) -> Verdict:
         """What a check would say. Charges nothing."""
-        return self._judge(query, peek=True)[0]
+        return self._evaluate(query, peek=True)[0]
 
     def reserve(self, query: Query, *, lease: float | None = None, id: str | None = None) -> Reservation:
         """Takes the query's cost, for a `with`, or raises Denied. Never take the id from what a client sends."""
-        verdict, receipt = self._judge(query, reserve=True, lease=lease, id=id or new_id())
+        verdict, receipt = self._evaluate(query, reserve=True, lease=lease, id=id or new_id())
         if not verdict.admitted:
             raise Denied(verdict)
         return Reservation(self, query, verdict, receipt)
@@ -208,7 +208,7 @@ class Client:
         """The verdict on a request that cannot be asked about."""
         return self._settings.verdict_without_answer(Refused(0, detail))
 
-    def _judge(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
+    def _evaluate(self, query: Query, *, peek: bool | None = None, reserve: bool | None = None,
                lease: float | None = None, id: str | None = None) -> tuple[Verdict, Receipt]:
         try:
             body = query.encoded(peek=peek, reserve=reserve, lease=lease, id=id)

@@ -324,7 +324,7 @@ HttpAnswer AdminFrontend::Session::explain(const Request& request) {
 HttpAnswer AdminFrontend::Session::denied(const Target& target) {
   const auto count = count_parameter(target, usual_denied, max_denied_rows);
   if (!count) return http_problem(400, count.error().message());
-  return {200, denied_json(frontend_.backend_.denied_most(*count))};
+  return {200, denied_json(frontend_.backend_.top_denied(*count))};
 }
 
 HttpAnswer AdminFrontend::Session::history(const Target& target) {
@@ -474,7 +474,7 @@ void AdminFrontend::Session::start_limits(const Asked& asked) {
   if (!only.empty()) {
     const auto hold = this->hold();
     if (limit_named(bindings().ruleset(), only) == nullptr) return say(asked, no_such_limit());
-    wanted = {.only = only, .denied_most = 50, .recent = observe::History::length};
+    wanted = {.only = only, .top_denied = 50, .recent = observe::History::length};
   }
   frontend_.backend_.limits(wanted, later<LimitsReport>(asked, [this, only](const Result<LimitsReport>& read) {
                               return read ? answer_limits(only, *read) : http_problem(503, read.error().message());

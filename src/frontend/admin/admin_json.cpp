@@ -39,13 +39,13 @@ void write_limit_counts(std::span<const observe::LimitTraffic> limits, text::Jso
 void write_store_fields(const AdminStatus::Store& store, text::JsonWriter& json) {
   json.field("kind", store.kind);
   json.list("urls", store.urls);
-  json.fields("servers", store.servers, "connected", store.connected, "breaker", store.breaker, "away_since",
-              store.away_since);
+  json.fields("servers", store.servers, "connected", store.connected, "breaker", store.breaker, "unavailable_since",
+              store.unavailable_since);
   json.object_or_null("last_error", store.failed_at, [&](Instant at) { json.fields("at", at, "error", store.error); });
   json.fields("holder", or_null(store.holder), "nodes", store.nodes);
   json.list("heartbeats", store.heartbeats, [&](const AdminStatus::Store::Heartbeat& of) {
-    json.object({}, "name", of.name, "version", of.version, "policy", of.policy, "heard_ago", of.heard_ago, "self",
-                of.is_self, "differs", of.differs);
+    json.object({}, "name", of.name, "version", of.version, "policy", of.policy, "last_seen_ago", of.last_seen_ago,
+                "self", of.is_self, "differs", of.differs);
   });
 }
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "frontend/admin/backend.h"
-#include "observe/denied_most.h"
 #include "observe/recent_traffic.h"
+#include "observe/top_denied.h"
 #include "policy/ruleset.h"
 #include "text/json_writer.h"
 

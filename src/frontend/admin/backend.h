@@ -13,10 +13,10 @@
 #include "frontend/admin/feed.h"
 #include "frontend/admin/reports.h"
 #include "match/descriptors.h"
-#include "observe/denied_most.h"
 #include "observe/log_line.h"
 #include "observe/notices.h"
 #include "observe/recent_traffic.h"
+#include "observe/top_denied.h"
 #include "weir/result.h"
 #include "weir/time.h"
 
@@ -64,13 +64,13 @@ struct AdminStatus {
 
   // A store that nodes share.
   struct Store {
-    std::string kind{};                   // redis
-    std::vector<std::string> urls{};      // without passwords
-    std::uint64_t servers = 0;            // that decide: one, or the masters of a cluster
-    std::uint64_t connected = 0;          // of these
-    std::string breaker{};                // closed, half_open, open: of the worst
-    std::optional<Instant> away_since{};  // none: every breaker is closed
-    std::optional<Instant> failed_at{};   // the latest error; none since the start
+    std::string kind{};                          // redis
+    std::vector<std::string> urls{};             // without passwords
+    std::uint64_t servers = 0;                   // that decide: one, or the masters of a cluster
+    std::uint64_t connected = 0;                 // of these
+    std::string breaker{};                       // closed, half_open, open: of the worst
+    std::optional<Instant> unavailable_since{};  // none: every breaker is closed
+    std::optional<Instant> failed_at{};          // the latest error; none since the start
     std::string error{};
     std::string holder{};  // of slices of leased limits: this node, as others see it; empty: it leases nothing
 
@@ -79,7 +79,7 @@ struct AdminStatus {
       std::string name{};
       std::string version{};
       std::string policy{};  // its digest
-      Duration heard_ago{};
+      Duration last_seen_ago{};
       bool is_self = false;
       bool differs = false;  // in its policy, from this one
     };
@@ -115,7 +115,7 @@ class AdminBackend {
   [[nodiscard]] virtual AdminStatus status() = 0;
 
   // The most denied first, `most` at most.
-  [[nodiscard]] virtual std::vector<observe::DeniedConsumer> denied_most(std::size_t most) = 0;
+  [[nodiscard]] virtual std::vector<observe::DeniedConsumer> top_denied(std::size_t most) = 0;
 
   // What came of a reload that took effect.
   struct Reload {

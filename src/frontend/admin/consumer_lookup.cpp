@@ -90,7 +90,8 @@ void ConsumerLookup::write_counter(const EvaluationBatch& batch, std::size_t pla
   counters_[place]->write(batch, json);
   json.fields("words", policy::limit_text(limit), "since", since(batch, place));
   if (limit.penalty && next.reason == engine::Reason::blocked && next.retry_after) {
-    json.object("blocked", "since", now_ + *next.retry_after - limit.penalty->block, "ends_after", *next.retry_after);
+    json.object("blocked", "since", now_ + *next.retry_after - limit.penalty->block, "expires_after",
+                *next.retry_after);
   } else {
     json.null("blocked");
   }

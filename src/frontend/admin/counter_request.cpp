@@ -62,7 +62,7 @@ void write_slices(const engine::Bindings& bindings, const store::Holdings& holdi
   json.field("holders", slices.size());
   json.list("slices", std::span(slices).first(std::min(slices.size(), max_listed)), [&](const core::Slice& slice) {
     const bool is_own = bindings.slice_holder() != nullptr && bindings.slice_holder()->owns(slice.holder);
-    json.object({}, "holder", store::SliceHolder::text_of(slice.holder), "units", slice.units, "ends_after",
+    json.object({}, "holder", store::SliceHolder::text_of(slice.holder), "units", slice.units, "expires_after",
                 Duration{slice.until - core::micros(holdings.at)}, "own", is_own);
   });
 }
@@ -80,7 +80,7 @@ void write_receipts(const store::Holdings& holdings, text::JsonWriter& json) {
   for (const core::Receipt& receipt : open) units += receipt.cost;
   json.fields("open", open.size(), "open_units", units);
   json.list("receipts", std::span(open).first(std::min(open.size(), max_listed)), [&](const core::Receipt& receipt) {
-    json.object({}, "receipt", hashed(receipt.id), "units", receipt.cost, "ends_after",
+    json.object({}, "receipt", hashed(receipt.id), "units", receipt.cost, "expires_after",
                 Duration{receipt.ends - core::micros(holdings.at)});
   });
 }
@@ -115,15 +115,15 @@ void write_reset(std::string_view kind, std::string_view name, std::string_view 
                  const engine::Bindings& bindings, const store::Holdings& holdings, text::JsonWriter& json) {
   std::uint64_t units = 0;
   std::uint64_t holders = 0;
-  Duration ends_after{};
+  Duration expires_after{};
   for (const core::Slice& slice : holdings.slices) {
     if (bindings.slice_holder() != nullptr && bindings.slice_holder()->owns(slice.holder)) continue;
     units += slice.units;
     ++holders;
-    ends_after = std::max(ends_after, Duration{slice.until - core::micros(holdings.at)});
+    expires_after = std::max(expires_after, Duration{slice.until - core::micros(holdings.at)});
   }
   json.fields(kind, name, "consumer", consumer, "reset", true);
-  json.object("out", "units", units, "holders", holders, "ends_after", ends_after);
+  json.object("out", "units", units, "holders", holders, "expires_after", expires_after);
 }
 
 // What the limit says of it; null where the tier has no numbers, or only its candidate has.

@@ -105,7 +105,7 @@ void write_told_limit(const CompiledLimit& limit, const policy::Ruleset& ruleset
               figures.states.budget, "overflowed", figures.states.overflowed);
   json.field("consumers", figures.consumers);
   write_candidate_figures(limit, ruleset.tiers, figures, json);
-  json.list("denied_most", figures.denied_most, [&](const observe::DeniedConsumer& denied) {
+  json.list("top_denied", figures.top_denied, [&](const observe::DeniedConsumer& denied) {
     json.object({}, "consumer", denied.consumer, "count", denied.count, "error", denied.error);
   });
   write_recent(figures, json);

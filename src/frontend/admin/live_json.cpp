@@ -170,7 +170,7 @@ std::string policy_json(const PolicyReport& report) {
   write_running(report.running, json);
   write_on_disk(report, json);
   write_last_reload(report.last_reload, json);
-  json.object_or_null("last_refused", report.last_refused, [&](const PolicyReport::Refused& refused) {
+  json.object_or_null("last_rejected", report.last_rejected, [&](const PolicyReport::Refused& refused) {
     json.fields("at", refused.at, "error", refused.error);
     write_problems("problems", refused.problems, text::Severity::error, json);
   });

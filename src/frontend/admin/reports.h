@@ -12,11 +12,11 @@
 
 #include "base/histogram.h"
 #include "engine/counters.h"
-#include "observe/denied_most.h"
 #include "observe/recent_traffic.h"
 #include "observe/scales.h"
 #include "observe/seconds.h"
 #include "observe/spikes.h"
+#include "observe/top_denied.h"
 #include "policy/tools/diff.h"
 #include "store/store_counts.h"
 #include "text/yaml/problem.h"
@@ -51,7 +51,7 @@ struct LimitFigures {
   std::uint64_t consumers = 0;
   std::uint64_t newly_denied_consumers = 0;
   std::uint64_t newly_admitted_consumers = 0;
-  std::vector<observe::DeniedConsumer> denied_most{};
+  std::vector<observe::DeniedConsumer> top_denied{};
   std::optional<observe::Spikes::Lasting> spike{};
   std::optional<std::vector<observe::TrafficCounts>> recent{};  // by the second; none: it is not kept
 };
@@ -65,7 +65,7 @@ struct LimitsReport {
 // How much of each limit is wanted.
 struct LimitsAsked {
   std::string only{};  // empty: all limits
-  std::size_t denied_most = 5;
+  std::size_t top_denied = 5;
   std::size_t recent = 60;
 };
 
@@ -99,7 +99,7 @@ struct PolicyReport {
   Running running{};
   OnDisk on_disk{};
   std::optional<Reload> last_reload{};  // none since the start, likewise
-  std::optional<Refused> last_refused{};
+  std::optional<Refused> last_rejected{};
 };
 
 // Of a store that nodes share.

@@ -188,7 +188,8 @@ Result<void> DescriptorsReader::Parsing::read_request(std::string_view body) {
 }
 
 Result<void> DescriptorsReader::Parsing::read_descriptor(dom::element element) {
-  if (asks_.size() == table::max_group_size) return wrong("descriptors", "are more than 64, which are judged together");
+  if (asks_.size() == table::max_group_size)
+    return wrong("descriptors", "are more than 64, which are evaluated together");
   match::DescriptorQuery& ask = asks_.emplace_back();
   has_hits_.push_back(false);
   places_.emplace_back(entries_.size(), 0);

@@ -88,7 +88,7 @@ class HttpFrontend::Session final : public HttpSession {
       : HttpSession(link, frontend.options_.limits, frontend.shared_),
         frontend_(frontend),
         ip_(peer.unix_socket ? "127.0.0.1" : peer.address) {}
-  ~Session() override { let_go(); }
+  ~Session() override { release_batch(); }
 
  private:
   void serve(std::span<const Request> requests, net::Output& out) override;
@@ -97,7 +97,7 @@ class HttpFrontend::Session final : public HttpSession {
   [[nodiscard]] Instant now() const override { return frontend_.context_.now(); }
   [[nodiscard]] std::size_t queries_in(const Request& request) const override;
 
-  void let_go() noexcept;
+  void release_batch() noexcept;
   [[nodiscard]] const policy::Ruleset& ruleset() const noexcept { return batch_->evaluation->bindings().ruleset(); }
   [[nodiscard]] const Verdict& verdict(std::size_t i) const noexcept { return batch_->evaluation->verdict(i); }
 
@@ -185,10 +185,10 @@ void HttpFrontend::Session::serve(std::span<const Request> requests, net::Output
 void HttpFrontend::Session::answer_done(net::Output& out) {
   if (!batch_ || batch_->evaluation->in_flight()) return;
   for (const Task& task : batch_->tasks) (this->*task.write)(task, out);
-  let_go();
+  release_batch();
 }
 
-void HttpFrontend::Session::let_go() noexcept {
+void HttpFrontend::Session::release_batch() noexcept {
   if (!batch_) return;
   frontend_.may_hold_ -= std::exchange(batch_->may_hold, 0);
   batch_->evaluation.reset();
@@ -238,7 +238,7 @@ HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, const Row
   const std::string_view below = without_authority(request.target).substr(auth_path.size());
   const auto original = original_request(request, below, frontend_.options_.auth_headers);
   if (!original) return say(http_problem(403, original.error().message()));
-  const bool can_hold = frontend_.shared_.held + frontend_.may_hold_ < frontend_.options_.hold_limit;
+  const bool can_hold = frontend_.shared_.held + frontend_.may_hold_ < frontend_.options_.max_delayed;
   if (can_hold) {
     ++batch_->may_hold;
     ++frontend_.may_hold_;
@@ -248,7 +248,7 @@ HttpFrontend::Task HttpFrontend::Session::auth(const Request& request, const Row
                     .path = original->target,
                     .ip = ip_,
                     .headers = batch_->memory.keep(request.headers),
-                    .max_wait = can_hold ? frontend_.options_.hold_max : Duration::zero(),
+                    .max_wait = can_hold ? frontend_.options_.max_delay : Duration::zero(),
                     .wants_more_after = true};
   // Without a key for receipts, limits on holds deny.
   if (frontend_.context_.receipt_texts().can_seal()) {
@@ -337,7 +337,7 @@ HttpFrontend::Task HttpFrontend::Session::document(const Request& /*request*/, c
 void HttpFrontend::Session::answer_auth(const Task& task, net::Output& out) {
   const Verdict& verdict = this->verdict(task.first);
   const bool waits = verdict.admitted && verdict.delay > Duration::zero();
-  std::string& bytes = waits ? reply_at(net::Moment::clock::now() + verdict.delay) : reply(out);
+  std::string& bytes = waits ? reply_at(net::SteadyTime::clock::now() + verdict.delay) : reply(out);
   ResponseWriter response(bytes, head(answer::status_of(verdict), task.traits));
   frontend_.context_.for_each_field(
       ruleset(), verdict, [&](std::string_view name, std::string_view value) { response.header(name, value); });

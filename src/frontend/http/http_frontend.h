@@ -30,8 +30,8 @@ struct HttpOptions {
   HostNames hosts;
   Token token;  // set: asked for, as X-Weir-Token, of whoever wants a decision
   AuthHeaders auth_headers = AuthHeaders::agreeing;
-  Duration hold_max = std::chrono::seconds(5);  // how long an answer of /v1/auth waits for its turn in a queue
-  std::size_t hold_limit = 1'000;               // how many may wait, of one loop
+  Duration max_delay = std::chrono::seconds(5);  // how long an answer of /v1/auth waits for its turn in a queue
+  std::size_t max_delayed = 1'000;               // how many may wait, of one loop
 };
 
 class HttpFrontend final : public FrontendWith<HttpOptions> {

@@ -61,9 +61,9 @@ wire::rls::DescriptorStatus status_of(const policy::Ruleset& ruleset, const Verd
 
 std::string_view unread_text(Unread why) noexcept {
   constexpr std::array<std::string_view, unread_names.size()> texts{
-      "This request is longer than what is judged here, so it is denied.",
-      "The metadata of this call is longer than what is judged here, so it is denied.",
-      "This request has more descriptors than are judged together, so it is denied.",
+      "This request is longer than what is evaluated here, so it is denied.",
+      "The metadata of this call is longer than what is evaluated here, so it is denied.",
+      "This request has more descriptors than are evaluated together, so it is denied.",
       "This request has bytes where there can be none, so it is denied."};
   return texts[static_cast<std::size_t>(why)];
 }

@@ -89,7 +89,7 @@ class RlsFrontend::Session final : public net::Session {
 
   std::size_t on_input(std::span<char> bytes, net::Output& out) override;
   void on_resume(net::Output& out) override;
-  void on_tick(net::Moment now, net::Output& out) override;
+  void on_tick(net::SteadyTime now, net::Output& out) override;
   void on_end(net::Output& out) override;
   void on_drain(net::Output& out) override;
   [[nodiscard]] bool idle() const override;
@@ -103,7 +103,7 @@ class RlsFrontend::Session final : public net::Session {
   // Of batches. Calls that come behind them need not wait for them, as HTTP/2 lets answers come in any order.
   static constexpr std::size_t max_in_flight = 8;
 
-  void serve_stirred(net::Output& out);
+  void serve_updated(net::Output& out);
   void submit_and_answer(std::unique_ptr<CallBatch> batch, net::Output& out);
   void keep_in_flight(std::unique_ptr<CallBatch> batch);
   void pause_if_due(net::Output& out) const;
@@ -154,12 +154,12 @@ RlsFrontend::Session::~Session() {
 
 std::size_t RlsFrontend::Session::on_input(std::span<char> bytes, net::Output& out) {
   const bool alive = server_.receive(bytes);
-  serve_stirred(out);
+  serve_updated(out);
   write(out, alive);
   return bytes.size();
 }
 
-void RlsFrontend::Session::serve_stirred(net::Output& out) {
+void RlsFrontend::Session::serve_updated(net::Output& out) {
   RateLimitService& service = frontend_.rate_limits_;
   auto batch = service.new_batch();
   for (Exchange* exchange : server_.updated()) {
@@ -216,8 +216,8 @@ void RlsFrontend::Session::on_end(net::Output& out) {
   pause_if_due(out);
 }
 
-void RlsFrontend::Session::on_tick(net::Moment now, net::Output& out) {
-  server_.expire(now, frontend_.options_.request_patience);
+void RlsFrontend::Session::on_tick(net::SteadyTime now, net::Output& out) {
+  server_.expire(now, frontend_.options_.request_timeout);
   health_.tell(watched);
   for (const auto& call : quota_calls_) call->stream->begin_round();
   ask_for_turn();

@@ -25,7 +25,7 @@ namespace weir::frontend {
 struct RlsOptions {
   wire::http2::Limits limits;  // its body_bytes are the longest message
   Token token;                 // set: asked for, as x-weir-token or as a bearer token, of all but health
-  Duration request_patience = std::chrono::seconds(10);  // for a request to be complete
+  Duration request_timeout = std::chrono::seconds(10);  // for a request to be complete
 };
 
 class RlsFrontend final : public FrontendWith<RlsOptions> {

@@ -244,7 +244,7 @@ void compile_candidate(const LimitSpec& spec, const Numbered& live, NamedTiers n
   const auto& a = limit.candidate->by_tier;
   const auto& b = limit.live.by_tier;
   if (std::ranges::equal(a, b, judges_alike)) {
-    problems.error(own.at, "the candidate judges exactly as its limit does: there is nothing to compare");
+    problems.error(own.at, "the candidate evaluates exactly as its limit does: there is nothing to compare");
   }
 }
 

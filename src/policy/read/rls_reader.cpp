@@ -103,7 +103,7 @@ class Reader {
     if (const text::Node* name = root.find("domain")) domain.name = {text(*name, "domain"), name->at};
     if (domain.name.value == "weir") {
       problems_.error(domain.name.at,
-                      "domain 'weir' is taken: what is asked there is judged by a policy.yaml; use another");
+                      "domain 'weir' is taken: what is asked there is evaluated by a policy.yaml; use another");
     }
     if (domain.name.value.empty() && !problems_.any_error()) {
       problems_.error(domain.name.at,

@@ -64,7 +64,7 @@ constexpr std::string_view schema_root = R"(
       "items": { "type": ["string", "number", "boolean"], "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength": 32 }
     },
     "limits": {
-      "description": "All that cover a request are judged together: denied by one, it is charged to none.",
+      "description": "All that cover a request are evaluated together: denied by one, it is charged to none.",
       "type": "array", "items": {
         "anyOf": [{ "required": ["algorithm"] }, { "required": ["rate"], "properties": { "rate": { "const": 0 } } }],
         "if": { "required": ["max_cost"] },

@@ -79,7 +79,7 @@ constexpr std::string_view by_consumer = R"(
     # tier_overrides:
     #   pro:      { rate: 3000/min, burst: 300 }
     #   internal: unlimited
-    # Before changing numbers or the algorithm, judge the change beside the live limit; nothing of it is enforced:
+    # Before changing numbers or the algorithm, evaluate the change beside the live limit; nothing of it is enforced:
     # candidate:
     #   algorithm: sliding_window_counter
     #   rate: 300/min

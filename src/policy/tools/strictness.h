@@ -11,7 +11,7 @@
 
 namespace weir::policy {
 
-// Whether every course of requests that `a` admits whole is admitted whole by `b` too; then, where both judge the
+// Whether every course of requests that `a` admits whole is admitted whole by `b` too; then, where both evaluate the
 // same requests together, `b` never denies what `a` admits. Between a
 // sliding window counter and most others only a simulation could tell: that is a no.
 [[nodiscard]] bool at_least_as_strict(const Limit& a, const Limit& b) noexcept;

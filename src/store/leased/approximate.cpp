@@ -44,7 +44,7 @@ SliceTable::Taken SliceTable::take_at_once(Record& record, Cost cost, Ticks now)
   } else if (spend_allowance(record, cost, now)) {
     taken.on = On::allowance;
     taken.decision = admitted(record, now);
-  } else if (is_away(record, now)) {
+  } else if (is_unavailable(record, now)) {
     taken.on = On::share;
     taken.decision = decide_on_share(record, cost, now);
     if (!taken.decision.admitted) taken.answer = Answer::denied;
@@ -106,8 +106,8 @@ Ticks SliceTable::slow_answer() const noexcept {
   return options_.approximate->sync.count() * 3 / 2;
 }
 
-bool SliceTable::is_away(const Record& record, Ticks now) const noexcept {
-  return record.was_away || (record.in_flight && now - record.sent_at >= slow_answer());
+bool SliceTable::is_unavailable(const Record& record, Ticks now) const noexcept {
+  return record.was_unavailable || (record.in_flight && now - record.sent_at >= slow_answer());
 }
 
 core::Rule SliceTable::share_rule() const {
@@ -193,7 +193,7 @@ void SliceTable::send_unasked(Record& record, core::SliceMessage& message, Ticks
 
 void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uint64_t kept, Ticks now) noexcept {
   const bool is_returned = record.wanted == 0 && answer.units == 0;
-  record.was_away = !is_returned && now - record.sent_at >= slow_answer();
+  record.was_unavailable = !is_returned && now - record.sent_at >= slow_answer();
   record.unasked_sent = record.shared_sent = 0;
   const Ticks sync = options_.approximate->sync.count();
   // A fixed window that begins is not one that the store was heard of.
@@ -220,7 +220,7 @@ void SliceTable::heard(Record& record, const core::SliceAnswer& answer, std::uin
 // What was sent may have been charged, and is not charged again. It may not have been: so it stays off the allowance,
 // as what found no room.
 void SliceTable::not_heard(Record& record, bool was_sent, Ticks now) {
-  record.was_away = true;
+  record.was_unavailable = true;
   record.no_message_before = now + options_.lease.count();
   if (!was_sent) {
     record.unasked += record.unasked_sent;
@@ -243,13 +243,13 @@ bool SliceTable::is_time_to_exchange(const Record& record, Ticks now) const noex
 }
 
 bool SliceTable::exchange_is_due(const Record& record, Ticks now) const noexcept {
-  return (record.asked_since > 0 || record.unasked > 0 || record.was_away) && renewal_is_due(record, now);
+  return (record.asked_since > 0 || record.unasked > 0 || record.was_unavailable) && renewal_is_due(record, now);
 }
 
 // The next one that is made for its key may do no more than this one.
 bool SliceTable::may_be_dropped(const Record& record, Ticks now) const noexcept {
   const bool has_allowance = record.allowance >= allowance() || now >= record.allowance_until;
-  const bool has_to_tell = record.unasked > 0 || record.rest > 0 || (record.was_away && record.share);
+  const bool has_to_tell = record.unasked > 0 || record.rest > 0 || (record.was_unavailable && record.share);
   return has_allowance && !has_to_tell;
 }
 

@@ -153,7 +153,7 @@ void LeasedStore::deny(Group& group, Ticks now) {
   group.now = store_time(group, now);
   put_back(group, spent_, now);
   for (std::size_t i = 0; i < taken_.size(); ++i) {
-    if (taken_[i].by_held) SliceCounts::raise(table_of(group.checks[i]).counts().denied_by_held);
+    if (taken_[i].by_held) SliceCounts::raise(table_of(group.checks[i]).counts().contended_denials);
   }
   group.callback->answered(group);
 }
@@ -253,7 +253,7 @@ void LeasedStore::read_answers(const Forwarded& request, Ticks now) {
     }
     if (answered.operation == Operation::forget && by_store) table.forget(check.hash);
     if (answered.operation == Operation::decide && by_store && !check.decision.admitted) {
-      if (check.cost.units() <= with_held(check)) SliceCounts::raise(table.counts().denied_by_held);
+      if (check.cost.units() <= with_held(check)) SliceCounts::raise(table.counts().contended_denials);
       table.denied(check.hash, check.cost, check.decision, with_held(check), now);
     }
   }

@@ -244,7 +244,7 @@ void SliceTable::answered(table::KeyHash key, std::uint64_t number, const core::
   if (answer.units < record.kept) record.pending = 0;
   if (answer.units < record.kept || record.kept == 0) record.slice = number;
   SliceCounts::raise(counts().granted, answer.units - std::min(answer.units, record.kept));
-  SliceCounts::raise(counts().lapsed, answer.lapsed);
+  SliceCounts::raise(counts().expired, answer.expired);
   record.in_flight = false;
   record.total = answer.units;
   record.rest = answer.units - std::min(answer.units, spent + record.pending);
@@ -301,7 +301,7 @@ void SliceTable::collect_due(Ticks now, std::vector<Due>& due) {
     for (auto entry = part.records.begin(); entry != part.records.end();) {
       Record& record = entry->second;
       const Ticks idle = now - record.used_at;
-      // One that may not be spent any more is given back before it lapses.
+      // One that may not be spent any more is given back before it expires.
       if (!record.in_flight && record.rest > 0 && (idle >= lease / 2 || now >= record.ends)) {
         SliceCounts::raise(counts().returns);
         record.sent_at = now;

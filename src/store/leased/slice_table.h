@@ -50,15 +50,15 @@ namespace weir::store {
 struct SliceCounts {
   using Count = std::atomic<std::uint64_t>;
   Count messages{0};
-  Count renewals{0};        // of the messages: the slice was kept, and asked to grow
-  Count returns{0};         // and: nobody had spent it for a while, or its limit is gone
-  Count unanswered{0};      // of the messages
-  Count granted{0};         // units, beyond what was kept
-  Count reported{0};        // units that were spent
-  Count returned{0};        // units
-  Count lapsed{0};          // units that the store charged because nobody reported in time
-  Count unasked{0};         // units that were spent before the store granted any, and charged to it
-  Count denied_by_held{0};  // decisions: denied while others held what would have been enough
+  Count renewals{0};           // of the messages: the slice was kept, and asked to grow
+  Count returns{0};            // and: nobody had spent it for a while, or its limit is gone
+  Count unanswered{0};         // of the messages
+  Count granted{0};            // units, beyond what was kept
+  Count reported{0};           // units that were spent
+  Count returned{0};           // units
+  Count expired{0};            // units that the store charged because nobody reported in time
+  Count unasked{0};            // units that were spent before the store granted any, and charged to it
+  Count contended_denials{0};  // decisions: denied while others held what would have been enough
 
   static void raise(Count& count, std::uint64_t by = 1) noexcept { count.fetch_add(by, std::memory_order_relaxed); }
 };
@@ -257,7 +257,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
     std::uint64_t unasked = 0;       // was spent, and is still to be charged
     std::uint64_t unasked_sent = 0;  // with the message in flight; of it, on the share:
     std::uint64_t shared_sent = 0;
-    bool was_away = false;  // the last message was not answered, or too slowly
+    bool was_unavailable = false;  // the last message was not answered, or too slowly
     std::unique_ptr<Share> share;
 
     [[nodiscard]] bool is_live(Ticks now) const noexcept { return rest > 0 && now < ends; }
@@ -291,7 +291,7 @@ class SliceTable : public std::enable_shared_from_this<SliceTable> {
   [[nodiscard]] bool has_plenty(const Record& record) const noexcept;
   [[nodiscard]] bool spend_allowance(Record& record, Cost cost, Ticks now) const noexcept;
   [[nodiscard]] Ticks slow_answer() const noexcept;
-  [[nodiscard]] bool is_away(const Record& record, Ticks now) const noexcept;
+  [[nodiscard]] bool is_unavailable(const Record& record, Ticks now) const noexcept;
   [[nodiscard]] Decision decide_on_share(Record& record, Cost cost, Ticks now);
   void put_back_on_share(Record& record, Instant charged_at, Cost cost) const;
   [[nodiscard]] Decision denied_at_once(const Record& record, Cost cost, Ticks now) const noexcept;

@@ -9,16 +9,16 @@ constexpr std::size_t max_answers = 1024;  // beyond these the oldest are forgot
 
 }  // namespace
 
-Breaker::Breaker(const Options& options, std::uint64_t seed, Moment now) noexcept
+Breaker::Breaker(const Options& options, std::uint64_t seed, SteadyTime now) noexcept
     : options_(options), random_(seed | 1), probe_at_(now), wait_(options.min_wait) {}
 
-bool Breaker::begin_probe(Moment now) noexcept {
+bool Breaker::begin_probe(SteadyTime now) noexcept {
   if (state_ != BreakerState::open || now < probe_at_) return false;
   state_ = BreakerState::half_open;
   return true;
 }
 
-void Breaker::answered(Duration took, Moment now) {
+void Breaker::answered(Duration took, SteadyTime now) {
   const bool slow = took > options_.slow;
   if (state_ == BreakerState::half_open) {
     if (slow) return open(now);
@@ -26,7 +26,7 @@ void Breaker::answered(Duration took, Moment now) {
     return close();
   }
   if (state_ == BreakerState::open) return;
-  judge(slow, now);
+  evaluate(slow, now);
   if (!slow) {
     errors_ = 0;
     wait_ = options_.min_wait;
@@ -38,30 +38,30 @@ void Breaker::alive() noexcept {
   if (state_ != BreakerState::closed) close();
 }
 
-void Breaker::failed(Moment now) {
+void Breaker::failed(SteadyTime now) {
   if (state_ == BreakerState::open) return;
   ++errors_;
   if (state_ == BreakerState::half_open || errors_ >= options_.errors_in_a_row) open(now);
 }
 
-// An error in a row is forgotten with the next good answer; a slow answer counts for as long as it is judged.
-void Breaker::timed_out(std::size_t answers, Moment now) {
+// An error in a row is forgotten with the next good answer; a slow answer counts for as long as it is evaluated.
+void Breaker::timed_out(std::size_t answers, SteadyTime now) {
   if (state_ != BreakerState::closed) return failed(now);
-  for (std::size_t i = 0; i < answers; ++i) judge(true, now);
+  for (std::size_t i = 0; i < answers; ++i) evaluate(true, now);
   failed(now);
   if (state_ == BreakerState::closed && too_slow(now)) open(now);
 }
 
-void Breaker::judge(bool slow, Moment now) {
+void Breaker::evaluate(bool slow, SteadyTime now) {
   answers_.push_back({now, slow});
   slow_ += slow ? 1 : 0;
 }
 
-void Breaker::lost(Moment now) {
+void Breaker::lost(SteadyTime now) {
   if (state_ != BreakerState::open) open(now);
 }
 
-void Breaker::open(Moment now) {
+void Breaker::open(SteadyTime now) {
   state_ = BreakerState::open;
   probe_at_ = now + jittered(wait_);
   wait_ = std::min(wait_ * 2, options_.max_wait);
@@ -74,12 +74,12 @@ void Breaker::close() noexcept {
   slow_ = 0;
 }
 
-bool Breaker::too_slow(Moment now) {
-  while (!answers_.empty() && (answers_.size() > max_answers || now - answers_.front().at > options_.judged)) {
+bool Breaker::too_slow(SteadyTime now) {
+  while (!answers_.empty() && (answers_.size() > max_answers || now - answers_.front().at > options_.evaluated)) {
     slow_ -= answers_.front().slow ? 1U : 0U;
     answers_.pop_front();
   }
-  return answers_.size() >= options_.answers_to_judge && slow_ * 2 >= answers_.size();
+  return answers_.size() >= options_.answers_to_evaluate && slow_ * 2 >= answers_.size();
 }
 
 // From three quarters of `wait` to all of it, so that nodes do not come back as one. xorshift: it need not be good.

@@ -22,57 +22,57 @@ inline constexpr std::size_t breaker_states = 3;
 
 class Breaker {
  public:
-  using Moment = std::chrono::steady_clock::time_point;
+  using SteadyTime = std::chrono::steady_clock::time_point;
 
   struct Options {
     unsigned errors_in_a_row = 5;
-    std::size_t answers_to_judge = 20;  // by their slowness, within `judged`
-    Duration judged = std::chrono::seconds(1);
+    std::size_t answers_to_evaluate = 20;  // by their slowness, within `evaluated`
+    Duration evaluated = std::chrono::seconds(1);
     Duration slow = std::chrono::milliseconds(10);  // longer than this
     Duration min_wait = std::chrono::milliseconds(200);
     Duration max_wait = std::chrono::seconds(5);
   };
 
   // Open, and a probe is due at `now`: nothing is known yet.
-  Breaker(const Options& options, std::uint64_t seed, Moment now) noexcept;
+  Breaker(const Options& options, std::uint64_t seed, SteadyTime now) noexcept;
 
   [[nodiscard]] BreakerState state() const noexcept { return state_; }
 
   // When it is open: from when on a probe may begin.
-  [[nodiscard]] Moment probe_at() const noexcept { return probe_at_; }
+  [[nodiscard]] SteadyTime probe_at() const noexcept { return probe_at_; }
 
   // Open, and the time has come: half-open, and the caller is the probe. Otherwise false.
-  [[nodiscard]] bool begin_probe(Moment now) noexcept;
+  [[nodiscard]] bool begin_probe(SteadyTime now) noexcept;
 
   // An answer to an ask. In half-open: of the probe.
-  void answered(Duration took, Moment now);
+  void answered(Duration took, SteadyTime now);
   // An answer that proves life, but not that asks are answered: the next wait is as long as if it had failed.
   void alive() noexcept;
-  void failed(Moment now);
+  void failed(SteadyTime now);
   // So many answers are due and have not come: each is a slow one, and all together are an error.
-  void timed_out(std::size_t answers, Moment now);
+  void timed_out(std::size_t answers, SteadyTime now);
   // The connection is gone: open, whatever it was.
-  void lost(Moment now);
+  void lost(SteadyTime now);
 
  private:
   struct Answer {
-    Moment at;
+    SteadyTime at;
     bool slow;
   };
 
-  void judge(bool slow, Moment now);
-  void open(Moment now);
+  void evaluate(bool slow, SteadyTime now);
+  void open(SteadyTime now);
   void close() noexcept;
-  [[nodiscard]] bool too_slow(Moment now);
+  [[nodiscard]] bool too_slow(SteadyTime now);
   [[nodiscard]] Duration jittered(Duration wait) noexcept;
 
   Options options_;
   std::uint64_t random_;
   BreakerState state_ = BreakerState::open;
-  Moment probe_at_;
+  SteadyTime probe_at_;
   Duration wait_;
   unsigned errors_ = 0;
-  std::deque<Answer> answers_;  // of the last `judged`
+  std::deque<Answer> answers_;  // of the last `evaluated`
   std::size_t slow_ = 0;        // of them
 };
 

@@ -393,7 +393,7 @@ end
 
 -- To make a function takes time, and most batches need few: so these are made where they are needed.
 local share, rolled, in_calendar, fits, charge, note_waits, decide
-local owe_bucket, charge_units, window_at, forget_if_over, lapse, with_held
+local owe_bucket, charge_units, window_at, forget_if_over, expire, with_held
 local owe_units, refund_log, refund, decide_in_steps, settle, forget, report, grant
 local id_at, hold_fits, end_oldest, reserve, settle_receipt, extend, used
 
@@ -546,7 +546,7 @@ if needs > 0 or ledgers then
   -- DECIDE and LOOK: how many copies are admitted. All checks admit, or none is charged.
   decide = function(operation, copies, from, to)
     if ledgers then
-      for at = from, to, 2 do lapse(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
+      for at = from, to, 2 do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
     end
     local n = copies
     local most = operation == DECIDE and copies or 1
@@ -785,7 +785,7 @@ if needs > 1 then
   -- charged; `marks`: where each charge lies.
   decide_in_steps = function(from, to, keep, step, open, marks)
     if ledgers then
-      for at = from, to, step do lapse(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
+      for at = from, to, step do expire(input[at] > 0 and input[at] or -input[at], input[at + 1]) end
     end
     local saved, all = {}, 1
     for at = from, to, step do
@@ -845,7 +845,7 @@ if needs > 1 then
   end
 
   settle = function(key, term)
-    if ledgers then lapse(key, term) end
+    if ledgers then expire(key, term) end
     local how = input[term + 1]
     if input[term] == HOLDS then
       if how == REFUND then end_oldest(key, input[term + 4]) end
@@ -995,7 +995,7 @@ if needs > 1 then
   -- Each does something for one check. Answers 1 if it did, and of a log the units that were charged.
 
   settle_receipt = function(key, term, id, actual)
-    if ledgers then lapse(key, term) end
+    if ledgers then expire(key, term) end
     local of = receipts_of(key)
     local receipt, place = find_open(of, id)
     if not receipt then return 0 end
@@ -1008,7 +1008,7 @@ if needs > 1 then
   end
 
   extend = function(key, term, id, lasts)
-    if ledgers then lapse(key, term) end
+    if ledgers then expire(key, term) end
     local of = receipts_of(key)
     local receipt = find_open(of, id)
     if not receipt then return 0 end
@@ -1020,7 +1020,7 @@ if needs > 1 then
   end
 
   used = function(key, term, id)
-    if ledgers then lapse(key, term) end
+    if ledgers then expire(key, term) end
     if id ~= NO_ID then
       local of = receipts_of(key)
       for _, one in ipairs(of.reported) do
@@ -1040,7 +1040,7 @@ if needs > 1 then
   report = function(key, term, holder, number, keep, back, unasked)
     ledgers = ledgers or {}
     ledgers[key] = ledgers[key] or {}
-    lapse(key, term)
+    expire(key, term)
     local slice
     for _, one in ipairs(ledgers[key]) do
       if one[HOLDER] == holder then slice = one end
@@ -1207,7 +1207,7 @@ if ledgers or needs > 1 then
   end
 
   -- Slices whose time is over are charged, each at its end.
-  lapse = function(key, term)
+  expire = function(key, term)
     local slices, some = ledgers[key], false
     ledger_terms[key] = term
     if not slices or #slices == 0 then return end

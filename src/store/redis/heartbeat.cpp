@@ -53,9 +53,9 @@ Heartbeat::Heartbeat(net::Loop& loop, RedisStore& store, NodeList& list, Heartbe
       counts_(counts),
       options_(std::move(options)),
       timer_(loop),
-      due_(net::Moment::clock::now() + between_beats),
+      due_(net::SteadyTime::clock::now() + between_beats),
       self_(std::make_shared<Heartbeat*>(this)) {
-  timer_.set(net::Moment::clock::now(), [this] { beat(); });
+  timer_.set(net::SteadyTime::clock::now(), [this] { beat(); });
 }
 
 Heartbeat::~Heartbeat() {
@@ -63,7 +63,7 @@ Heartbeat::~Heartbeat() {
 }
 
 void Heartbeat::beat() {
-  const net::Moment now = net::Moment::clock::now();
+  const net::SteadyTime now = net::SteadyTime::clock::now();
   const bool is_sent = !in_flight_ && send(false);
   const bool is_first = number_ == 0;
   if (is_sent || now >= due_) {
@@ -106,7 +106,7 @@ void Heartbeat::take(const Reply* reply) {
     if (++at == reply->end()) break;
     lines.push_back({id, (*at).text()});
   }
-  list_.take(lines, net::Moment::clock::now());
+  list_.take(lines, net::SteadyTime::clock::now());
   if (std::exchange(is_refused_, false) && options_.log) options_.log(News::good, "heartbeat: nodes are counted again");
   const std::uint32_t before = std::exchange(told_, list_.count());
   if (before != told_ && options_.on_count) options_.on_count(told_);

@@ -67,7 +67,7 @@ class Heartbeat {
   HeartbeatCounts& counts_;
   const Options options_;
   net::Timer timer_;
-  net::Moment due_;
+  net::SteadyTime due_;
   std::uint64_t number_ = 0;
   std::uint32_t told_ = 0;  // the count; 0: none yet
   bool in_flight_ = false;

@@ -41,7 +41,7 @@ struct RedisOptions {
   // Of one group, from submit() on.
   Duration timeout = std::chrono::milliseconds(10);
   // From connecting until the connection is ready.
-  Duration patience = std::chrono::seconds(1);
+  Duration timeout = std::chrono::seconds(1);
   Breaker::Options breaker;  // `slow` is the timeout
 
   // One line, when something changes; on the loop's thread.

@@ -9,7 +9,7 @@
 namespace weir::store::redis {
 namespace {
 
-constexpr Duration refund_patience = std::chrono::seconds(1);
+constexpr Duration refund_timeout = std::chrono::seconds(1);
 
 std::int64_t wall_time() {
   return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -23,7 +23,7 @@ RedisStore::RedisStore(net::Loop& loop, RedisOptions options, StoreCounts& count
       counts_(counts),
       deferral_(loop),
       self_(std::make_shared<RedisStore*>(this)) {
-  loop_.every_tick([self = self_](Moment now) {
+  loop_.every_tick([self = self_](SteadyTime now) {
     if (*self != nullptr) (*self)->tick(now);
     return *self != nullptr;
   });
@@ -92,7 +92,7 @@ void RedisStore::tell_ready() {
 
 ServerQueue& RedisStore::add_queue() {
   servers_.push_back({std::make_unique<ServerQueue>(loop_, options_, counts_, static_cast<ServerQueue::Owner&>(*this)),
-                      Told::nothing, Moment::clock::now()});
+                      Told::nothing, SteadyTime::clock::now()});
   return *servers_.back().queue;
 }
 
@@ -183,11 +183,11 @@ void RedisStore::sum_up() {
   counts_.evicting.set(evicting);
   for (std::size_t i = 0; i < states.size(); ++i) counts_.breakers[i].set(states[i]);
   const bool well = states[static_cast<std::size_t>(BreakerState::closed)] == all;
-  if (well) counts_.away_since.set(0);
-  if (!well && counts_.away_since.value() == 0) counts_.away_since.set(wall_time());
+  if (well) counts_.unavailable_since.set(0);
+  if (!well && counts_.unavailable_since.value() == 0) counts_.unavailable_since.set(wall_time());
 }
 
-void RedisStore::tick(Moment now) {
+void RedisStore::tick(SteadyTime now) {
   for (const Server& server : servers_) server.queue->tick(now);
   if (watch_) watch_->tick(now);
   if (topology_ == Topology::cluster) tick_cluster(now);
@@ -202,7 +202,7 @@ void RedisStore::refund(const store::Check& check, const core::Charged& charged,
   ServerQueue* const queue = closing_ ? nullptr : routes_.queue_of(slot);
   if (queue == nullptr || queue->state() != BreakerState::closed) return counts_.lost_refunds.raise();
   RefundGroup& refund = refunds_.acquire(static_cast<RefundGroup::Owner&>(*this));
-  queue->enqueue(refund.prepare(check, charged), Moment::clock::now() + refund_patience, slot);
+  queue->enqueue(refund.prepare(check, charged), SteadyTime::clock::now() + refund_timeout, slot);
 }
 
 void RedisStore::on_refunded(RefundGroup& refund) {

@@ -85,13 +85,13 @@ class RedisStore final : public Store,
   struct Server {
     std::unique_ptr<ServerQueue> queue;
     Told told = Told::nothing;  // in the log
-    Moment routed_at{};         // in a cluster: when it was last seen to have slots
+    SteadyTime routed_at{};     // in a cluster: when it was last seen to have slots
   };
 
   // A group that no server would take, and that is tried again soon.
   struct Deferred {
     Group* group;
-    Moment deadline;
+    SteadyTime deadline;
     Slot slot;
   };
 
@@ -111,7 +111,7 @@ class RedisStore final : public Store,
   // False: nobody would take it.
   [[nodiscard]] bool route(Group& group);
   ServerQueue& add_queue();
-  void tick(Moment now);
+  void tick(SteadyTime now);
   void log(News news, const std::string& line) const;
   void tell(Server& server);
   void sum_up();
@@ -129,7 +129,7 @@ class RedisStore final : public Store,
   void want_map();
   void ask_map(ServerQueue& queue);
   void take_map(ServerQueue& queue, const wire::resp::Reply& reply);
-  void tick_cluster(Moment now);
+  void tick_cluster(SteadyTime now);
 
   net::Loop& loop_;
   const RedisOptions options_;
@@ -145,7 +145,7 @@ class RedisStore final : public Store,
   bool has_map_ = false;
   bool map_wanted_ = false;
   bool map_under_way_ = false;
-  Moment map_asked_at_{};
+  SteadyTime map_asked_at_{};
   std::vector<Slot> slots_;  // of the checks of one group
   std::vector<Deferred> deferred_;
   net::Timer deferral_;

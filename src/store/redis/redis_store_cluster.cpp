@@ -27,8 +27,8 @@ bool RedisStore::ask_cluster(Group& group) {
 }
 
 bool RedisStore::ask_split(Group& group) {
-  const Moment now = Moment::clock::now();
-  const Moment deadline = group.deadline.value_or(now + options_.timeout);
+  const SteadyTime now = SteadyTime::clock::now();
+  const SteadyTime deadline = group.deadline.value_or(now + options_.timeout);
   const bool all_there = std::ranges::all_of(slots_, [this](Slot slot) {
     const ServerQueue* const queue = routes_.queue_of(slot);
     return queue != nullptr && queue->state() == BreakerState::closed;
@@ -113,7 +113,7 @@ void RedisStore::try_again(ServerQueue& queue, const ScriptCall& call) {
 void RedisStore::defer(const ScriptCall& call) {
   const auto members = call.batch.members();
   if (deferred_.empty()) {
-    deferral_.set(Moment::clock::now() + before_trying_again, [this] { resume_deferred(); });
+    deferral_.set(SteadyTime::clock::now() + before_trying_again, [this] { resume_deferred(); });
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     deferred_.push_back({members[i], call.deadlines[i], call.slot});
@@ -121,7 +121,7 @@ void RedisStore::defer(const ScriptCall& call) {
 }
 
 void RedisStore::resume_deferred() {
-  const Moment now = Moment::clock::now();
+  const SteadyTime now = SteadyTime::clock::now();
   for (const Deferred& one : std::exchange(deferred_, {})) {
     ServerQueue* const queue = routes_.queue_of(one.slot);
     if (queue == nullptr || queue->state() == BreakerState::open || one.deadline <= now) {
@@ -135,7 +135,7 @@ void RedisStore::resume_deferred() {
 // Soon: at once, or at a tick if one was read just now.
 void RedisStore::want_map() {
   map_wanted_ = true;
-  const Moment now = Moment::clock::now();
+  const SteadyTime now = SteadyTime::clock::now();
   if (map_under_way_ || closing_ || now - map_asked_at_ < between_maps) return;
   const auto connected = std::ranges::find_if(
       servers_, [](const Server& server) { return server.queue->connected() && server.queue->idle(); });
@@ -148,7 +148,7 @@ void RedisStore::want_map() {
 void RedisStore::ask_map(ServerQueue& queue) {
   map_wanted_ = false;
   map_under_way_ = true;
-  map_asked_at_ = Moment::clock::now();
+  map_asked_at_ = SteadyTime::clock::now();
   std::string command;
   wire::resp::append_command(command, {"CLUSTER", "SLOTS"});
   queue.query(command, [this, &queue](const wire::resp::Reply* reply) {
@@ -173,7 +173,7 @@ void RedisStore::take_map(ServerQueue& queue, const wire::resp::Reply& reply) {
   tell_ready();
 }
 
-void RedisStore::tick_cluster(Moment now) {
+void RedisStore::tick_cluster(SteadyTime now) {
   const bool well =
       std::ranges::all_of(servers_, [](const Server& server) { return server.queue->state() == BreakerState::closed; });
   if (map_wanted_ || !well) want_map();

@@ -10,7 +10,7 @@ constexpr std::size_t max_indexed_calls = 60'000;  // calls at once that a place
 
 }  // namespace
 
-void PendingCalls::add(Group& group, Moment deadline, Slot slot) {
+void PendingCalls::add(Group& group, SteadyTime deadline, Slot slot) {
   ++asks_;
   const std::uint16_t place = place_of(slot);
   if (place != 0 && calls_[place - 1U]->add(group, deadline)) return;
@@ -19,20 +19,20 @@ void PendingCalls::add(Group& group, Moment deadline, Slot slot) {
   static_cast<void>(fresh.add(group, deadline));  // an empty one takes any
 }
 
-void PendingCalls::add_alone(Group& group, Moment deadline, Slot slot, bool asking) {
+void PendingCalls::add_alone(Group& group, SteadyTime deadline, Slot slot, bool asking) {
   ++asks_;
   ScriptCall& fresh = open(slot);
   fresh.asking = asking;
   static_cast<void>(fresh.add(group, deadline));
 }
 
-Moment PendingCalls::oldest() const noexcept {
-  Moment oldest = Moment::max();
+SteadyTime PendingCalls::oldest() const noexcept {
+  SteadyTime oldest = SteadyTime::max();
   for (const auto& call : calls_) oldest = std::min(oldest, call->oldest);
   return oldest;
 }
 
-void PendingCalls::drop_expired(Moment now, std::vector<Group*>& expired) {
+void PendingCalls::drop_expired(SteadyTime now, std::vector<Group*>& expired) {
   const std::size_t before = expired.size();
   for (const auto& call : calls_) call->drop_expired(now, expired);
   asks_ -= expired.size() - before;

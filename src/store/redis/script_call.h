@@ -16,19 +16,19 @@
 
 namespace weir::store::redis {
 
-using Moment = std::chrono::steady_clock::time_point;
+using SteadyTime = std::chrono::steady_clock::time_point;
 using Slot = std::uint16_t;
 
 struct ScriptCall {
   ScriptBatch batch;
-  std::vector<Moment> deadlines;  // of the groups, in their order
-  Moment oldest = Moment::max();  // of them: when the whole is given up, once it is sent
-  Moment sent_at{};
+  std::vector<SteadyTime> deadlines;      // of the groups, in their order
+  SteadyTime oldest = SteadyTime::max();  // of them: when the whole is given up, once it is sent
+  SteadyTime sent_at{};
   Slot slot = 0;          // of all its keys; 0 where there are no slots
   bool asking = false;    // the server is to take a slot that is not its own yet
   bool given_up = false;  // its groups were told so; the answer will come late
 
-  [[nodiscard]] bool add(Group& group, Moment deadline) {
+  [[nodiscard]] bool add(Group& group, SteadyTime deadline) {
     if (!batch.add(group)) return false;
     deadlines.push_back(deadline);
     oldest = std::min(oldest, deadline);
@@ -38,16 +38,16 @@ struct ScriptCall {
   void clear(Slot its_slot) {
     batch.clear();
     deadlines.clear();
-    oldest = Moment::max();
+    oldest = SteadyTime::max();
     slot = its_slot;
     asking = given_up = false;
   }
 
   // Not once it is sent. Appends to `expired` the groups whose time is over, and goes without them.
-  void drop_expired(Moment now, std::vector<Group*>& expired) {
+  void drop_expired(SteadyTime now, std::vector<Group*>& expired) {
     if (oldest > now) return;
     const std::vector<Group*> groups(batch.members().begin(), batch.members().end());
-    const std::vector<Moment> until = deadlines;
+    const std::vector<SteadyTime> until = deadlines;
     const bool was_asking = asking;
     clear(slot);
     asking = was_asking;
@@ -70,16 +70,16 @@ inline void fail(Group& group, Failure failure, StoreCounts& counts) {
 
 class PendingCalls {
  public:
-  void add(Group& group, Moment deadline, Slot slot);
+  void add(Group& group, SteadyTime deadline, Slot slot);
   // In a call of its own. `asking`: for a server that is to take the slot, but does not have it yet.
-  void add_alone(Group& group, Moment deadline, Slot slot, bool asking);
+  void add_alone(Group& group, SteadyTime deadline, Slot slot, bool asking);
 
   [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
   [[nodiscard]] std::size_t groups() const noexcept { return asks_; }
-  [[nodiscard]] Moment oldest() const noexcept;  // deadline; Moment::max() if it is empty
+  [[nodiscard]] SteadyTime oldest() const noexcept;  // deadline; SteadyTime::max() if it is empty
 
   // Appends to `expired` the groups whose time is over, and forgets them.
-  void drop_expired(Moment now, std::vector<Group*>& expired);
+  void drop_expired(SteadyTime now, std::vector<Group*>& expired);
 
   // All of them, in the order in which they began. `calls` is empty, and then holds them.
   void take(std::vector<std::unique_ptr<ScriptCall>>& calls) noexcept;

@@ -23,9 +23,9 @@ void SentinelWatch::find() {
   connect();
 }
 
-void SentinelWatch::tick(Moment now) {
+void SentinelWatch::tick(SteadyTime now) {
   if (waiting_ && now >= retry_at_) return connect();
-  if (asked_ && now - asked_at_ > options_.patience) {
+  if (asked_ && now - asked_at_ > options_.timeout) {
     on_lost({connection_->endpoint().text(), "does not say where the master is"});
   }
 }
@@ -42,7 +42,7 @@ void SentinelWatch::connect() {
                                 .tls = sentinel.tls,
                                 .server_name = options_.server_name,
                                 .client_name = options_.client_name,
-                                .patience = options_.patience,
+                                .timeout = options_.timeout,
                                 .reply_limits = {}},
       static_cast<ServerConnection::Owner&>(*this));
   connection_->connect();
@@ -53,7 +53,7 @@ void SentinelWatch::on_ready() {
   wire::resp::append_command(commands, {"SENTINEL", "get-master-addr-by-name", options_.sentinel->master});
   wire::resp::append_command(commands, {"SUBSCRIBE", "+switch-master"});
   asked_ = true;
-  asked_at_ = Moment::clock::now();
+  asked_at_ = SteadyTime::clock::now();
   connection_->send(commands);
 }
 
@@ -73,7 +73,7 @@ void SentinelWatch::on_lost(const Error& error) {
   asked_ = false;
   finding_ = waiting_ = true;
   ++next_;
-  retry_at_ = Moment::clock::now() + between_tries;
+  retry_at_ = SteadyTime::clock::now() + between_tries;
   owner_.on_sentinel_lost(error.message());
 }
 

@@ -1,5 +1,5 @@
 // Asks the Sentinels, one after the other, where the master is, and listens to the one that answered for news of it.
-// One that does not answer within the patience is given up.
+// One that does not answer within the timeout is given up.
 // All on the loop's thread.
 #pragma once
 
@@ -34,7 +34,7 @@ class SentinelWatch final : private ServerConnection::Owner {
 
   // Asks anew: on_master follows, sooner or later.
   void find();
-  void tick(Moment now);
+  void tick(SteadyTime now);
 
  private:
   void on_ready() override;
@@ -48,10 +48,10 @@ class SentinelWatch final : private ServerConnection::Owner {
   std::unique_ptr<ServerConnection> connection_;
   std::size_t next_ = 0;  // of the Sentinels
   bool asked_ = false;    // the first reply is still to come
-  Moment asked_at_{};
+  SteadyTime asked_at_{};
   bool finding_ = false;
   bool waiting_ = false;  // for retry_at_
-  Moment retry_at_{};
+  SteadyTime retry_at_{};
 };
 
 }  // namespace weir::store::redis

@@ -77,7 +77,7 @@ net::OutgoingOptions outgoing_options(const ServerConnection::Options& options) 
   outgoing.endpoint = options.endpoint;
   outgoing.tls = options.tls;
   outgoing.server_name = options.server_name;
-  outgoing.patience = options.patience;
+  outgoing.timeout = options.timeout;
   outgoing.input_bound = options.reply_limits.length + 1;  // the parser refuses before, and says why
   return outgoing;
 }
@@ -97,10 +97,7 @@ struct ServerConnection::Talk {
 };
 
 ServerConnection::ServerConnection(net::Loop& loop, Options options, Owner& owner)
-    : options_(std::move(options)),
-      owner_(owner),
-      outgoing_(loop, outgoing_options(options_), *this),
-      patience_(loop) {}
+    : options_(std::move(options)), owner_(owner), outgoing_(loop, outgoing_options(options_), *this), timeout_(loop) {}
 
 ServerConnection::~ServerConnection() {
   close();
@@ -109,7 +106,7 @@ ServerConnection::~ServerConnection() {
 void ServerConnection::connect() {
   close();
   talk_ = std::make_shared<Talk>(options_);
-  deadline_ = std::chrono::steady_clock::now() + options_.patience;
+  deadline_ = std::chrono::steady_clock::now() + options_.timeout;
   outgoing_.connect();
 }
 
@@ -124,14 +121,14 @@ void ServerConnection::send(std::string_view commands) {
 void ServerConnection::close() {
   if (talk_) talk_->over = true;
   talk_ = nullptr;
-  patience_.cancel();
+  timeout_.cancel();
   outgoing_.close();
 }
 
 void ServerConnection::on_connected() {
   outgoing_.send(talk_->handshake.commands());
-  patience_.set(deadline_,
-                [this] { lose("does not answer in time; check that it is a Redis server, and what it is doing"); });
+  timeout_.set(deadline_,
+               [this] { lose("does not answer in time; check that it is a Redis server, and what it is doing"); });
 }
 
 std::size_t ServerConnection::on_bytes(std::span<char> bytes) {
@@ -161,7 +158,7 @@ void ServerConnection::take_greeting(const wire::resp::Reply& reply) {
   }
   if (!talk_->handshake.done()) return;
   talk_->ready = true;
-  patience_.cancel();
+  timeout_.cancel();
   owner_.on_ready();
 }
 

@@ -70,7 +70,7 @@ class ServerConnection final : private net::Outgoing::Owner {
     std::shared_ptr<const net::TlsClientContext> tls;  // null: plain
     std::string server_name;                           // that its certificate must be for; empty: the endpoint's host
     std::string client_name;                           // as CLIENT LIST shows it; no spaces; empty: none
-    Duration patience = std::chrono::seconds(5);       // from connect() until it is ready
+    Duration timeout = std::chrono::seconds(5);        // from connect() until it is ready
     wire::resp::ReplyLimits reply_limits;
   };
 
@@ -112,7 +112,7 @@ class ServerConnection final : private net::Outgoing::Owner {
   std::shared_ptr<Talk> talk_;  // of this connection; null: none
   net::Outgoing outgoing_;
   std::chrono::steady_clock::time_point deadline_;  // until which it is to be ready
-  net::Timer patience_;
+  net::Timer timeout_;
 };
 
 }  // namespace weir::store::redis

@@ -17,11 +17,11 @@ constexpr std::size_t large_batch = 64;
 constexpr std::size_t max_batches_in_flight = 4;
 constexpr int shares_of_timeout = 8;  // a batch leaves one of these after the one before it at the latest
 
-Moment the_time() noexcept {
-  return Moment::clock::now();
+SteadyTime the_time() noexcept {
+  return SteadyTime::clock::now();
 }
 
-Duration since(Moment then, Moment now) noexcept {
+Duration since(SteadyTime then, SteadyTime now) noexcept {
   return std::chrono::duration_cast<Duration>(now - then);
 }
 
@@ -35,8 +35,8 @@ bool is_of_one_key(ErrorKind kind) noexcept {
 }  // namespace
 
 bool ServerQueue::submit(Group& group, Slot slot) {
-  const Moment now = turn_time();
-  const Moment deadline = group.deadline.value_or(now + options_.timeout);
+  const SteadyTime now = turn_time();
+  const SteadyTime deadline = group.deadline.value_or(now + options_.timeout);
   if (deadline <= now) {
     counts_.turned_away.raise();
     return false;
@@ -54,13 +54,13 @@ bool ServerQueue::submit(Group& group, Slot slot) {
   return true;
 }
 
-void ServerQueue::enqueue(Group& group, Moment deadline, Slot slot) {
+void ServerQueue::enqueue(Group& group, SteadyTime deadline, Slot slot) {
   pending_.add(group, deadline, slot);
   arm(deadline);
   schedule(turn_time());
 }
 
-void ServerQueue::enqueue_alone(Group& group, Moment deadline, Slot slot, bool asking) {
+void ServerQueue::enqueue_alone(Group& group, SteadyTime deadline, Slot slot, bool asking) {
   pending_.add_alone(group, deadline, slot, asking);
   arm(deadline);
   schedule(turn_time());
@@ -78,13 +78,13 @@ bool ServerQueue::try_query(std::string_view command, Told told) {
 }
 
 // Read once for all that is asked in the turn of the loop that a departure is scheduled in.
-Moment ServerQueue::turn_time() noexcept {
+SteadyTime ServerQueue::turn_time() noexcept {
   if (!scheduled_) turn_ = the_time();
   return turn_;
 }
 
 // When the loop's handler is done: then all that it brought goes together.
-void ServerQueue::schedule(Moment now) {
+void ServerQueue::schedule(SteadyTime now) {
   if (scheduled_) return;
   if (!may_depart(now)) return wait_to_depart();
   scheduled_ = true;
@@ -96,14 +96,14 @@ void ServerQueue::schedule(Moment now) {
   });
 }
 
-bool ServerQueue::may_depart(Moment now) const noexcept {
+bool ServerQueue::may_depart(SteadyTime now) const noexcept {
   if (!greeted_ || held_ || pending_.empty()) return false;
   if (batches_out_ == 0) return true;
   if (batches_out_ >= max_batches_in_flight) return false;
   return pending_.groups() >= large_batch * batches_out_ || now - departed_at_ >= options_.timeout / shares_of_timeout;
 }
 
-void ServerQueue::depart_or_wait(Moment now) {
+void ServerQueue::depart_or_wait(SteadyTime now) {
   may_depart(now) ? depart(now) : wait_to_depart();
 }
 
@@ -119,7 +119,7 @@ void ServerQueue::wait_to_depart() {
   });
 }
 
-void ServerQueue::depart(Moment now) {
+void ServerQueue::depart(SteadyTime now) {
   const std::size_t groups = pending_.groups();
   pending_.take(departing_);
   bytes_.clear();
@@ -136,7 +136,7 @@ void ServerQueue::depart(Moment now) {
   connection_->send(bytes_);
 }
 
-void ServerQueue::send(std::unique_ptr<ScriptCall> call, Moment now) {
+void ServerQueue::send(std::unique_ptr<ScriptCall> call, SteadyTime now) {
   if (call->asking) {
     append_command(bytes_, {"ASKING"});
     expected_.push_back({.call = nullptr, .told = nullptr, .sent_at = now});
@@ -158,7 +158,7 @@ void ServerQueue::on_reply(const Reply& reply) {
 }
 
 void ServerQueue::take_evaluation(std::unique_ptr<ScriptCall> call, const Reply& reply) {
-  const Moment now = the_time();
+  const SteadyTime now = the_time();
   const Duration took = since(call->sent_at, now);
   counts_.round_trip.add(static_cast<std::uint64_t>(took.count()));
   if (call->given_up) {
@@ -179,7 +179,7 @@ void ServerQueue::take_evaluation(std::unique_ptr<ScriptCall> call, const Reply&
   note_state();
 }
 
-void ServerQueue::take_error(std::unique_ptr<ScriptCall> call, std::string_view text, Moment now) {
+void ServerQueue::take_error(std::unique_ptr<ScriptCall> call, std::string_view text, SteadyTime now) {
   const ErrorKind kind = error_kind(text);
   if (kind == ErrorKind::no_script) return repeat_with_script(std::move(call), now);
   if (owner_.on_refused(*this, *call, text)) {
@@ -212,7 +212,7 @@ void ServerQueue::take_error_of_one_key(std::unique_ptr<ScriptCall> call) {
 }
 
 // The script and the evaluation follow each other on the connection: no answer has to be waited for between them.
-void ServerQueue::repeat_with_script(std::unique_ptr<ScriptCall> call, Moment now) {
+void ServerQueue::repeat_with_script(std::unique_ptr<ScriptCall> call, SteadyTime now) {
   if (!script_under_way_) load_script();
   bytes_.clear();
   send(std::move(call), now);

@@ -74,8 +74,8 @@ class ServerQueue final : private ServerConnection::Owner {
   [[nodiscard]] bool submit(Group& group, Slot slot);
 
   // Without asking the breaker: groups that are under way already.
-  void enqueue(Group& group, Moment deadline, Slot slot);
-  void enqueue_alone(Group& group, Moment deadline, Slot slot, bool asking);
+  void enqueue(Group& group, SteadyTime deadline, Slot slot);
+  void enqueue_alone(Group& group, SteadyTime deadline, Slot slot, bool asking);
 
   // Sends no more until it is connected anew: the server is not the right one any more.
   void hold() noexcept { held_ = true; }
@@ -86,7 +86,7 @@ class ServerQueue final : private ServerConnection::Owner {
   // called.
   [[nodiscard]] bool try_query(std::string_view command, Told told);
 
-  void tick(Moment now);
+  void tick(SteadyTime now);
 
   [[nodiscard]] BreakerState state() const noexcept { return breaker_.state(); }
   [[nodiscard]] bool connected() const noexcept { return greeted_; }
@@ -105,23 +105,23 @@ class ServerQueue final : private ServerConnection::Owner {
   struct Expected {
     std::unique_ptr<ScriptCall> call;  // an evaluation; otherwise another command
     Told told;                         // may be empty
-    Moment sent_at{};
+    SteadyTime sent_at{};
     bool ends_batch = false;
   };
 
   // Sending and answering: queue.cpp.
   void on_reply(const wire::resp::Reply& reply) override;
-  [[nodiscard]] Moment turn_time() noexcept;
-  void schedule(Moment now);
-  [[nodiscard]] bool may_depart(Moment now) const noexcept;
-  void depart_or_wait(Moment now);
+  [[nodiscard]] SteadyTime turn_time() noexcept;
+  void schedule(SteadyTime now);
+  [[nodiscard]] bool may_depart(SteadyTime now) const noexcept;
+  void depart_or_wait(SteadyTime now);
   void wait_to_depart();
-  void depart(Moment now);
-  void send(std::unique_ptr<ScriptCall> call, Moment now);
+  void depart(SteadyTime now);
+  void send(std::unique_ptr<ScriptCall> call, SteadyTime now);
   void take_evaluation(std::unique_ptr<ScriptCall> call, const wire::resp::Reply& reply);
-  void take_error(std::unique_ptr<ScriptCall> call, std::string_view text, Moment now);
+  void take_error(std::unique_ptr<ScriptCall> call, std::string_view text, SteadyTime now);
   void take_error_of_one_key(std::unique_ptr<ScriptCall> call);
-  void repeat_with_script(std::unique_ptr<ScriptCall> call, Moment now);
+  void repeat_with_script(std::unique_ptr<ScriptCall> call, SteadyTime now);
   void answer(std::unique_ptr<ScriptCall> call);
   void fail(std::unique_ptr<ScriptCall> call, Failure failure);
   void fail_pending();
@@ -130,16 +130,16 @@ class ServerQueue final : private ServerConnection::Owner {
   // The server's health: lane_health.cpp.
   void on_ready() override;
   void on_lost(const Error& error) override;
-  void ask_info(Moment now);
+  void ask_info(SteadyTime now);
   void load_script();
   void take_info(const wire::resp::Reply& reply);
   void take_role(const wire::resp::Reply& reply);
   void take_script(const wire::resp::Reply& reply);
   void lose(StoreError kind, std::string_view what);
   void disconnect();
-  void probe(Moment now);
-  void ping(Moment now);
-  void arm(Moment deadline);
+  void probe(SteadyTime now);
+  void ping(SteadyTime now);
+  void arm(SteadyTime deadline);
   void expire();
   void note_state();
 
@@ -153,26 +153,26 @@ class ServerQueue final : private ServerConnection::Owner {
   BreakerState told_ = BreakerState::open;  // the owner
   std::string complaint_;
   std::optional<ServerInfo> info_;
-  Moment info_at_{};      // asked for
+  SteadyTime info_at_{};  // asked for
   bool greeted_ = false;  // connected, and the server is the one that is wanted
   bool script_under_way_ = false;
   bool held_ = false;
   bool probe_wanted_ = false;  // half-open, and no probe has begun
-  Moment probing_since_{};
+  SteadyTime probing_since_{};
 
   PendingCalls pending_;
   std::deque<Expected> expected_;
   std::size_t batches_out_ = 0;
-  Moment departed_at_{};
+  SteadyTime departed_at_{};
   std::vector<std::unique_ptr<ScriptCall>> departing_;
   std::string bytes_;
   bool scheduled_ = false;
-  Moment turn_{};
+  SteadyTime turn_{};
   net::Timer departure_;
   bool waits_to_depart_ = false;  // departure_ is set
   net::Timer timer_;
-  Moment armed_for_ = Moment::max();    // the oldest deadline, or earlier; Moment::max(): not armed
-  std::shared_ptr<ServerQueue*> self_;  // null inside: what was posted finds it gone
+  SteadyTime armed_for_ = SteadyTime::max();  // the oldest deadline, or earlier; SteadyTime::max(): not armed
+  std::shared_ptr<ServerQueue*> self_;        // null inside: what was posted finds it gone
 };
 
 }  // namespace weir::store::redis

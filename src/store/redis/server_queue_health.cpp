@@ -28,7 +28,7 @@ Breaker::Options breaker_options(const RedisOptions& options) {
 
 // Different for the queues of one process, and for processes.
 std::uint64_t seed_of(const void* self) {
-  const auto now = static_cast<std::uint64_t>(Moment::clock::now().time_since_epoch().count());
+  const auto now = static_cast<std::uint64_t>(SteadyTime::clock::now().time_since_epoch().count());
   return (now ^ reinterpret_cast<std::uintptr_t>(self)) * 0x9E3779B97F4A7C15U;
 }
 
@@ -39,7 +39,7 @@ ServerQueue::ServerQueue(net::Loop& loop, const RedisOptions& options, StoreCoun
       options_(options),
       counts_(counts),
       owner_(owner),
-      breaker_(breaker_options(options), seed_of(this), Moment::clock::now()),
+      breaker_(breaker_options(options), seed_of(this), SteadyTime::clock::now()),
       departure_(loop),
       timer_(loop),
       self_(std::make_shared<ServerQueue*>(this)) {}
@@ -52,7 +52,7 @@ ServerQueue::~ServerQueue() {
 
 void ServerQueue::connect(net::Endpoint endpoint) {
   disconnect();
-  const Moment now = Moment::clock::now();
+  const SteadyTime now = SteadyTime::clock::now();
   if (breaker_.begin_probe(now)) note_state();
   probing_since_ = now;
   endpoint_ = std::move(endpoint);
@@ -64,7 +64,7 @@ void ServerQueue::connect(net::Endpoint endpoint) {
                                                                              .tls = options_.tls,
                                                                              .server_name = options_.server_name,
                                                                              .client_name = options_.client_name,
-                                                                             .patience = options_.patience,
+                                                                             .timeout = options_.timeout,
                                                                              .reply_limits = {}},
                                                    static_cast<ServerConnection::Owner&>(*this));
   connection_->connect();
@@ -72,7 +72,7 @@ void ServerQueue::connect(net::Endpoint endpoint) {
 
 // Who it is, whether it is the master, and whether it takes the script: then it is the server that is wanted.
 void ServerQueue::on_ready() {
-  const Moment now = Moment::clock::now();
+  const SteadyTime now = SteadyTime::clock::now();
   ask_info(now);
   if (options_.sentinel) {
     std::string role;
@@ -84,7 +84,7 @@ void ServerQueue::on_ready() {
   load_script();
 }
 
-void ServerQueue::ask_info(Moment now) {
+void ServerQueue::ask_info(SteadyTime now) {
   info_at_ = now;
   std::string command;
   append_command(command, {"INFO"});
@@ -143,7 +143,7 @@ void ServerQueue::on_lost(const Error& error) {
 // Others are told when it is disconnected, so that they ask nothing more of it.
 void ServerQueue::lose(StoreError kind, std::string_view what) {
   complain(kind, what);
-  breaker_.lost(Moment::clock::now());
+  breaker_.lost(SteadyTime::clock::now());
   disconnect();
   note_state();
   fail_pending();
@@ -164,7 +164,7 @@ void ServerQueue::disconnect() {
   }
 }
 
-void ServerQueue::tick(Moment now) {
+void ServerQueue::tick(SteadyTime now) {
   const Duration silence = std::max(max_silence, 2 * options_.timeout);
   if (greeted_ && !expected_.empty() && now - expected_.front().sent_at > silence) {
     return lose(StoreError::timeout, "does not answer at all; it is connected to anew");
@@ -172,7 +172,7 @@ void ServerQueue::tick(Moment now) {
   if (breaker_.state() == BreakerState::open) return probe(now);
   if (breaker_.state() == BreakerState::half_open) {
     if (probe_wanted_) return ping(now);
-    if (!greeted_ && now - probing_since_ > options_.patience + max_silence) {
+    if (!greeted_ && now - probing_since_ > options_.timeout + max_silence) {
       lose(StoreError::unreachable, "cannot be connected to in time");
     }
     return;
@@ -181,7 +181,7 @@ void ServerQueue::tick(Moment now) {
 }
 
 // One that owes an answer is not asked for another.
-void ServerQueue::probe(Moment now) {
+void ServerQueue::probe(SteadyTime now) {
   if (greeted_ && !held_ && !expected_.empty()) return;
   if (!breaker_.begin_probe(now)) return;
   probing_since_ = now;
@@ -190,33 +190,33 @@ void ServerQueue::probe(Moment now) {
   if (!probe_wanted_) owner_.on_unconnected(*this);
 }
 
-void ServerQueue::ping(Moment now) {
+void ServerQueue::ping(SteadyTime now) {
   probe_wanted_ = false;
   std::string command;
   append_command(command, {"PING"});
   query(command, [this, now](const Reply* reply) {
     if (reply == nullptr || breaker_.state() != BreakerState::half_open) return;
-    const Moment then = Moment::clock::now();
+    const SteadyTime then = SteadyTime::clock::now();
     const bool good = !reply->is(ReplyType::error) && then - now <= options_.timeout;
     good ? breaker_.alive() : breaker_.failed(then);
     note_state();
   });
 }
 
-void ServerQueue::arm(Moment deadline) {
+void ServerQueue::arm(SteadyTime deadline) {
   if (deadline >= armed_for_) return;
   armed_for_ = deadline;
   timer_.set(deadline, [this] { expire(); });
 }
 
 void ServerQueue::expire() {
-  armed_for_ = Moment::max();
-  const Moment now = Moment::clock::now();
+  armed_for_ = SteadyTime::max();
+  const SteadyTime now = SteadyTime::clock::now();
   std::vector<Group*> unsent;
   std::vector<Group*> sent;
   std::size_t calls = 0;
   pending_.drop_expired(now, unsent);
-  Moment next = pending_.oldest();
+  SteadyTime next = pending_.oldest();
   for (const Expected& expected : expected_) {
     ScriptCall* const call = expected.call.get();
     if (call == nullptr || call->given_up) continue;

@@ -45,16 +45,16 @@ struct SharedCheck {
         *check.rule, [&]<class A>(const core::RuleOf<A>& of) -> decltype(auto) { return work(of, state.of<A>()); });
   }
 
-  void lapse() const {
+  void expire() const {
     if (!state.has_slices()) return;
     visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
-      if constexpr (core::can_be_leased<A>) state.ledger.lapse<A>(of.limit, numbers, now);
+      if constexpr (core::can_be_leased<A>) state.ledger.expire<A>(of.limit, numbers, now);
     });
   }
 
   void report(SliceExchange& exchange) const {
-    exchange.answer = {.lapsed = state.ledger.lapsed_of(exchange.message.holder, now)};
-    lapse();
+    exchange.answer = {.expired = state.ledger.expired_of(exchange.message.holder, now)};
+    expire();
     visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
       if constexpr (core::can_be_leased<A>) {
         exchange.answer.taken = state.ledger.report<A>(of.limit, numbers, exchange.message, now);
@@ -64,13 +64,13 @@ struct SharedCheck {
 
   void grant(SliceExchange& exchange) const {
     if (!exchange.answer.taken) return;
-    const std::uint64_t lapsed = exchange.answer.lapsed;
+    const std::uint64_t expired = exchange.answer.expired;
     visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
       if constexpr (core::can_be_leased<A>) {
         exchange.answer = state.ledger.grant<A>(of.limit, numbers, exchange.message, now);
       }
     });
-    exchange.answer.lapsed = lapsed;
+    exchange.answer.expired = expired;
   }
 
   [[nodiscard]] Decision peek(Cost cost) const {
@@ -97,7 +97,7 @@ struct SharedCheck {
 
   // Charges as many units as fit, and says how many.
   [[nodiscard]] std::uint64_t charge_back(std::uint64_t units) const {
-    lapse();
+    expire();
     return visit([&]<class A>(const core::RuleOf<A>& of, typename A::State& numbers) {
       std::uint64_t charged = 0;
       bool is_leased = false;
@@ -272,7 +272,7 @@ std::uint64_t SharedDecider::decide_with_messages(const Asked& asked) {
 // The usual group: each check has a state of its own, and none has a receipt. So nothing has to be undone.
 std::uint64_t SharedDecider::Asked::decide_at_once() const {
   for_each([&](const SharedCheck& one) {
-    one.lapse();
+    one.expire();
     one.check.decision = one.peek(one.check.cost);
     group.admitted = group.admitted && one.check.decision.admitted;
   });
@@ -288,7 +288,7 @@ std::uint64_t SharedDecider::Asked::decide_at_once() const {
 }
 
 std::uint64_t SharedDecider::decide_in_steps(const Asked& asked) {
-  asked.for_each([](const SharedCheck& one) { one.lapse(); });
+  asked.for_each([](const SharedCheck& one) { one.expire(); });
   saved_.clear();
   for (const SharedState* const state : asked.states) saved_.push_back(state->copy_of_numbers());
   steps_.assign(asked.size(), {});
@@ -354,7 +354,7 @@ std::uint64_t SharedDecider::Asked::correct(std::span<const std::uint64_t> log_c
   bool is_possible = true;
   for (std::size_t i = 0; i < size(); ++i) {
     const SharedCheck one = (*this)[i];
-    one.lapse();
+    one.expire();
     const auto is_done = one.correct(group, log_charges.empty() ? nullptr : &log_charges[i]);
     is_possible = is_possible && is_done.has_value();
     if (is_done.value_or(false)) ++done;

@@ -2,7 +2,7 @@
 // store_redis compares the two. Used to replay what the script decided, by simulations, and by tests.
 //
 // The order within a group that decides: the messages about slices are reported, what was admitted elsewhere is charged
-// back, the checks are decided together, and slices are granted. Whatever is done on a state, slices that have lapsed
+// back, the checks are decided together, and slices are granted. Whatever is done on a state, slices that have expired
 // by then are charged first.
 //
 // Not thread-safe. Allocates nothing once the largest group has been seen, except for logs.

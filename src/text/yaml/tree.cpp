@@ -230,7 +230,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
 // yaml-cpp's commonest complaints, in words that say what to do.
 std::string complaint(const std::string& message) {
-  static const std::array<std::pair<std::string_view, std::string_view>, 7> plainly{{
+  static const std::array<std::pair<std::string_view, std::string_view>, 7> plain_text{{
       {YAML::ErrorMsg::MAP_VALUE, "a ':' where no value can begin: quote text that has ': ' in it, indent with spaces"},
       {YAML::ErrorMsg::END_OF_SEQ_FLOW,
        "a '[' is not closed: between brackets, text with any of []{}, in it needs quotes"},
@@ -241,8 +241,8 @@ std::string complaint(const std::string& message) {
       {YAML::ErrorMsg::EOF_IN_SCALAR, "a quote is not closed"},
       {YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab in the indentation: indent with spaces"},
   }};
-  const auto* found = std::ranges::find_if(plainly, [&](const auto& p) { return p.first == message; });
-  return "not YAML: " + (found == plainly.end() ? message : std::string(found->second));
+  const auto* found = std::ranges::find_if(plain_text, [&](const auto& p) { return p.first == message; });
+  return "not YAML: " + (found == plain_text.end() ? message : std::string(found->second));
 }
 
 // A line of a text, without the spaces in front.

@@ -109,7 +109,7 @@ void for_each_field(const AnswerFields& answer, const FieldChoice& choice, Insta
     send_three({"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
                choice.x_reset_as_epoch ? ResetForm::epoch : ResetForm::delta);
   }
-  if (choice.older_triple) {
+  if (choice.legacy_fields) {
     send_three({"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}, ResetForm::delta);
   }
   if (answer.retry_after) {

@@ -183,25 +183,25 @@ bool RequestHead::read_header(std::string_view line, Header& header) noexcept {
 bool RequestHead::heed(const Header& header) noexcept {
   switch (header.name.size()) {
     case 4:
-      return !base::equals_name(header.name, "host") || heed_host(header.value);
+      return !base::equals_name(header.name, "host") || apply_host(header.value);
     case 6:
       if (base::equals_name(header.name, "expect") && base::equals_name(header.value, "100-continue")) {
         set(wants_continue);
       }
       return true;
     case 10:
-      if (base::equals_name(header.name, "connection")) heed_connection(header.value);
+      if (base::equals_name(header.name, "connection")) apply_connection(header.value);
       return true;
     case 14:
-      return !base::equals_name(header.name, "content-length") || heed_length(header.value);
+      return !base::equals_name(header.name, "content-length") || apply_length(header.value);
     case 17:
-      return !base::equals_name(header.name, "transfer-encoding") || heed_encoding(header.value);
+      return !base::equals_name(header.name, "transfer-encoding") || apply_encoding(header.value);
     default:
       return true;
   }
 }
 
-bool RequestHead::heed_host(std::string_view value) noexcept {
+bool RequestHead::apply_host(std::string_view value) noexcept {
   if (has(host)) return refuse(Fault::repeated_host);
   if (host_bytes.run(value) != value.size()) return refuse(Fault::malformed_host);
   host_ = value;
@@ -209,7 +209,7 @@ bool RequestHead::heed_host(std::string_view value) noexcept {
   return true;
 }
 
-bool RequestHead::heed_length(std::string_view value) noexcept {
+bool RequestHead::apply_length(std::string_view value) noexcept {
   if (has(length)) return refuse(Fault::repeated_length);
   if (has(chunked)) return refuse(Fault::length_and_encoding);
   if (value.empty() || !std::ranges::all_of(value, base::is_digit)) return refuse(Fault::malformed_length);
@@ -222,7 +222,7 @@ bool RequestHead::heed_length(std::string_view value) noexcept {
   return true;
 }
 
-bool RequestHead::heed_encoding(std::string_view value) noexcept {
+bool RequestHead::apply_encoding(std::string_view value) noexcept {
   if (has(chunked)) return refuse(Fault::repeated_encoding);
   if (has(length)) return refuse(Fault::length_and_encoding);
   if (version_ == Version::http_1_0) return refuse(Fault::encoding_in_http_1_0);
@@ -231,7 +231,7 @@ bool RequestHead::heed_encoding(std::string_view value) noexcept {
   return true;
 }
 
-void RequestHead::heed_connection(std::string_view value) noexcept {
+void RequestHead::apply_connection(std::string_view value) noexcept {
   for (;;) {
     const std::size_t comma = value.find(',');
     const std::string_view option = base::trimmed(value.substr(0, comma));

@@ -70,10 +70,10 @@ class RequestHead {
   [[nodiscard]] bool read_request_line(std::string_view line, std::size_t max_target_length) noexcept;
   [[nodiscard]] bool read_header(std::string_view line, Header& header) noexcept;
   [[nodiscard]] bool heed(const Header& header) noexcept;
-  [[nodiscard]] bool heed_host(std::string_view value) noexcept;
-  [[nodiscard]] bool heed_length(std::string_view value) noexcept;
-  [[nodiscard]] bool heed_encoding(std::string_view value) noexcept;
-  void heed_connection(std::string_view value) noexcept;
+  [[nodiscard]] bool apply_host(std::string_view value) noexcept;
+  [[nodiscard]] bool apply_length(std::string_view value) noexcept;
+  [[nodiscard]] bool apply_encoding(std::string_view value) noexcept;
+  void apply_connection(std::string_view value) noexcept;
   [[nodiscard]] bool is_consistent(const Limits& limits) noexcept;
 
   Lines lines_;

@@ -327,11 +327,11 @@ void Server::write_answers(std::string& out) {
   }
 }
 
-void Server::expire(std::chrono::steady_clock::time_point now, Duration patience) {
+void Server::expire(std::chrono::steady_clock::time_point now, Duration timeout) {
   for (Exchange* exchange : open_) {
     if (exchange->complete_ || exchange->answered_) continue;
     if (!exchange->seen_unfinished_) exchange->seen_unfinished_ = now;
-    if (now - *exchange->seen_unfinished_ >= patience) reset(*exchange, NGHTTP2_CANCEL);
+    if (now - *exchange->seen_unfinished_ >= timeout) reset(*exchange, NGHTTP2_CANCEL);
   }
 }
 

@@ -69,8 +69,8 @@ class Server {
   // Answers that wait for the peer to make room, in bytes, are beyond what is held for it.
   [[nodiscard]] bool clogged() const noexcept { return unsent_ > limits_.unsent_bytes; }
 
-  // Gives up requests that are incomplete since `patience`.
-  void expire(std::chrono::steady_clock::time_point now, Duration patience);
+  // Gives up requests that are incomplete since `timeout`.
+  void expire(std::chrono::steady_clock::time_point now, Duration timeout);
 
   // No new requests, please; those on the way are still served. Then, a moment later, none is.
   void announce_end();

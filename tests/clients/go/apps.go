@@ -59,11 +59,11 @@ func serve(text string) {
 	for name, given := range settings {
 		client, err := given.client(nil)
 		must(err)
-		judged := client.Middleware(weir.MiddlewareOptions{Query: withCost, Headers: given.Headers, Reserve: given.Reserve})
+		evaluated := client.Middleware(weir.MiddlewareOptions{Query: withCost, Headers: given.Headers, Reserve: given.Reserve})
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		must(err)
 		ports[name] = listener.Addr().(*net.TCPAddr).Port
-		go func() { must(http.Serve(listener, judged(http.HandlerFunc(hello)))) }()
+		go func() { must(http.Serve(listener, evaluated(http.HandlerFunc(hello)))) }()
 	}
 	must(json.NewEncoder(os.Stdout).Encode(ports))
 	_, _ = io.ReadAll(os.Stdin) // until it ends

@@ -72,7 +72,7 @@ class SharedStore {
   draw(store) {
     const {tiles} = this;
     const [word, remark, mood] = storeWords(store.breaker);
-    tiles.state.set(word, store.away_since ? `since ${when(store.away_since)} UTC` : remark, mood);
+    tiles.state.set(word, store.unavailable_since ? `since ${when(store.unavailable_since)} UTC` : remark, mood);
     tiles.trip.set(latency(store.round_trip.p50), `99 %: ${latency(store.round_trip.p99)}`);
     tiles.batch.set(short(store.batch_size.mean), `99 %: ${short(store.batch_size.p99)}`);
     const differing = store.heartbeats.filter((node) => node.differs);
@@ -152,7 +152,7 @@ function nodesTable() {
         redraw(cell, node.policy, () => [code(digest(node.policy))]),
        tone: (node) => (node.differs ? "alarm" : null)},
       {id: "version", title: "Version", wide: true, text: (node) => node.version},
-      {id: "heard", title: "Heard", number: true, text: (node) => `${node.heard_ago.toFixed(1)} s ago`},
+      {id: "heard", title: "Heard", number: true, text: (node) => `${node.last_seen_ago.toFixed(1)} s ago`},
     ],
   });
 }

@@ -69,7 +69,7 @@ export class ConsumerView {
           onclick: () => this.reset(limit, hash)}, "Reset\u2026"))),
       element("p", {class: "soft small"}, limit.words),
       limit.blocked && message("problem", `Blocked by a penalty since ${when(limit.blocked.since)} UTC, for another `
-        + `${duration(limit.blocked.ends_after)}.`),
+        + `${duration(limit.blocked.expires_after)}.`),
       limit.quota !== null && gaugeOf(limit),
       facts(factsOf(limit, this.asked.consumer)));
   }
@@ -83,7 +83,7 @@ export class ConsumerView {
       const {out} = await withToken(() => post("/v1/consumer/reset", {limit: limit.limit, consumer: limit.consumer}));
       replace(this.came, message("done", `${limit.limit} has forgotten what it counted for ${limit.consumer}.`,
         out.units > 0 && ` Other nodes may still spend ${plural(out.units, "unit")} of slices that they hold, for at `
-          + `most ${duration(out.ends_after)}.`));
+          + `most ${duration(out.expires_after)}.`));
     } catch (problem) {
       if (problem.status === undefined) throw problem;
       replace(this.came, message("problem", `Nothing was reset. ${problem.message}`));
@@ -128,7 +128,7 @@ function whatWillHappen(limit, hash) {
   const used = limit.quota === null ? "" : `: ${spent} of ${count(limit.quota)} used`;
   return element("ul", {},
     element("li", {}, `What was counted for it is forgotten${used}.`),
-    limit.blocked && element("li", {}, `Its block ends now, and not in ${duration(limit.blocked.ends_after)}.`),
+    limit.blocked && element("li", {}, `Its block ends now, and not in ${duration(limit.blocked.expires_after)}.`),
     element("li", {}, "Warnings that it was given are forgotten as well."),
     limit.quota !== null && element("li", {}, `It can pass again at once, ${count(limit.quota)} times.`),
     limit.held > 0 && element("li", {},

@@ -132,8 +132,8 @@ export class LimitView {
     replace(this.totals, totalsOf(limit.total));
     this.candidateCard.hidden = !limit.candidate;
     if (limit.candidate) replace(this.candidate, candidateOf(limit));
-    const most = limit.denied_most.reduce((max, each) => Math.max(max, each.count), 1);
-    this.deniedMost.draw(limit.denied_most.slice(0, SHOWN_CONSUMERS).map((each) => ({...each, most})));
+    const most = limit.top_denied.reduce((max, each) => Math.max(max, each.count), 1);
+    this.deniedMost.draw(limit.top_denied.slice(0, SHOWN_CONSUMERS).map((each) => ({...each, most})));
     this.routes.draw(limit.by_route);
     this.draw();
   }

@@ -37,7 +37,7 @@ export class PolicyView {
 
   take(policy, ruleset) {
     this.policy = policy;
-    redraw(this.refused, [policy.last_refused, policy.last_reload], () => refusedOf(policy));
+    redraw(this.refused, [policy.last_rejected, policy.last_reload], () => refusedOf(policy));
     redraw(this.running, [policy.running, policy.last_reload], () => runningOf(policy));
     redraw(this.onDisk, policy.on_disk, () => onDiskOf(policy.on_disk));
     this.table.draw(ruleset.limits);
@@ -61,7 +61,7 @@ export class PolicyView {
 }
 
 // Told as long as no later reload took effect, and more quietly after that.
-function refusedOf({last_refused: refused, last_reload: last}) {
+function refusedOf({last_rejected: refused, last_reload: last}) {
   if (!refused) return [];
   const isOver = last?.applied && Date.parse(last.at) >= Date.parse(refused.at);
   const title = isOver ? "An earlier reload was refused" : "The last reload was refused";

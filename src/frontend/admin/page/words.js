@@ -27,7 +27,7 @@ export function reason(name) {
   return {
     uncovered: "not limited", within: "within the limit", warned: "over the limit, but only warned",
     exceeded: "over the limit", blocked: "blocked by a penalty", key_missing: "what it is counted by is missing",
-    banned: "denied outright", too_many_limits: "too many limits cover it", store_away: "the store is away",
+    banned: "denied outright", too_many_limits: "too many limits cover it", store_unavailable: "the store is away",
   }[name] ?? name.replaceAll("_", " ");
 }
 

@@ -262,7 +262,7 @@ class Limits {
   }
 
   // The routes of a cost are written as the document's paths are: they are meant below the base paths of the operations
-  // that they match. What matches none stays as it is, for compile() to judge.
+  // that they match. What matches none stays as it is, for compile() to evaluate.
   void add_base_paths(Collected& collected) {
     if (!collected.limit.cost) return;
     auto* const costs = std::get_if<std::vector<RouteCostSpec>>(&*collected.limit.cost);

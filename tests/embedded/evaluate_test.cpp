@@ -45,7 +45,7 @@ TEST_F(EmbeddedTest, DeniedVerdictSaysByWhichLimitAndWhenToComeBack) {
 TEST_F(EmbeddedTest, AddressThatCannotBeReadIsLimitedTogetherWithAllOthers) {
   load(two_limits);
   const auto passes_from = [&](std::string_view ip) {
-    return engine_->judge({.path = "/api/items", .ip = ip}).admitted;
+    return engine_->evaluate({.path = "/api/items", .ip = ip}).admitted;
   };
   for (const std::string_view ip : {"192.0.2.7", "192.0.2.7:51234", "[192.0.2.7]:51235"}) EXPECT_TRUE(passes_from(ip));
   EXPECT_FALSE(passes_from("192.0.2.7:51236"));
@@ -76,7 +76,7 @@ TEST_F(EmbeddedTest, FieldsAreChosen) {
   EXPECT_EQ(passing("/api/items", 3), 3);
   const Verdict denied = send("/api/items");
   const auto fields =
-      fields_of(denied, {.rate_limit = false, .x_reset_as_epoch = true, .older_triple = true, .more_retry_after = 5s});
+      fields_of(denied, {.rate_limit = false, .x_reset_as_epoch = true, .legacy_fields = true, .more_retry_after = 5s});
   EXPECT_EQ(fields.count("RateLimit"), 0U);
   EXPECT_EQ(fields.at("X-RateLimit-Reset"), "2000000003");
   EXPECT_EQ(fields.at("RateLimit-Reset"), "3");
@@ -100,16 +100,16 @@ TEST_F(EmbeddedTest, UncoveredRequestPassesWithoutFields) {
 TEST_F(EmbeddedTest, IdentityOfTheProgramIsBelievedAndThatOfAClientIsNot) {
   load(two_limits);
   const std::array<Header, 1> claim{{{"X-Plan", "pro"}}};
-  EXPECT_EQ(engine_->judge({.path = "/api/x", .ip = "203.0.113.9", .headers = claim}).tier, "free");
-  EXPECT_EQ(engine_->judge({.path = "/api/x", .ip = "127.0.0.1", .headers = claim}).tier, "pro");
-  EXPECT_EQ(engine_->judge({.path = "/api/x", .ip = "203.0.113.9", .user = "alice", .tier = "pro"}).decision.limit,
+  EXPECT_EQ(engine_->evaluate({.path = "/api/x", .ip = "203.0.113.9", .headers = claim}).tier, "free");
+  EXPECT_EQ(engine_->evaluate({.path = "/api/x", .ip = "127.0.0.1", .headers = claim}).tier, "pro");
+  EXPECT_EQ(engine_->evaluate({.path = "/api/x", .ip = "203.0.113.9", .user = "alice", .tier = "pro"}).decision.limit,
             10U);
 }
 
 TEST_F(EmbeddedTest, CostIsTheCallersWhereThePolicyWritesNone) {
   load(two_limits);
-  EXPECT_EQ(engine_->judge({.path = "/api/x", .ip = "203.0.113.9", .cost = Cost{2}}).decision.remaining, 1U);
-  const Verdict never = engine_->judge({.path = "/api/x", .ip = "203.0.113.9", .cost = Cost{4}});
+  EXPECT_EQ(engine_->evaluate({.path = "/api/x", .ip = "203.0.113.9", .cost = Cost{2}}).decision.remaining, 1U);
+  const Verdict never = engine_->evaluate({.path = "/api/x", .ip = "203.0.113.9", .cost = Cost{4}});
   EXPECT_FALSE(never);
   EXPECT_EQ(never.retry_after, std::nullopt);
   EXPECT_EQ(fields_of(never).count("Retry-After"), 0U);
@@ -117,7 +117,7 @@ TEST_F(EmbeddedTest, CostIsTheCallersWhereThePolicyWritesNone) {
 
 TEST_F(EmbeddedTest, PeekChargesNothing) {
   load(two_limits);
-  for (int i = 0; i < 5; ++i) EXPECT_TRUE(engine_->judge({.path = "/api/x", .ip = "203.0.113.9", .peek = true}));
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(engine_->evaluate({.path = "/api/x", .ip = "203.0.113.9", .peek = true}));
   EXPECT_EQ(send("/api/x", "203.0.113.9").decision.remaining, 2U);
 }
 
@@ -153,7 +153,7 @@ TEST_F(EmbeddedTest, QueuedCallerIsToldHowLongToWait) {
   load("{version: 1, limits: [{name: q, consumer_key: ip, algorithm: leaky_bucket, rate: 1/s, queue: 2}]}");
   EXPECT_EQ(send("/").delay, Duration::zero());
   EXPECT_EQ(send("/").delay, Duration(1s));
-  EXPECT_FALSE(engine_->judge({.ip = "203.0.113.7", .max_wait = 500ms})) << "a caller that cannot wait";
+  EXPECT_FALSE(engine_->evaluate({.ip = "203.0.113.7", .max_wait = 500ms})) << "a caller that cannot wait";
   EXPECT_EQ(send("/").delay, Duration(2s));
 }
 
@@ -185,21 +185,21 @@ TEST_F(EmbeddedTest, VerdictOutlivesTheReloadAndTheEngine) {
   EXPECT_EQ(fields_of(copy).at("Retry-After"), "1");
 }
 
-TEST(EmbeddedVerdict, UnjudgedVerdictIsADenial) {
+TEST(EmbeddedVerdict, UnevaluatedVerdictIsADenial) {
   const Verdict verdict;
   EXPECT_FALSE(verdict);
   EXPECT_EQ(verdict.status(), 503U);
-  EXPECT_EQ(name_of(verdict.reason), "not_judged");
+  EXPECT_EQ(name_of(verdict.reason), "not_evaluated");
   EXPECT_TRUE(verdict.fields().empty());
   EXPECT_NE(verdict.problem().find(R"("status":503)"), std::string::npos) << verdict.problem();
 }
 
-TEST_F(EmbeddedTest, BatchIsJudgedInItsOrder) {
+TEST_F(EmbeddedTest, BatchIsEvaluatedInItsOrder) {
   load(two_limits);
   std::vector<Query> queries(200, Query{.path = "/api/items", .ip = "203.0.113.7"});
   for (std::size_t i = 0; i < queries.size(); i += 2) queries[i].path = "/health";
   std::vector<Verdict> verdicts(queries.size() + 1);
-  engine_->judge(queries, verdicts);
+  engine_->evaluate(queries, verdicts);
   std::size_t passed = 0;
   for (std::size_t i = 1; i < queries.size(); i += 2) {
     EXPECT_EQ(verdicts[i].admitted, i < 6) << i;
@@ -207,25 +207,25 @@ TEST_F(EmbeddedTest, BatchIsJudgedInItsOrder) {
     passed += verdicts[i - 1].admitted ? 1U : 0U;
   }
   EXPECT_EQ(passed, 100U);
-  EXPECT_EQ(verdicts.back().reason, Reason::not_judged) << "there were fewer queries";
+  EXPECT_EQ(verdicts.back().reason, Reason::not_evaluated) << "there were fewer queries";
   std::vector<Verdict> few(3);
-  engine_->judge(queries, few);
+  engine_->evaluate(queries, few);
   EXPECT_EQ(few[2].reason, Reason::uncovered);
 }
 
-TEST_F(EmbeddedTest, LimitIsJudgedByItsName) {
+TEST_F(EmbeddedTest, LimitIsEvaluatedByItsName) {
   load(two_limits);
-  const auto verdict = engine_->judge_limit({.limit = "api-by-user", .consumer = "user=alice", .cost = Cost{3}});
+  const auto verdict = engine_->evaluate_limit({.limit = "api-by-user", .consumer = "user=alice", .cost = Cost{3}});
   ASSERT_TRUE(verdict) << verdict.error().message();
   EXPECT_TRUE(verdict->admitted);
-  EXPECT_FALSE(engine_->judge({.path = "/api/x", .ip = "203.0.113.9", .user = "alice"})) << "the same counter";
-  EXPECT_FALSE(engine_->judge_limit({.limit = "api-by-usr", .consumer = "user=alice"}));
+  EXPECT_FALSE(engine_->evaluate({.path = "/api/x", .ip = "203.0.113.9", .user = "alice"})) << "the same counter";
+  EXPECT_FALSE(engine_->evaluate_limit({.limit = "api-by-usr", .consumer = "user=alice"}));
   ASSERT_TRUE(engine_->reset("api-by-user", "user=alice"));
-  EXPECT_TRUE(engine_->judge({.path = "/api/x", .ip = "203.0.113.9", .user = "alice"}));
+  EXPECT_TRUE(engine_->evaluate({.path = "/api/x", .ip = "203.0.113.9", .user = "alice"}));
   EXPECT_FALSE(engine_->reset("no-such-limit", "user=alice"));
 }
 
-TEST_F(EmbeddedTest, DescriptorsAreJudgedTogether) {
+TEST_F(EmbeddedTest, DescriptorsAreEvaluatedTogether) {
   load(R"(
 domain: messaging
 descriptors:
@@ -238,9 +238,9 @@ descriptors:
   const std::array<Descriptor, 2> both{Descriptor{{&to, 1}}, Descriptor{{&all, 1}, Cost{5}}};
   // Of a text that is gone before the verdict is read.
   auto domain = std::make_unique<std::string>("messaging");
-  EXPECT_TRUE(engine_->judge_descriptors(*domain, both));
-  const Verdict denied = engine_->judge_descriptors(*domain, both);
-  const Verdict passed = engine_->judge_descriptors(*domain, std::span(both).subspan(1));
+  EXPECT_TRUE(engine_->evaluate_descriptors(*domain, both));
+  const Verdict denied = engine_->evaluate_descriptors(*domain, both);
+  const Verdict passed = engine_->evaluate_descriptors(*domain, std::span(both).subspan(1));
   domain.reset();
   EXPECT_EQ(denied.status(), 429U);
   EXPECT_EQ(denied.limit, "per-number");
@@ -250,8 +250,8 @@ descriptors:
   EXPECT_EQ(passed.limit, "messaging") << "a limit without a name has its domain's";
   const DescriptorEntry banned{"banned", "x"};
   const Descriptor ban{{&banned, 1}};
-  EXPECT_EQ(engine_->judge_descriptors("messaging", {&ban, 1}).status(), 403U);
-  EXPECT_EQ(engine_->judge_descriptors("unknown", both).reason, Reason::uncovered);
+  EXPECT_EQ(engine_->evaluate_descriptors("messaging", {&ban, 1}).status(), 403U);
+  EXPECT_EQ(engine_->evaluate_descriptors("unknown", both).reason, Reason::uncovered);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "observe/denied_most.h"
+#include "observe/top_denied.h"
 
 #include <gtest/gtest.h>
 
@@ -9,28 +9,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class DeniedMostTest : public testing::Test {
+class TopDeniedTest : public testing::Test {
  protected:
-  void deny(DeniedMost& where, const std::string& limit, std::uint64_t consumer, int times = 1) {
+  void deny(TopDenied& where, const std::string& limit, std::uint64_t consumer, int times = 1) {
     for (int i = 0; i < times; ++i) {
       where.count(limit, consumer, now_, [&](std::string& name) { name = "user:" + std::to_string(consumer); });
     }
   }
   std::vector<DeniedConsumer> top(std::size_t most = 10) const {
-    const std::array<const DeniedMost*, 2> all{&one_, &other_};
-    return DeniedMost::top(all, most, now_);
+    const std::array<const TopDenied*, 2> all{&one_, &other_};
+    return TopDenied::top(all, most, now_);
   }
 
   const std::string login_ = "login";
   const std::string search_ = "search";
   Instant now_{std::chrono::sys_days{std::chrono::year{2026} / 1 / 5} + 12h};
-  DeniedMost one_{3};
-  DeniedMost other_{3};
+  TopDenied one_{3};
+  TopDenied other_{3};
 };
 
 using Top = std::vector<DeniedConsumer>;
 
-TEST_F(DeniedMostTest, MostDeniedComesFirstOverAllLoops) {
+TEST_F(TopDeniedTest, MostDeniedComesFirstOverAllLoops) {
   deny(one_, login_, 1, 2);
   deny(one_, login_, 2, 3);
   deny(other_, login_, 1, 4);
@@ -38,13 +38,13 @@ TEST_F(DeniedMostTest, MostDeniedComesFirstOverAllLoops) {
   EXPECT_EQ(top(1), (Top{{"login", "user:1", 6, 0}}));
 }
 
-TEST_F(DeniedMostTest, OneConsumerOfTwoLimitsIsThereTwice) {
+TEST_F(TopDeniedTest, OneConsumerOfTwoLimitsIsThereTwice) {
   deny(one_, login_, 1, 2);
   deny(one_, search_, 1);
   EXPECT_EQ(top(), (Top{{"login", "user:1", 2, 0}, {"search", "user:1", 1, 0}}));
 }
 
-TEST_F(DeniedMostTest, NewcomerTakesOverTheLowestAndSaysByHowMuchItMayBeWrong) {
+TEST_F(TopDeniedTest, NewcomerTakesOverTheLowestAndSaysByHowMuchItMayBeWrong) {
   deny(one_, login_, 1, 5);
   deny(one_, login_, 2, 4);
   deny(one_, login_, 3, 2);
@@ -52,7 +52,7 @@ TEST_F(DeniedMostTest, NewcomerTakesOverTheLowestAndSaysByHowMuchItMayBeWrong) {
   EXPECT_EQ(top(), (Top{{"login", "user:1", 5, 0}, {"login", "user:2", 4, 0}, {"login", "user:4", 3, 2}}));
 }
 
-TEST_F(DeniedMostTest, LoopThatIsFullMayHaveMissedSome) {
+TEST_F(TopDeniedTest, LoopThatIsFullMayHaveMissedSome) {
   deny(one_, login_, 1, 5);
   deny(one_, login_, 2, 4);
   deny(one_, login_, 3, 2);
@@ -60,7 +60,7 @@ TEST_F(DeniedMostTest, LoopThatIsFullMayHaveMissedSome) {
   EXPECT_EQ(top(1), (Top{{"login", "user:7", 11, 2}}));
 }
 
-TEST_F(DeniedMostTest, ForgetsAfterHalfAnHourToAnHour) {
+TEST_F(TopDeniedTest, ForgetsAfterHalfAnHourToAnHour) {
   deny(one_, login_, 1, 5);
   now_ += 31min;
   deny(one_, login_, 2, 4);
@@ -75,7 +75,7 @@ TEST_F(DeniedMostTest, ForgetsAfterHalfAnHourToAnHour) {
   EXPECT_EQ(top(), (Top{{"login", "user:3", 1, 0}}));
 }
 
-TEST_F(DeniedMostTest, ClockThatStepsBackCountsOn) {
+TEST_F(TopDeniedTest, ClockThatStepsBackCountsOn) {
   deny(one_, login_, 1, 5);
   now_ -= 2h;
   deny(one_, login_, 1, 2);

@@ -78,11 +78,11 @@ struct DeniedConsumer {
 // One for each loop: its thread counts, any thread reads.
 //
 // Two sketches take turns, each for half an hour, so what is told is of the last half hour and of as much as one more.
-class DeniedMost {
+class TopDenied {
  public:
   static constexpr std::size_t usual_entries = 1024;
 
-  explicit DeniedMost(std::size_t entries = usual_entries)
+  explicit TopDenied(std::size_t entries = usual_entries)
       : halves_{SpaceSaving(entries), SpaceSaving(entries)}, half_hours_{0, 0} {}
 
   // `limit` stays as long as this. `write_name(std::string&)` appends the consumer's name, where it is not known yet.
@@ -104,7 +104,7 @@ class DeniedMost {
   [[nodiscard]] std::string name_of(std::string_view limit, std::uint64_t consumer) const;
 
   // The first `most` of all of them together, the most denied first.
-  [[nodiscard]] static std::vector<DeniedConsumer> top(std::span<const DeniedMost* const> all, std::size_t most,
+  [[nodiscard]] static std::vector<DeniedConsumer> top(std::span<const TopDenied* const> all, std::size_t most,
                                                        Instant now);
 
  private:

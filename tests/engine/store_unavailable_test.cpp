@@ -46,12 +46,12 @@ limits:
   EXPECT_EQ(shared.path(Path::store), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Choices, OnStoreFailureTest,
-                         testing::Values(Choice{"on_store_failure: local", 5, Reason::exceeded, Path::share},
-                                         Choice{"on_store_failure: local, local_share: 0.25", 2, Reason::exceeded,
-                                                Path::share},
-                                         Choice{"on_store_failure: open", 12, Reason::store_away, Path::open},
-                                         Choice{"on_store_failure: closed", 0, Reason::store_away, Path::closed}));
+INSTANTIATE_TEST_SUITE_P(
+    Choices, OnStoreFailureTest,
+    testing::Values(Choice{"on_store_failure: local", 5, Reason::exceeded, Path::share},
+                    Choice{"on_store_failure: local, local_share: 0.25", 2, Reason::exceeded, Path::share},
+                    Choice{"on_store_failure: open", 12, Reason::store_unavailable, Path::open},
+                    Choice{"on_store_failure: closed", 0, Reason::store_unavailable, Path::closed}));
 
 TEST(StoreAway, EveryFailureOfTheFirstStepIsDecidedHere) {
   for (const auto failure : all_failures) {
@@ -207,7 +207,7 @@ limits:
   shared.go_away();
   const Verdict& denied = shared.send(Request::to("POST /login"));
   EXPECT_FALSE(denied.admitted);
-  EXPECT_EQ(denied.reason, Reason::store_away);
+  EXPECT_EQ(denied.reason, Reason::store_unavailable);
   EXPECT_EQ(shared.evaluator->bindings().limits()[denied.limit].source->name, "login");
   EXPECT_TRUE(denied.retry_after);
   EXPECT_EQ(shared.passing(Request::to("GET /"), 5), 3);
@@ -252,7 +252,7 @@ limits:
   EXPECT_EQ(shared.send(request).reason, Reason::blocked);
   ASSERT_TRUE(shared.engine->reload(ruleset_of(policy("closed")), shared.clock));
   const Verdict denied = shared.send(request);
-  EXPECT_EQ(denied.reason, Reason::store_away);
+  EXPECT_EQ(denied.reason, Reason::store_unavailable);
   EXPECT_EQ(denied.retry_after, store::closed_retry_after);
   ASSERT_TRUE(shared.engine->reload(ruleset_of(policy("open")), shared.clock));
   EXPECT_EQ(shared.passing(request, 9), 3) << "the other limit is charged, and had one of its four used";

@@ -1,4 +1,4 @@
-#include "observe/denied_most.h"
+#include "observe/top_denied.h"
 
 #include <algorithm>
 #include <chrono>
@@ -97,7 +97,7 @@ void SpaceSaving::rise(std::size_t place) noexcept {
 
 // Adds up sketches. One that is full may have missed a consumer as often as its lowest count, which is then added to
 // count and error both.
-class DeniedMost::Merge {
+class TopDenied::Merge {
  public:
   void add(const SpaceSaving& sketch) {
     ++sketches_;
@@ -136,10 +136,10 @@ class DeniedMost::Merge {
   std::size_t sketches_ = 0;
 };
 
-std::vector<DeniedConsumer> DeniedMost::top(std::span<const DeniedMost* const> all, std::size_t most, Instant now) {
+std::vector<DeniedConsumer> TopDenied::top(std::span<const TopDenied* const> all, std::size_t most, Instant now) {
   const std::int64_t oldest = half_hour_of(now) - 1;
   Merge merge;
-  for (const DeniedMost* one : all) {
+  for (const TopDenied* one : all) {
     const std::lock_guard guard(one->mutex_);
     for (std::size_t i = 0; i < one->halves_.size(); ++i) {
       if (one->half_hours_[i] >= oldest) merge.add(one->halves_[i]);
@@ -149,7 +149,7 @@ std::vector<DeniedConsumer> DeniedMost::top(std::span<const DeniedMost* const> a
 }
 
 // Under the lock only numbers are copied.
-std::vector<DeniedMost::Count> DeniedMost::counts() const {
+std::vector<TopDenied::Count> TopDenied::counts() const {
   std::vector<Count> all;
   const std::lock_guard guard(mutex_);
   all.reserve(halves_[0].entries().size() + halves_[1].entries().size());
@@ -161,7 +161,7 @@ std::vector<DeniedMost::Count> DeniedMost::counts() const {
   return all;
 }
 
-std::string DeniedMost::name_of(std::string_view limit, std::uint64_t consumer) const {
+std::string TopDenied::name_of(std::string_view limit, std::uint64_t consumer) const {
   const std::lock_guard guard(mutex_);
   for (const SpaceSaving& half : halves_) {
     for (const SpaceSaving::Entry& entry : half.entries()) {
@@ -172,7 +172,7 @@ std::string DeniedMost::name_of(std::string_view limit, std::uint64_t consumer) 
 }
 
 // A clock that stepped back counts on in the half hour that it left.
-SpaceSaving& DeniedMost::current(Instant now) noexcept {
+SpaceSaving& TopDenied::current(Instant now) noexcept {
   const std::int64_t latest = std::max(half_hours_[0], half_hours_[1]);
   const std::int64_t half_hour = std::max(half_hour_of(now), latest);
   const auto side = static_cast<std::size_t>(half_hour & 1);

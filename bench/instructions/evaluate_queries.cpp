@@ -1,4 +1,4 @@
-// judge_queries POLICY COUNT engine|evaluator: judges so many queries, one at a time, each of them covered by the
+// evaluate_queries POLICY COUNT engine|evaluator: evaluates so many queries, one at a time, each of them covered by the
 // policy's three limits, with their states in memory: by the public API (weir/engine.h), or by the evaluator beneath
 // it. count.py counts its instructions.
 #include <array>
@@ -30,18 +30,19 @@ std::array<std::string, users> user_names() {
 }
 
 template <class Judge>
-bool all_pass(std::size_t count, Judge&& judge) {
+bool all_pass(std::size_t count, Judge&& evaluate) {
   const auto names = user_names();
   std::size_t admitted = 0;
-  for (std::size_t i = 0; i < count; ++i) admitted += judge(std::string_view(names.at(i % users))) ? 1U : 0U;
+  for (std::size_t i = 0; i < count; ++i) admitted += evaluate(std::string_view(names.at(i % users))) ? 1U : 0U;
   return admitted == count;
 }
 
 bool by_engine(const char* file, std::size_t count) {
   const auto policy = weir::Policy::load(file).value();
   auto engine = weir::Engine::create(policy, {.clock = std::make_shared<weir::ManualClock>(now)}).value();
-  return all_pass(
-      count, [&](std::string_view user) { return engine.judge({.path = path, .ip = address, .user = user}).admitted; });
+  return all_pass(count, [&](std::string_view user) {
+    return engine.evaluate({.path = path, .ip = address, .user = user}).admitted;
+  });
 }
 
 bool by_evaluator(const char* file, std::size_t count) {
@@ -62,7 +63,7 @@ bool by_evaluator(const char* file, std::size_t count) {
 int main(int argc, char** argv) {
   const std::string_view way = argc == 4 ? argv[3] : "";
   if (way != "engine" && way != "evaluator") {
-    std::fprintf(stderr, "usage: judge_queries POLICY COUNT engine|evaluator\n");
+    std::fprintf(stderr, "usage: evaluate_queries POLICY COUNT engine|evaluator\n");
     return EXIT_FAILURE;
   }
   const auto count = static_cast<std::size_t>(std::atoi(argv[2]));
