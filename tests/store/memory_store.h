@@ -1,4 +1,4 @@
-// The core on a map: what every store has to decide, and a store in the test's own memory that decides so.
+// The reference for all stores, the core on a map, and an in-memory store that decides with it.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace weir::store {
   return check;
 }
 
-// What a store around another adds to a check, where the test is that store.
+// The extension of a check, where the test is the wrapping store.
 struct OwnExtension : CheckExtension {
   OwnExtension() = default;
   OwnExtension(const OwnExtension&) = delete;
@@ -43,7 +43,7 @@ struct OwnExtension : CheckExtension {
   SliceExchange own_exchange;
 };
 
-// What a check is to be sent with again, or to another store. `copies` keeps it.
+// Copies an extension so that the check can be sent again, or to another store. `copies` owns it.
 inline CheckExtension* copy_of(const CheckExtension* extension, std::deque<OwnExtension>& copies) {
   if (extension == nullptr) return nullptr;
   OwnExtension& copy = copies.emplace_back();
@@ -54,13 +54,22 @@ inline CheckExtension* copy_of(const CheckExtension* extension, std::deque<OwnEx
   return &copy;
 }
 
-// States by the key of their check. One whose time is over is removed; of a log, what it counts and its receipts each
-// by itself, as a store may keep them.
+// States by the key of their check. Expired states are removed; for a log, its entries and its receipts separately, as
+// a store may keep them.
 class CoreStates {
  public:
   // Fills in the answer.
   void decide(Group& group, Instant now) {
+    expire_keys(group, now);
+    decide_in_batch(group, now);
+  }
+
+  // Redis expires keys before a script runs, never during it: first expire the keys of all groups of a batch, then
+  // decide each of them with decide_in_batch().
+  void expire_keys(const Group& group, Instant now) {
     for (const Check& check : group.checks) remove_if_over(check, now);
+  }
+  void decide_in_batch(Group& group, Instant now) {
     group.failure = Failure::none;
     group.decided = true;
     group.now = now;
@@ -80,7 +89,7 @@ class CoreStates {
     }
   }
 
-  // When the key ends, in milliseconds; 0 if it was never used.
+  // The expiration of the key in milliseconds; 0 if it was never used.
   [[nodiscard]] std::int64_t forgotten_at(const Check& check) {
     const auto found = states_.find(check.key);
     if (found == states_.end() || check.rule == nullptr) return 0;
@@ -89,17 +98,17 @@ class CoreStates {
     return at <= 0 ? 0 : (at + 999) / 1000;
   }
 
-  // The slices of a key that are out.
+  // The leased slices of a key.
   [[nodiscard]] core::Ledger& ledger(const std::string& key) { return states_[key].ledger; }
 
-  // Keys that were written, and begin so.
+  // The number of written keys that start with `begin`.
   [[nodiscard]] std::size_t keys(std::string_view begin = {}) const {
     return static_cast<std::size_t>(
         std::ranges::count_if(states_, [&](const auto& entry) { return entry.first.starts_with(begin); }));
   }
   [[nodiscard]] core::Receipts& receipts(const std::string& key) { return states_[key].receipts; }
 
-  // As they are now.
+  // A copy of the current states.
   [[nodiscard]] CoreStates copy() const {
     CoreStates same;
     for (const auto& [key, state] : states_) same.states_.emplace(key, state.copy());
@@ -118,7 +127,7 @@ class CoreStates {
     });
   }
 
-  // To see whether it is changed.
+  // To detect changes.
   static auto numbers_of(const SharedState& state) {
     const auto& [arrival, fixed, counter, log, holds] = state.numbers;
     const bool has_log = !log.empty();
@@ -127,7 +136,7 @@ class CoreStates {
                       has_log ? log.ring->cost_between(0, log.ring->size()) : 0);
   }
 
-  // A state that was corrected and is over is removed at once; one that was not changed stays until its time.
+  // A state that was corrected and has expired is removed at once; an unchanged one stays until its expiration.
   void remove_if_given_back(const Check& check, const SharedState& before, Instant now) {
     const auto found = states_.find(check.key);
     if (found == states_.end()) return;
@@ -164,7 +173,7 @@ class CoreStates {
   std::map<std::string, SharedState> states_;
 };
 
-// Answers before submit() returns, or when the test says so: late, in another order, or not at all.
+// Answers before submit() returns, or when the test decides: late, in another order, or not at all.
 class MemoryStore final : public Store {
  public:
   using Store::submit;
@@ -180,28 +189,28 @@ class MemoryStore final : public Store {
     }
   }
 
-  Instant now{std::chrono::seconds(1'700'000'000)};  // by the clock of the store
-  Failure failing = Failure::none;                   // of all that is submitted, at once
-  bool holds = false;                                // what is submitted, until it is to be delivered
+  Instant now{std::chrono::seconds(1'700'000'000)};  // by the store's clock
+  Failure failing = Failure::none;                   // applied to all groups, at once
+  bool holds = false;                                // keeps groups until they are delivered
 
-  // Keys that were written, and begin so.
+  // The number of written keys that start with `begin`.
   [[nodiscard]] std::size_t keys(std::string_view begin = {}) const { return states_.keys(begin); }
 
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
   [[nodiscard]] const std::deque<Group*>& groups() const noexcept { return waiting_; }
 
-  // What waits, and what is submitted meanwhile, until nothing does.
+  // Delivers waiting groups, including those submitted in the meantime, until none is left.
   void deliver_all() {
     while (!waiting_.empty()) deliver();
   }
-  // The one that has waited longest.
+  // Delivers the group that has waited longest.
   void deliver() { fail(Failure::none); }
   void fail(Failure failure) {
     Group& group = *waiting_.front();
     waiting_.pop_front();
     answer(group, failure);
   }
-  // The one that came last.
+  // Delivers the group that came last.
   void deliver_last() {
     Group& group = *waiting_.back();
     waiting_.pop_back();
